@@ -1,1 +1,1 @@
-"""How fast the planner and the simulator are, on this machine; ``python -m benchmarks`` runs everything."""
+"""Benchmarks of the planner, the simulator and the service; ``python -m benchmarks`` runs the first two."""

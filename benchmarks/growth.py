@@ -1,4 +1,4 @@
-"""The plot of how decisions grow with the plan."""
+"""The plot of how decision times grow with the plan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MARKERS = {100: "o", 1_000: "s", 10_000: "^"}
 
 
 def plot_growth(timings: list[Timing], path: Path) -> None:
-    """Medians over the number of live leases and over the number of hosts, all axes logarithmic."""
+    """Plot medians over the number of live leases and over the number of hosts, with logarithmic axes."""
     figure = Figure(figsize=(11, 5.5), layout="constrained")
     over_leases, over_hosts = figure.subplots(1, 2, sharey=True)
     for measure, colour in _COLOURS.items():

@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""The machine on which the figures are measured."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.console import Console
 
 
 def console() -> Console:
-    """A console that says first what machine this is."""
+    """Return a console, after printing a description of this machine on it."""
     out = Console(width=None if sys.stdout.isatty() else 140)
     out.print(
         f"{_processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; "

@@ -1,7 +1,7 @@
-"""How quickly leases come true on OpenStack: ``python -m benchmarks.nova_leases [--output DIR] [--quick]``.
+"""How quickly leases take effect on OpenStack: ``python -m benchmarks.nova_leases [--output DIR] [--quick]``.
 
-On the lab of the functional tests: real Keystone, Placement, Glance and Nova with hypervisors that only pretend. A real
-one takes longer to shelve and to boot; what is measured here is what the services and ours need for themselves.
+It runs on the lab of the functional tests: real Keystone, Placement, Glance and Nova with fake hypervisors. A real
+hypervisor takes longer to shelve and to boot; this measures the overhead of the services, including ours.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from tests.servers.fixtures import LAB_HOSTS, running
 from tests.servers.openstack.lab import Lab
 from tests.servers.openstack.notifications import NotificationRecorder
 
-#: Seconds between two looks whether something has happened.
+#: Seconds between two checks whether something has happened.
 _LOOK = 0.02
 
-#: Seconds from the request for a reservation to its start: the preemption has to begin ``preparation_time`` before.
+#: Seconds from the request for a reservation to its start. The preemption has to start ``preparation_time`` before
+#: that.
 _NOTICE = PREPARATION + 12
 
 #: Nodes that fill all hosts.
@@ -78,7 +79,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _beginnings(service: Service, recorder: NotificationRecorder, count: int) -> Figures:
-    """Immediate leases of two nodes on hosts that are free."""
+    """Measure immediate leases of two nodes on free hosts."""
     figures: Figures = {}
     for number in range(count + 1):
         begun = time.time()
@@ -89,7 +90,7 @@ def _beginnings(service: Service, recorder: NotificationRecorder, count: int) ->
         found["active"] = _when(lambda lease=lease: service.state(lease) == "active") - begun  # type: ignore[misc]
         service.is_cancelled(lease)
         service.nothing_left()
-        # The first one finds nothing warm.
+        # The first one is slower, because all caches are cold.
         if number:
             for name, seconds in found.items():
                 figures.setdefault(name, []).append(seconds)
@@ -97,7 +98,7 @@ def _beginnings(service: Service, recorder: NotificationRecorder, count: int) ->
 
 
 def _preemptions(service: Service, recorder: NotificationRecorder, count: int) -> Figures:
-    """Best-effort leases on all hosts that make room for a reservation of all hosts."""
+    """Measure reservations of all hosts for which best-effort leases on all hosts have to make room."""
     figures: Figures = {}
     for _ in range(count):
         victim = service.lease(
@@ -142,7 +143,7 @@ def _is_held(service: Service, lease: Document, count: int) -> bool:
 
 
 def _when(is_so: Callable[[], bool]) -> float:
-    """The instant at which something has come true."""
+    """Wait until a condition is true and return the instant."""
     end = time.time() + LIMIT
     while not is_so():
         if time.time() > end:

@@ -1,6 +1,6 @@
 """What our filter and weigher cost Nova: ``python -m benchmarks.nova_scheduler [--output DIR] [--quick]``.
 
-Real services of Nova and Placement, in the environment that the tests have of them, with fake hypervisors.
+It uses real services of Nova and Placement, in the same environment as the tests, with fake hypervisors.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from benchmarks.machine import console
 from tests.servers.base import MissingServerError
 from tests.servers.openstack import environment
 
-#: Most per cent that they may add.
+#: Most per cent that our plug-ins may add.
 _AIM = 5.0
 
-#: Headings of what ``_difference`` gives.
+#: Headings of the columns that ``_difference`` fills.
 _DIFFERENCE = ("more, %", "95 % interval", f"<= {_AIM:.0f} %")
 
 _LIMIT_SECONDS = 3_600
@@ -43,7 +43,7 @@ class Job:
     """A measurement.
 
     :ivar program: module of ``benchmarks.in_nova``
-    :ivar pairs: how many requests of each kind with our plug-ins, and as many without
+    :ivar pairs: number of requests of each kind with our plug-ins, and the same number without
     """
 
     program: str
@@ -63,12 +63,12 @@ _QUICK = [Job("schedule", 4, 20), Job("schedule", 40, 10), Job("boot", 4, 10)]
 
 @dataclass(frozen=True)
 class Difference:
-    """What was measured in turn, without our plug-ins and with them.
+    """Measurements without and with our plug-ins, taken alternately.
 
-    :ivar without: median without them, milliseconds
-    :ivar with_them: median with them
-    :ivar per_cent: median of the differences of neighbours, of the median without
-    :ivar interval: within which it is in 95 of 100 cases
+    :ivar without: median without them, in milliseconds
+    :ivar with_them: median with them, in milliseconds
+    :ivar per_cent: median difference between neighbouring measurements, in per cent of the median without
+    :ivar interval: 95 % confidence interval of ``per_cent``
     """
 
     without: float
@@ -78,18 +78,18 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """Whether the aim is reached, if that can be told from so many measurements."""
+        """ "yes" or "no" if the measurements show that the aim is met or missed, otherwise "open"."""
         low, high = self.interval
         return "yes" if high <= _AIM else "no" if low > _AIM else "open"
 
 
 def compare(samples: Sequence[Sample], figure: Figure) -> Difference:
-    """Compare measurements with the ones beside them, so that what else happens on the machine counts for both."""
+    """Compare each measurement with its neighbour, so that other load on the machine affects both alike."""
     without = [figure(sample) for sample in samples if not sample["plugins"]]
     with_them = [figure(sample) for sample in samples if sample["plugins"]]
     differences = sorted(after - before for before, after in zip(without, with_them, strict=True))
     usual, number = median(without), len(differences)
-    # The values at these ranks have the median between them with a probability of 95 %, whatever the distribution.
+    # Whatever the distribution, the median lies between the values at these ranks with a probability of 95 %.
     rank = max(math.floor((number - 1.96 * math.sqrt(number)) / 2), 1)
     ends = differences[rank - 1], differences[-rank]
     return Difference(
@@ -146,9 +146,9 @@ def _arguments() -> argparse.Namespace:
 
 
 def _run(python: Path, job: Job, file: Path) -> dict[str, Any]:
-    """What a program measured.
+    """Run a measuring program and return its result.
 
-    :raises SystemExit: it failed; it says why
+    :raises SystemExit: it failed; the message says why
     """
     words = [str(python), "-W", "ignore", "-m", f"benchmarks.in_nova.{job.program}"]
     ended = subprocess.run(
@@ -167,7 +167,7 @@ def _run(python: Path, job: Job, file: Path) -> dict[str, Any]:
 
 
 def _scheduling(found: Sequence[tuple[Job, dict[str, Any]]]) -> Table:
-    """Time of nova-scheduler for one request, with what Placement takes for it."""
+    """Return the table of nova-scheduler's time for one request, including Placement's share."""
     table = _table("one request of nova-scheduler and Placement, ms")
     _columns(table, "hosts", "request", "weighed", "processor\nwithout", "with", *_DIFFERENCE)
     _columns(table, "wall clock\nwithout", *_DIFFERENCE[:2])
@@ -187,7 +187,7 @@ def _scheduling(found: Sequence[tuple[Job, dict[str, Any]]]) -> Table:
 
 
 def _plugins(found: Sequence[tuple[Job, dict[str, Any]]]) -> Table:
-    """Time of nova-scheduler alone, and of our plug-ins by themselves."""
+    """Return the table of nova-scheduler's own time, and of our plug-ins alone."""
     table = _table("nova-scheduler alone, and our plug-ins by themselves, ms of the processor")
     _columns(table, "hosts", "request", "without", "with", *_DIFFERENCE)
     _columns(table, "filter", "weigher", "both: us\na host", "% of\nwithout")
@@ -209,14 +209,14 @@ def _plugins(found: Sequence[tuple[Job, dict[str, Any]]]) -> Table:
 
 
 def _requests(found: Sequence[tuple[Job, dict[str, Any]]]) -> Iterator[tuple[Job, dict[str, Any], list[Sample]]]:
-    """Each kind of request of each measurement of nova-scheduler: our plug-ins by themselves, and the requests."""
+    """Yield, for each kind of request in each scheduler measurement, the plug-ins' own times and the requests."""
     for job, measured in found:
         for alone in measured.get("alone", []):
             yield job, alone, [sample for sample in measured["samples"] if sample["sort"] == alone["sort"]]
 
 
 def _boots(found: Sequence[tuple[Job, dict[str, Any]]]) -> Table:
-    """Time from ``POST`` to ACTIVE."""
+    """Return the table of the time from ``POST`` to ACTIVE."""
     table = _table("one server, from POST to ACTIVE, ms")
     _columns(table, "hosts", "request", "wall clock\nwithout", "with", *_DIFFERENCE)
     _columns(table, "processor\nwithout", "with", *_DIFFERENCE[:2])

@@ -1,8 +1,8 @@
-"""One decision of the planner on plans of many sizes.
+"""Single decisions of the planner, on plans of many sizes.
 
-Decisions are timed with the garbage collector on, over requests that all differ; each of them is undone, so that every
-one meets the same plan, and without what the plan remembers of earlier questions. Every size has a process of its own,
-so that its memory is its own.
+Decisions are timed with the garbage collector on, over requests that all differ. Each decision is undone, and answers
+that the plan has cached are dropped, so that every request meets the same plan. Every size runs in a process of its
+own, so that memory is measured separately.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _COUNTS = (100, 1_000, 10_000)
 _SIZES = [(hosts, leases) for hosts in _COUNTS for leases in _COUNTS]
 _QUICK_SIZES = [(hosts, leases) for hosts in _COUNTS[:2] for leases in _COUNTS[:2]]
 
-#: (measure, hosts, leases) -> most milliseconds that we want it to take.
+#: (measure, hosts, leases) -> longest median, in milliseconds, that we aim for.
 _AIMS = {
     ("reservation", 1_000, 1_000): 2.0,
     ("reservation", 10_000, 10_000): 50.0,
@@ -69,7 +69,7 @@ class _Job:
 
 
 def run(directory: Path, out: Console, *, quick: bool) -> None:
-    """Measure everything, print it, and leave ``planner.csv`` and ``planner-growth.png``."""
+    """Measure everything, print the results, and write ``planner.csv`` and ``planner-growth.png``."""
     times = 30 if quick else 200
     jobs = [_Job(hosts, leases, 0, times) for hosts, leases in (_QUICK_SIZES if quick else _SIZES)]
     jobs.append(_Job(1_000, 1_000, 2_000 if quick else 100_000, times))
@@ -126,7 +126,7 @@ def _measure(job: _Job) -> list[Timing]:
 
 
 def _pass_history(planner: Planner, leases: int) -> int:
-    """Let leases be planned, live and end, one every 10 s for 5 min.
+    """Plan, run and end a number of leases, one every 10 s for up to 5 min each.
 
     :return: when the last of them has ended
     """
@@ -148,13 +148,13 @@ def _pass_history(planner: Planner, leases: int) -> int:
 
 
 class _UndoneError(Exception):
-    """Ends a tentative block that was entered only to see how long it takes."""
+    """Leaves a tentative block that was entered only to time it."""
 
 
 class _Bench:
-    """Decisions on one plan; every method draws a request and returns what is to be timed.
+    """Decisions on one plan. Each public method draws a request and returns the function to be timed.
 
-    What is timed raises ``NotPlannableError`` where the request is refused.
+    That function raises ``NotPlannableError`` if the request is refused.
     """
 
     def __init__(self, planner: Planner, now: int, rng: np.random.Generator) -> None:
@@ -169,7 +169,7 @@ class _Bench:
         )
 
     def timed(self, decide: Callable[[], None]) -> tuple[str, float]:
-        """What came of a decision (as a suffix of its name) and the milliseconds that it took."""
+        """Return the outcome of a decision, as a suffix of its name, and the milliseconds that it took."""
         plan = self._planner.plan
         plan.availability = plan.availability.unremembered()
         outcome, spent = "", 0.0
@@ -186,7 +186,7 @@ class _Bench:
             return outcome, spent * 1_000
 
     def _placed(self, request: LeaseRequest) -> Callable[[], None]:
-        """A decision with all that belongs to it: planned, stored, and put on the agenda."""
+        """Return a complete decision: the request is planned, stored and put on the agenda."""
         lease = Lease(request, 1_000_000, LeaseState.PENDING)
 
         def decide() -> None:
@@ -215,7 +215,7 @@ class _Bench:
         return self._placed(reservation(self._name(), self._whole_hosts(), self._start(), self._duration()))
 
     def most_hosts(self) -> Callable[[], None]:
-        """A request that is nearly always refused: the answer says what would be granted instead."""
+        """Return a quote for a request that is nearly always refused; it includes the search for alternatives."""
         hosts = len(self._planner.plan.site)
         nodes = NodeSet(int(self._rng.integers(hosts * 7 // 10, hosts)), HOST)
         request = reservation(self._name(), nodes, self._start(), self._duration())

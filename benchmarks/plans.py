@@ -1,9 +1,9 @@
 """Plans of any size to measure on.
 
-Hosts have 32 cores in four lanes of eight, and leases follow one another with pauses in lanes that are drawn by chance.
-So hosts are shared by several leases, nothing is over capacity, and building is quick. Where there are as many leases
-as hosts or more, about half of the cores are in use. Half of the leases are reservations, half are best-effort and may
-be preempted.
+Hosts have 32 cores in four lanes of eight. In each lane, leases follow one another with pauses; the lanes of a lease
+are drawn at random. So several leases share a host, no host is over capacity, and plans are quick to build. With at
+least as many leases as hosts, about half of the cores are in use. Half of the leases are reservations; the others are
+best-effort and preemptible.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 
 DAY = 86_400
-#: Live leases lie in about so many seconds from now on.
+#: Live leases lie within this many seconds from now.
 SPAN = 28 * DAY
 HOST = Resources({VCPU: 32, MEMORY_MB: 131_072, DISK_GB: 1_000})
 
@@ -31,7 +31,7 @@ _LONGEST_MEAN = 14 * DAY
 
 
 def flavor(vcpus: int) -> Resources:
-    """A VM that takes the same share of every class of a host."""
+    """Return the resources of a VM that takes the same share of every resource class of a host."""
     return Resources({VCPU: vcpus, MEMORY_MB: vcpus * 4_096, DISK_GB: vcpus * 20})
 
 
@@ -39,7 +39,7 @@ _FLAVORS = [flavor(2), flavor(4), flavor(8)]
 
 
 def empty_planner(hosts: int) -> Planner:
-    """A planner with the default policies and options."""
+    """Return a planner with the default policies and options."""
     options = PolicyOptions()
     return Planner(
         Site.homogeneous(hosts, HOST),
@@ -51,9 +51,9 @@ def empty_planner(hosts: int) -> Planner:
 
 
 def fill(planner: Planner, leases: int, now: int, seed: int) -> None:
-    """Put so many live leases of 1 to 16 nodes into an empty plan.
+    """Put a number of live leases of 1 to 16 nodes into an empty plan.
 
-    :param now: none of them begins before this instant
+    :param now: earliest start of all of them
     """
     hosts = len(planner.plan.site)
     rng = np.random.default_rng(seed)
@@ -87,15 +87,15 @@ def _lease(number: int, hosts: list[int], vm: Resources, start: int, end: int) -
 
 
 def reservation(name: str, nodes: NodeSet, start: int, duration: int) -> LeaseRequest:
-    """An advance reservation."""
+    """Return a request for a reservation."""
     return LeaseRequest(name, LeaseKind.RESERVATION, (nodes,), 0, duration=duration, start=start)
 
 
 def immediate(name: str, nodes: NodeSet, duration: int) -> LeaseRequest:
-    """A lease that starts now or is refused."""
+    """Return a request for an immediate lease."""
     return LeaseRequest(name, LeaseKind.IMMEDIATE, (nodes,), 0, duration=duration)
 
 
 def best_effort(name: str, nodes: NodeSet, duration: int, *, preemptible: bool) -> LeaseRequest:
-    """A lease that waits for its place."""
+    """Return a request for a best-effort lease."""
     return LeaseRequest(name, LeaseKind.BEST_EFFORT, (nodes,), 0, duration=duration, preemptible=preemptible)

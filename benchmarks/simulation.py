@@ -16,8 +16,9 @@ from rich.table import Table
 
 _FIFTEEN_DAYS = "haizea/blue-15days.swf.gz"
 
-#: As Haizea 1.1 was run on the 15 days: aggressive backfilling, everything may be suspended, 32 MB/s, 512 of 1024 MB.
-#: Whether memory could migrate is not recorded; with it, the last lease ends at the very second at which Haizea's did.
+#: The options with which Haizea 1.1 was run on the 15 days: aggressive backfilling, everything may be suspended, 32
+#: MB/s, 512 of 1024 MB. Whether memory could migrate is not recorded; with it, the last lease ends at the same second
+#: as in Haizea.
 _LIKE_HAIZEA = (
     "scheduling.backfilling=aggressive",
     "scheduling.suspension=all",
@@ -30,7 +31,7 @@ _LIKE_HAIZEA = (
     "simulation.override_memory=512",
 )
 
-#: What Haizea 1.1 came to on the 15 days, and how long it took on Python 3.11.
+#: Results of Haizea 1.1 on the 15 days, and its run time on Python 3.11.
 _HAIZEA = {
     "all best-effort done, s": 1_330_627.0,
     "mean wait, s": 3_976.99,
@@ -71,9 +72,9 @@ def _once(words: list[str]) -> dict[str, float]:
 
 
 def _over_all_leases(path: Path, summary: dict[str, float]) -> dict[str, float]:
-    """Figures as Haizea counts them: over every lease, and over the whole run until the last best-effort lease ends.
+    """Return the figures as Haizea defines them: over every lease, and until the last best-effort lease ends.
 
-    The summary's own figures leave the time out in which the site fills up.
+    The summary's own figures leave out the time in which the site fills up.
     """
     with path.open(newline="") as stream:
         done = [row for row in csv.DictReader(stream) if row["kind"] == "best-effort" and row["state"] == "done"]

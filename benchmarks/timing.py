@@ -10,14 +10,14 @@ class Timing:
     """How long one kind of decision takes on one size of plan.
 
     :ivar measure: what was decided, and how
-    :ivar hosts: hosts of the site
-    :ivar leases: live leases
+    :ivar hosts: number of hosts of the site
+    :ivar leases: number of live leases
     :ivar steps: steps of the availability
-    :ivar decisions: how many were timed
-    :ivar median_ms: milliseconds
-    :ivar p95_ms: milliseconds that 95 in 100 do not exceed
+    :ivar decisions: number of timed decisions
+    :ivar median_ms: median, in milliseconds
+    :ivar p95_ms: 95th percentile, in milliseconds
     :ivar memory_mib: largest resident memory of the process so far
-    :ivar aim_ms: most milliseconds that the median should be, none if there is no such aim
+    :ivar aim_ms: longest median, in milliseconds, that we aim for; None if there is no aim
     """
 
     measure: str

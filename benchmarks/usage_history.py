@@ -1,7 +1,7 @@
-"""What it costs to ask for usage where there is a year of history: ``python -m benchmarks.usage_history``.
+"""The cost of usage queries on a year of history: ``python -m benchmarks.usage_history``.
 
-Leases of a year, each with one interval of usage and one record of revenue, are put into a database of each kind; then
-the reader is asked as the REST service asks it.
+A year of leases, each with one interval of usage and one record of revenue, is put into a database of each kind. Then
+the reader is queried as the REST service queries it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SEED = 7
 
 
 def _rows(leases: int) -> Iterator[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
-    """A lease, its usage and its revenue, in the order of their ends."""
+    """Yield a lease, its usage and its revenue, in the order of their ends."""
     random = Random(_SEED)
     for number in range(leases):
         project = f"project-{min(int(random.expovariate(0.1)), _PROJECTS - 1)}"

@@ -1,4 +1,4 @@
-"""Settings of all tests."""
+"""Settings for all tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Have the garbage collector leave alone what stays: thousands of tests, and all modules."""
+    """Exempt the collected tests and all modules, which stay, from garbage collection."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
@@ -36,7 +36,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(scope="session")
 def unpack() -> Callable[[Path, Path], None]:
     """Unpacks an archive of the recorded workloads into a folder."""
-    # Python 3.11 has the filter from 3.11.4 on only, and Debian 12 has 3.11.2.
+    # Python has the filter only from 3.11.4 on, and Debian 12 ships 3.11.2.
     options: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 
     def into(path: Path, folder: Path) -> None:

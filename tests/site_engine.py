@@ -1,4 +1,4 @@
-"""Parts of which tests put an engine of a site together."""
+"""Parts from which tests build the engine of a site."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CAPACITY = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
 
 
 def hypervisors(names: Iterable[str], **more: int) -> list[Hypervisor]:
-    """Return compute hosts that are alike.
+    """Return identical compute hosts.
 
     :param more: further resources of each
     """
@@ -33,7 +33,7 @@ def site_policies(
     penalty: Any = None,
     **planner: Any,
 ) -> SitePolicies:
-    """Return the policies that are there by default.
+    """Return the default policies.
 
     :param planner: further arguments of the planner
     """

@@ -1,7 +1,7 @@
 """A small OpenStack cloud on this machine, to try the service on: ``python -m tools.lab up``, ``status`` and ``down``.
 
-Keystone, Placement, Glance and Nova are real; the hypervisors only pretend. All of it listens on loopback only,
-and runs until ``down``, below one process that ``up`` leaves behind.
+Keystone, Placement, Glance and Nova are real; the hypervisors are fake. All services listen on loopback only and run
+until ``down``, as children of one supervisor process that ``up`` starts.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from tests.servers.openstack.lab import OUR_USER, TENANT, Lab
 from tests.servers.openstack.nova import Host
 
 _ROOT = Path(__file__).parents[1]
-#: Shared with the tests: packages, and databases to begin with.
+#: Shared with the tests: packages, and initial databases.
 _CACHE = _ROOT / ".pytest_cache" / "d" / "openstack"
-#: Our own service, as `make run` starts it.
+#: Our own service, as ``make run`` starts it.
 _OUR_URL = "http://127.0.0.1:1234/v1"
 _OUR_DATABASE = "lease_scheduler"
 
-#: What the supervisor writes, and ``up``, ``status`` and ``down`` read.
+#: The state file, which the supervisor writes and ``up``, ``status`` and ``down`` read.
 _STATE = "lab.json"
 _SUPERVISOR_LOG = "supervisor.log"
 
-#: What a tenant may try first. Servers without a lease get no host that was added for leases.
+#: First commands for a tenant to try. Servers without a lease get no host that was added for leases.
 _FIRST_LEASE = (
     "openstack lease create first --kind immediate --nodes count=1,vcpus=1,memory_mb=512,disk_gb=1 --duration 1h"
 )
 _FIRST_SERVER = "openstack server create --image tiny --flavor small --nic none --wait first"
 
-#: With which our service runs on the lab.
+#: The configuration file of our service on the lab.
 _CONFIGURATION = "lease-scheduler.conf"
 
-#: A socket's path may have 107 characters, and MariaDB's is in the folder.
+#: The path of a Unix socket may have 107 characters, and MariaDB's socket is in this folder.
 _LONGEST_FOLDER = 85
 
 _POLL_SECONDS = 0.2
@@ -59,7 +59,7 @@ State = dict[str, Any]
 
 
 class LabProblem(Exception):
-    """What the user is told in one line."""
+    """A problem that is shown to the user in one line."""
 
 
 def main() -> None:
@@ -121,7 +121,7 @@ def _up(folder: Path, options: argparse.Namespace) -> None:
     if folder.exists() and not state and any(folder.iterdir()):
         raise LabProblem(f"{folder} is not empty, and no lab's")
     _check_programs()
-    # What is left of a lab that has not been ended in an orderly way.
+    # Processes of a lab that was not shut down properly may still run.
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     _CACHE.mkdir(parents=True, exist_ok=True)
@@ -140,7 +140,7 @@ def _up(folder: Path, options: argparse.Namespace) -> None:
 
 
 def _check_programs() -> None:
-    """Say at once what is not installed; the packages of OpenStack alone take minutes.
+    """Report all missing programs before installing the packages of OpenStack, which takes minutes.
 
     :raises LabProblem: naming everything that is missing
     """
@@ -160,7 +160,7 @@ def _check_programs() -> None:
 
 
 def _wait(folder: Path, console: Console, state: State) -> State:
-    """The state when it is ready, its steps shown as they are done."""
+    """Wait until the lab is ready, showing its progress, and return its state."""
     shown = 0
     begun = time.monotonic()
     with console.status("starting the lab; the first time takes minutes"):
@@ -188,7 +188,7 @@ def _down(folder: Path, options: argparse.Namespace) -> None:
         while _is_supervised(state, folder) and time.monotonic() < end:
             time.sleep(_POLL_SECONDS)
         if _is_supervised(state, folder):
-            # All that it started ends with it.
+            # All processes that it started end with it.
             os.kill(state["pid"], signal.SIGKILL)
     shutil.rmtree(folder)
     print(f"The lab is down, and {folder} is gone.")
@@ -211,7 +211,7 @@ def _status(folder: Path, options: argparse.Namespace) -> None:
 
 
 def _show(state: State, folder: Path) -> None:
-    """Where things are, and how to log in."""
+    """Print where the services are, and how to log in."""
     for kind, url in state["urls"].items():
         print(f"{kind:<20} {url}")
     print(f"{'logs':<20} {folder / 'logs'}")
@@ -229,7 +229,7 @@ def _show(state: State, folder: Path) -> None:
 
 
 def _read(folder: Path) -> State:
-    """What the supervisor has written last, nothing if there is no lab."""
+    """Return the state that the supervisor wrote last, or an empty one if there is no lab."""
     try:
         state: State = json.loads((folder / _STATE).read_text())
     except FileNotFoundError:
@@ -244,7 +244,7 @@ def _write(folder: Path, state: State) -> None:
 
 
 def _is_supervised(state: State, folder: Path) -> bool:
-    """Whether the lab's process is there, and not another one that has got its number since."""
+    """Return whether the lab's process runs; another process may have its number by now."""
     try:
         words = Path(f"/proc/{state['pid']}/cmdline").read_bytes().split(b"\0")
     except (KeyError, FileNotFoundError, ProcessLookupError):
@@ -253,7 +253,7 @@ def _is_supervised(state: State, folder: Path) -> bool:
 
 
 def _supervise(folder: Path, options: argparse.Namespace) -> NoReturn:
-    """Own the lab until told to end."""
+    """Run the lab until told to end."""
 
     def report(step: str) -> None:
         state["steps"].append(step)
@@ -293,7 +293,7 @@ def _supervise(folder: Path, options: argparse.Namespace) -> NoReturn:
 
 
 def _enter_our_service(lab: Lab, folder: Path, url: str) -> None:
-    """Our entry in the catalogue, a database for us, and files by which people and our service log in."""
+    """Create our entry in the catalogue, our database, and the files with which users and our service log in."""
     lab.keystone.ensure_service("reservation", url)
     database_url = lab.mariadb.create_database(_OUR_DATABASE)
     _write_private(folder / "openrc", _openrc(lab, "admin"))
@@ -302,7 +302,7 @@ def _enter_our_service(lab: Lab, folder: Path, url: str) -> None:
 
 
 def _configuration(lab: Lab, folder: Path, database_url: str, url: str) -> str:
-    """What our service needs to work on this lab."""
+    """Return the configuration of our service on this lab."""
     login = {
         "auth_type": "password",
         "auth_url": lab.keystone.url,
@@ -318,7 +318,7 @@ def _configuration(lab: Lab, folder: Path, database_url: str, url: str) -> str:
         "database": {"connection": database_url},
         "service": {"cloud": "nova", "state_path": folder / "lease-scheduler"},
         "api": {"host": address.hostname or "127.0.0.1", "port": address.port or 80},
-        # Nothing is really copied by hypervisors that pretend.
+        # Fake hypervisors copy nothing.
         "scheduling": {"suspend_rate": 20_000, "resume_rate": 20_000},
         "nova": {"preparation_time": 15, "watch_interval": 1, "region_name": REGION, **login},
         "keystone_authtoken": {"www_authenticate_uri": lab.keystone.url, "service_type": "reservation", **login},
@@ -328,7 +328,7 @@ def _configuration(lab: Lab, folder: Path, database_url: str, url: str) -> str:
 
 
 def _commands(folder: Path, hosts: Sequence[str]) -> list[str]:
-    """How our service is started, one line after the other; the first of several hosts is left to other servers."""
+    """Return the commands that start our service. The first of several hosts is left to servers without a lease."""
     programs, options = Path(sys.executable).parent, f"--config-file {folder / _CONFIGURATION}"
     return [
         f"{programs}/lease-scheduler-manage {options} db sync",

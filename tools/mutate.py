@@ -1,6 +1,6 @@
 """Tell whether tests notice faults: ``python -m tools.mutate [--sample N] [--seed N] [--only PATTERN]``.
 
-mutmut (configured in ``pyproject.toml``) writes mutants into ``mutants/``: copies of functions with a fault each. A
+mutmut (configured in ``pyproject.toml``) writes mutants into ``mutants/``: copies of functions, each with one fault. A
 sample of them is run against the unit and golden tests. A mutant that no test notices has survived: either a test is
 missing, or the fault makes no difference.
 """
@@ -16,7 +16,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from random import Random
 
-#: A mutant that runs for ever is noticed as well.
+#: A mutant that never ends counts as noticed.
 _NOTICED = frozenset({"killed", "timeout", "suspicious", "caught by type check"})
 _NOT_RUN = "not checked"
 
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=2, help="mutants to run at the same time (default: 2)")
     given = parser.parse_args(arguments)
     if not any(_FOLDER.glob("mutmut-*.json")):
-        # Mutants have no names before they are made, and they are made at the beginning of a run, even of none.
+        # Mutants get their names when they are made, at the beginning of a run, even of a run of none.
         _mutmut("run", "--max-children", str(given.jobs), "none of them", check=False)
     chosen = sample(_results(), given.only, given.sample, given.seed)
     if not chosen:
@@ -45,13 +45,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def sample(names: Mapping[str, str], pattern: str, size: int, seed: int) -> list[str]:
-    """Choose from all mutants whose name matches; the same seed gives the same ones, in whatever order they come."""
+    """Choose from all mutants whose name matches; the same seed gives the same sample, whatever their order."""
     matching = sorted(name for name in names if fnmatch(name, pattern))
     return sorted(Random(seed).sample(matching, min(size, len(matching))))
 
 
 def report(statuses: Mapping[str, str]) -> list[str]:
-    """Return lines that tell the survivors, and the share of mutants that were killed in each room and in all."""
+    """Return lines that list the survivors, and the share of killed mutants in each room and in total."""
     lines = [f"{status}: {name}" for name, status in sorted(statuses.items()) if status not in _NOTICED]
     run = {name: status for name, status in statuses.items() if status != _NOT_RUN}
     total: Counter[str] = Counter()

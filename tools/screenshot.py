@@ -1,6 +1,6 @@
-"""Makes the picture of the calendar page in the documentation: the demonstration as it looks after some minutes.
+"""Take the picture of the calendar page for the documentation: the demonstration after some minutes.
 
-The instant is a busy one of the recorded workload; the picture differs between runs only in the date.
+It shows a busy day of the recorded workload; the picture differs between runs only in the date.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SHOWN = 0.35, 0.65
 
 
 def main() -> None:
-    """Run the demonstration, wait for an instant with all kinds of lease in sight, and take the picture."""
+    """Run the demonstration, wait until all kinds of lease are in sight, and take the picture."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("path", type=Path, help="of the PNG file")
     parser.add_argument("--port", type=int, default=1299, help="port of the service meanwhile (default: %(default)s)")
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _wait_for_all_kinds(url: str) -> None:
-    """Wait until the day in sight has leases of all kinds, some of them to come, and waiting ones.
+    """Wait until the day in sight has leases of all kinds, among them future and queued ones.
 
     :raises SystemExit: that does not happen
     """
@@ -70,7 +70,7 @@ def _wait_for_all_kinds(url: str) -> None:
 def _is_rich(calendar: dict[str, Any]) -> bool:
     now = calendar["now"]
     first, last = now - _SHOWN[0] * 86_400, now + _SHOWN[1] * 86_400
-    # A lease of few minutes on few hosts is a dot that nobody sees.
+    # A lease of a few minutes on a few hosts is too small to be seen.
     seen = {
         lease["kind"]
         for lease in calendar["leases"]
@@ -114,7 +114,7 @@ def _picture(url: str, folder: Path) -> bytes:
 
 
 def _compact(picture: bytes) -> bytes:
-    """The same pixels in fewer bytes; a palette would change the colours, which have a meaning here."""
+    """Return the same pixels in fewer bytes. A palette would change the colours, which have a meaning here."""
     written = io.BytesIO()
     Image.open(io.BytesIO(picture)).convert("RGB").save(written, "PNG", optimize=True)
     return written.getvalue()

@@ -1,4 +1,4 @@
-"""Calls made by the package's modules while something is done."""
+"""Calls that the package's modules make during a piece of work."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import lease_scheduler
 
 _PACKAGE = str(Path(lease_scheduler.__file__).parent) + "/"
 
-#: Python 3.12 and later run these where they are written, without a call.
+#: From Python 3.12 on, these run inline in the code that contains them, without a call.
 _INLINED = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>"})
 
-#: Modules with fewer calls than this share of all are counted with their room only.
+#: Modules with a smaller share of all calls than this are counted only as part of their room.
 _LEAST_SHARE = 0.01
 
 
 def calls_of(work: Callable[[], object]) -> dict[str, int]:
     """Do some work and return how many calls each room and each of the busiest modules makes and receives.
 
-    A function counts when it is called, and so does a function of another library when a module calls it: a loop that
-    appends to a list shows as its appends.
+    A call counts if its function belongs to the package. A call from one of its modules into another library counts
+    too, so a loop that appends to a list shows up by its appends.
     """
     profile = cProfile.Profile()
     profile.runcall(work)
@@ -44,5 +44,5 @@ def calls_of(work: Callable[[], object]) -> dict[str, int]:
 
 
 def _is_ours(code: CodeType | str) -> bool:
-    """Whether the calls of some code are counted where it is."""
+    """Return whether calls made by this code are counted as the work of its own module."""
     return isinstance(code, CodeType) and (code.co_filename.startswith(_PACKAGE) or code.co_name in _INLINED)

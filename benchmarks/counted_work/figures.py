@@ -7,29 +7,29 @@ from collections.abc import Mapping
 from math import ceil, floor
 from pathlib import Path
 
-#: How much was counted, by name.
+#: Counts by name.
 Figures = Mapping[str, int]
 
 #: Scenario -> figure -> (least, most).
 Ranges = Mapping[str, Mapping[str, tuple[int, int]]]
 
-#: Share by which a figure may differ from the one that its range was made of. Threads of the service may merge
-#: two transactions into one, and Python versions differ slightly in what they count as a call.
+#: Share by which a figure may differ from the one that its range was made from. Threads of the service may merge two
+#: transactions into one, and Python versions differ slightly in what they count as a call.
 _TOLERANCE = 0.05
 
 
 def range_around(figure: int) -> tuple[int, int]:
-    """Return the least and the most that a figure may come to when it is counted again.
+    """Return the lowest and the highest value that a figure may have when it is counted again.
 
-    Nothing stays nothing: work of a new kind is always noticed.
+    The range of 0 is 0 alone, so work of a new kind is always noticed.
     """
     return floor(figure * (1 - _TOLERANCE)), ceil(figure * (1 + _TOLERANCE))
 
 
 def deviations(figures: Figures, ranges: Mapping[str, tuple[int, int]]) -> list[str]:
-    """Describe every figure outside its range, those that grew most first.
+    """Describe every figure outside its range, largest increase first.
 
-    A figure without a range may be anything only if it is 0, and a range without a figure counts as a figure of 0.
+    A figure without a range must be 0. A range without a figure counts as a figure of 0.
     """
     found = []
     for name in figures.keys() | ranges.keys():
@@ -45,7 +45,7 @@ def deviations(figures: Figures, ranges: Mapping[str, tuple[int, int]]) -> list[
 
 
 def read_ranges(path: Path) -> Ranges:
-    """Return the committed ranges; there are none where the file does not exist yet."""
+    """Return the committed ranges, or an empty mapping if the file does not exist yet."""
     if not path.exists():
         return {}
     document = json.loads(path.read_text())
@@ -56,7 +56,7 @@ def read_ranges(path: Path) -> Ranges:
 
 
 def write_ranges(path: Path, counted: Mapping[str, Figures]) -> None:
-    """Write a range around every figure, one to a line, so that a diff shows which of them moved."""
+    """Write a range around every figure, one per line, so that a diff shows which of them moved."""
     scenarios = []
     for scenario, figures in sorted(counted.items()):
         lines = [

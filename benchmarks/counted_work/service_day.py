@@ -25,13 +25,13 @@ _HOUR = 3_600
 _HOSTS = 24
 _LEASES = 12
 
-#: Real seconds that one step of the day may take, and between two looks whether it is done.
+#: Real seconds that one step of the day may take, and the interval at which its completion is checked.
 _PATIENCE = 60.0
 _PAUSE = 0.01
 
 
 class _ClockSetByHand:
-    """Stands still until it is set."""
+    """A clock that stands still until it is set."""
 
     def __init__(self) -> None:
         self.instant = _BEGIN
@@ -56,7 +56,7 @@ def count() -> dict[str, int]:
 
 
 class _Day:
-    """The service in this process, without a server: requests go to its application."""
+    """The service in this process, without an HTTP server: requests go straight to its WSGI application."""
 
     def __init__(self, folder: Path, found: Counter[str]) -> None:
         self._found = found
@@ -83,7 +83,7 @@ class _Day:
         self._client = Client(rest.application(conf, wiring.engine_client(conf), reader, self._clock))
 
     def _counted(self, perform: Any) -> Any:
-        """Count a step of an order once, however often it is asked whether it is done."""
+        """Count a step of an order once, however often the service asks whether it is done."""
 
         def counted(cloud: SimulatedCloud, order: Order, step: str) -> int | None:
             with self._lock:
@@ -121,7 +121,7 @@ class _Day:
         self._ask("GET", "/v1/leases")
 
     def _reserve(self, number: int) -> None:
-        """Ask for a lease that begins and ends at instants of its own."""
+        """Request a reservation with the given start and end."""
         start = _BEGIN + _HOUR + number * 600
         self._ask(
             "POST",
@@ -150,7 +150,7 @@ class _Day:
         return answer.get_json(silent=True)
 
     def _quiet(self) -> None:
-        """Wait until the service has done all that is due, so that the next step always meets the same state."""
+        """Wait until the service has done all that is due, so that the next step always starts from the same state."""
         self._wait_until(self._is_quiet)
 
     def _due(self) -> int | None:
@@ -160,7 +160,7 @@ class _Day:
             return site.next_due()
 
     def _is_quiet(self) -> bool:
-        """Whether nothing is due and no command is under way."""
+        """Return whether nothing is due and no command is being carried out."""
         due = self._due()
         if due is not None and due <= self._clock.instant:
             return False

@@ -15,7 +15,7 @@ _WEEK = 7 * 86_400
 
 
 def count(until: int = _WEEK) -> dict[str, int]:
-    """Count the calls of the run, and what became of its leases.
+    """Count the calls of the run, and its leases by outcome.
 
     :param until: instant from which on no requests are submitted
     """

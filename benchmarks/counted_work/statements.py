@@ -20,9 +20,9 @@ _LEFT_OUT = frozenset({"heartbeat", "leadership", "outbox"})
 
 @contextmanager
 def counted_statements(into: Counter[str]) -> Iterator[None]:
-    """Count what is executed by databases that are opened inside.
+    """Count the statements that databases opened in this block execute, and their rows.
 
-    :param into: where statements, rows read and rows written are added up, by table
+    :param into: counter to which statements (in total and by table), rows read, and rows written (by table) are added
     """
 
     def connected(connection: sqlite3.Connection, record: object) -> None:

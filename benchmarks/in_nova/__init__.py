@@ -1,4 +1,4 @@
-"""Programs that run inside Nova: in its environment, where our package is on the path and nothing else of ours is."""
+"""Programs that run in Nova's own environment; of this project, only the repository is on the path there."""
 
-# It patches the standard library, which must be before anything else is imported.
+# This import patches the standard library, so it has to come first.
 import nova.tests.functional  # noqa: F401

@@ -1,4 +1,4 @@
-"""How long it takes from ``POST`` until a server is ACTIVE, with and without our filter and weigher.
+"""The time from ``POST`` until a server is ACTIVE, with and without our filter and weigher.
 
 Run it inside Nova's environment: ``python -m benchmarks.in_nova.boot HOSTS PAIRS FILE``.
 """
@@ -15,9 +15,9 @@ _WARM_UP = 2
 
 
 class Boots:
-    """Boots servers, one after the other, and deletes each before the next.
+    """Boots servers one after the other, and deletes each before the next.
 
-    :param pairs: how many servers of each kind are measured with our plug-ins, and as many without
+    :param pairs: number of measurements of each kind with our plug-ins, and the same number without
     """
 
     def __init__(self, cloud: Cloud, pairs: int) -> None:
@@ -25,13 +25,13 @@ class Boots:
         self._pairs = pairs
 
     def measure(self) -> dict[str, Any]:
-        """What was measured, in milliseconds."""
+        """Return the measured times in milliseconds."""
         samples = []
         gc.collect()
         gc.freeze()
         for number in range(-_WARM_UP, self._pairs):
             for sort in SORTS:
-                # Who comes first takes turns.
+                # Alternate which of the two is measured first.
                 for plugins in (False, True) if number % 2 else (True, False):
                     found = self._boot(sort, plugins)
                     if number >= 0:

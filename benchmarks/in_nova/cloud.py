@@ -28,29 +28,29 @@ from lease_scheduler.nova.lease_weigher import LeaseWeigher
 PLAIN, PREEMPTIBLE, HINT = "plain", "preemptible", "lease hint"
 SORTS = (PLAIN, PREEMPTIBLE, HINT)
 
-#: For so many hosts there is one lease that runs, on the first two of them, and one to come, on all of them.
+#: For every so many hosts there is one running lease, on the first two of them, and one future lease, on all of them.
 _GROUP = 4
 _RUNNING = 2
 
 _HOUR = 3_600
-#: Seconds for which a host must be free of leases so that a plain server may begin there; all leases to come are later.
+#: Seconds for which a host must be free of leases before a plain server may start there; all future leases start later.
 _HORIZON = _HOUR
-#: More seconds than any measurement takes.
+#: Seconds; longer than any measurement.
 _LONG = 1_000_000
-#: Characters of a failure that are told.
+#: Number of characters of a failure to show.
 _LAST_WORDS = 8_000
-#: Seconds to wait for anything.
+#: Longest time to wait for anything, in seconds.
 _LIMIT = 120.0
 _IMAGE = "155d900f-4e14-4e4c-a73d-069cbf4541e6"
 
 
 class Cloud(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[misc]
-    """Nova with the options that it has by default, and our plug-ins, which can be turned off.
+    """Nova with its default options and with our plug-ins, which can be turned off.
 
     It is a test case because Nova's fixtures need one.
 
-    :param work: what is done when everything is there
-    :param hosts: how many hosts, each with a compute service
+    :param work: called when everything is set up
+    :param hosts: number of hosts, each with a compute service
     """
 
     compute_driver = "fake.MediumFakeDriver"
@@ -59,27 +59,27 @@ class Cloud(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[misc]
         super().__init__("work_on_it")
         self._work = work
         self.hosts = [f"host{number:04}" for number in range(hosts)]
-        #: Seconds of the processor that Placement has taken.
+        #: Processor time that Placement has used, in seconds.
         self.placement_seconds = 0.0
 
     def run_to_its_end(self) -> None:
         """Set everything up, do the work and tear it down.
 
-        :raises SystemExit: something failed; it says what
+        :raises SystemExit: something failed; the message is the end of its description
         """
         result = unittest.TestResult()
         self.run(result)
         for _, reason in (*result.errors, *result.failures):
-            # What was logged comes first.
+            # The log comes first in it, and the error last.
             raise SystemExit(reason[-_LAST_WORDS:])
 
     def setUp(self) -> None:
         self._time_placement()
         tell_listeners(self.stub_out)
-        # No service counts as dead, and none reports meanwhile.
+        # No service is considered dead, and none reports, during the measurement.
         self.flags(service_down_time=3 * _LONG, report_interval=_LONG)
         super().setUp()
-        # The fixtures write all messages for debugging, and throw them away; services do not by default.
+        # The fixtures format all debug messages and discard them; real services do not by default.
         logging.getLogger().setLevel(logging.INFO)
         for host in self.hosts:
             self._start_compute(host)
@@ -103,7 +103,7 @@ class Cloud(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[misc]
         self._work(self)
 
     def start_service(self, name: str, *arguments: Any, **more: Any) -> Any:
-        """Nova's own; its scheduler is configured as the administrator's guide says."""
+        """Start a service as Nova's test case does, with the scheduler configured as in our administrator's guide."""
         if name == "scheduler":
             group = nova.conf.CONF.filter_scheduler
             options.register(nova.conf.CONF)
@@ -113,26 +113,26 @@ class Cloud(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[misc]
                 available_filters=[*group.available_filters, f"{LeaseFilter.__module__}.{LeaseFilter.__name__}"],
                 enabled_filters=[*group.enabled_filters, LeaseFilter.__name__],
                 weight_classes=[*group.weight_classes, f"{LeaseWeigher.__module__}.{LeaseWeigher.__name__}"],
-                # Nova's default, which its fixtures change.
+                # Nova's default, which its fixtures override.
                 build_failure_weight_multiplier=1_000_000.0,
             )
         return super().start_service(name, *arguments, **more)
 
     def use_plugins(self, *, ours: bool) -> None:
-        """Schedule with all filters and weighers from now on, or with Nova's own ones."""
+        """Use all filters and weighers from now on, or only Nova's own."""
         filters, weighers = self._all
         found = self.manager.host_manager
         found.enabled_filters = [each for each in filters if ours or each not in self.plugins[0]]
         found.weighers = [each for each in weighers if ours or each not in self.plugins[1]]
 
     def body(self, sort: str) -> dict[str, Any]:
-        """What a client sends to boot a server."""
+        """Return the body of the request that boots a server."""
         server = {"name": "server", "imageRef": _IMAGE, "flavorRef": self._flavors[sort], "networks": "none"}
         hints = {"os:scheduler_hints": {"lease": _lease_id("running", 0)}} if sort == HINT else {}
         return {"server": server, **hints}
 
     def boot(self, sort: str) -> str:
-        """Boot a server; its id when it is ACTIVE, as Nova notifies."""
+        """Boot a server and return its id once Nova's notification says that it is ACTIVE."""
         self.notifier.reset()
         body = self.body(sort)
         server_id: str = self.api.api_post("/servers", body).body["server"]["id"]
@@ -154,7 +154,7 @@ class Cloud(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[misc]
 
     @contextmanager
     def intercepted(self, target: Any, name: str, replacement: Callable[..., Any]) -> Iterator[None]:
-        """Have a method replaced for a while; the replacement gets the original one first."""
+        """Replace a method while the block runs; the replacement gets the original method as its first argument."""
         original = getattr(target, name)
         setattr(target, name, lambda *arguments, **more: replacement(original, *arguments, **more))
         try:
@@ -165,7 +165,7 @@ class Cloud(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[misc]
     # -- what is there -----------------------------------------------------------------------------------
 
     def _time_placement(self) -> None:
-        """It runs in this process; in a cloud it is a process of its own."""
+        """Measure Placement separately: it runs in this process, but in a cloud it is a process of its own."""
         load = deploy.loadapp
 
         def loadapp(*arguments: Any, **more: Any) -> Any:
@@ -184,7 +184,7 @@ class Cloud(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[misc]
         self.addCleanup(setattr, deploy, "loadapp", load)
 
     def _make_aggregates(self) -> None:
-        """The pool and the leases; each host is in two or three aggregates."""
+        """Create the aggregates of the pool and of the leases; each host is in two or three of them."""
         now = int(time.time())
         self._aggregates_of: dict[str, list[str]] = {host: [] for host in self.hosts}
         self._make_aggregate("freepool", {keys.POOL: "true"}, self.hosts)
@@ -198,7 +198,7 @@ class Cloud(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[misc]
         self.manager.update_aggregates(self.context, objects.AggregateList.get_all(self.context))
 
     def _make_lease(self, kind: str, number: int, hosts: list[str], *, exclusive: bool, begins: int) -> None:
-        """The aggregate of a lease, with as much metadata as the engine writes."""
+        """Create the aggregate of a lease, with as much metadata as the engine writes."""
         lease_id = _lease_id(kind, number)
         said = {
             keys.LEASE_ID: lease_id,
@@ -224,7 +224,7 @@ class Cloud(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[misc]
             self._aggregates_of[host].append(made.uuid)
 
     def _tell_placement(self, host: str, aggregates: list[str]) -> None:
-        """As nova-api does."""
+        """Set a host's aggregates in Placement, as nova-api does."""
         version = "1.19"
         found = self.placement.get(f"/resource_providers?name={host}", version=version).body["resource_providers"][0]
         body = {"aggregates": aggregates, "resource_provider_generation": found["generation"]}
@@ -232,7 +232,10 @@ class Cloud(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[misc]
         assert answer.status == 200, answer.body
 
     def _tell_instances(self) -> None:
-        """As compute services do now and then; nova-scheduler asks the database for each of the others."""
+        """Report that no host has instances, as compute services do periodically.
+
+        For a host without a report, nova-scheduler would query the database.
+        """
         for host in self.hosts:
             self.manager.update_instance_info(self.context, host, objects.InstanceList(objects=[]))
 
@@ -242,11 +245,11 @@ def _lease_id(kind: str, number: int) -> str:
 
 
 def run(what: Callable[[Cloud, int], Any]) -> None:
-    """A program that measures something: ``HOSTS PAIRS FILE``; the file has the result, as JSON.
+    """Run a measurement as a program with the arguments ``HOSTS PAIRS FILE``; write the result to FILE as JSON.
 
     :param what: a class with a method ``measure``
     """
     hosts, pairs, file = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
-    # Nova's services read the words of their own.
+    # Nova's services parse the command line themselves.
     del sys.argv[1:]
     Cloud(lambda cloud: file.write_text(json.dumps(what(cloud, pairs).measure())), hosts).run_to_its_end()

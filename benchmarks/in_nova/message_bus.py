@@ -1,7 +1,7 @@
-"""The message bus of Nova's fixtures, without its waits.
+"""The message bus of Nova's fixtures, without its polling.
 
 oslo.messaging's fake driver looks for messages every 50 ms, once for each service. With hundreds of services it does
-little else, and whether a message waits for 1 ms or for 49 decides how long a server takes to boot.
+little else, and whether a message waits for 1 ms or for 49 ms decides how long a server takes to boot.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 from oslo_messaging._drivers import base, impl_fake
 
-#: Seconds after which a listener looks, whatever it heard.
+#: Seconds after which a listener looks for messages even if it was not woken.
 _PATIENCE = 3_600.0
 
 
 def tell_listeners(replace: Callable[[str, Any], None]) -> None:
-    """Have listeners wait until there is something for them.
+    """Have listeners sleep until there is a message for them.
 
     :param replace: sets an attribute, given by its full name, until the end of a test
     """
@@ -25,7 +25,7 @@ def tell_listeners(replace: Callable[[str, Any], None]) -> None:
     deliver, stop = impl_fake.FakeExchange.deliver_message, impl_fake.FakeListener.stop
 
     def bell(listener: Any) -> threading.Event:
-        """What wakes it up."""
+        """Return the event that wakes this listener."""
         if not hasattr(listener, "bell"):
             listener.bell = threading.Event()
             for target in listener._targets:

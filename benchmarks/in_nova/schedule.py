@@ -1,4 +1,4 @@
-"""How long nova-scheduler takes for a request, with and without our filter and weigher.
+"""The time that nova-scheduler takes for a request, with and without our filter and weigher.
 
 Run it inside Nova's environment: ``python -m benchmarks.in_nova.schedule HOSTS PAIRS FILE``.
 """
@@ -19,9 +19,9 @@ _WARM_UP = 3
 
 
 class Schedule:
-    """Places servers, which never come to be, one after the other.
+    """Schedules servers one after the other, without ever booting them.
 
-    :param pairs: how many requests of each kind are measured with our plug-ins, and as many without
+    :param pairs: number of requests of each kind measured with our plug-ins, and the same number without
     """
 
     def __init__(self, cloud: Cloud, pairs: int) -> None:
@@ -29,15 +29,15 @@ class Schedule:
         self._pairs = pairs
 
     def measure(self) -> dict[str, Any]:
-        """What was measured, in milliseconds."""
+        """Return the measured times in milliseconds."""
         samples = []
         specs = {sort: self._spec(sort) for sort in SORTS}
-        # What was made before is not looked through again, as in a service that has run for a while.
+        # Exempt existing objects from garbage collection, as in a service that has run for a while.
         gc.collect()
         gc.freeze()
         for number in range(-_WARM_UP, self._pairs):
             for sort, spec in specs.items():
-                # Who comes first takes turns.
+                # Alternate which of the two is measured first.
                 for plugins in (False, True) if number % 2 else (True, False):
                     found = self._place(spec, plugins)
                     if number >= 0:
@@ -45,7 +45,7 @@ class Schedule:
         return {"samples": samples, "alone": [self._alone(sort, spec) for sort, spec in specs.items()]}
 
     def _spec(self, sort: str) -> Any:
-        """The request as nova-scheduler gets it when a client boots such a server."""
+        """Return the request in the form in which nova-scheduler receives it when a client boots such a server."""
         seen = []
 
         def look(original: Any, *arguments: Any, **more: Any) -> Any:
@@ -58,7 +58,7 @@ class Schedule:
         return seen[0]
 
     def _place(self, spec: Any, plugins: bool) -> dict[str, float]:
-        """Find a host and claim it; then give it back."""
+        """Find a host and claim it, then release the claim."""
         cloud = self._cloud
         cloud.use_plugins(ours=plugins)
         asked, server_id = spec.obj_clone(), str(uuid4())
@@ -77,7 +77,7 @@ class Schedule:
         return {"wall_ms": 1_000 * wall, "cpu_ms": 1_000 * cpu, "placement_ms": 1_000 * placement}
 
     def _alone(self, sort: str, spec: Any) -> dict[str, Any]:
-        """What our plug-ins take of a request by themselves: among Nova's own handlers, without its plug-ins."""
+        """Measure our plug-ins alone: within Nova's own handlers, but without Nova's plug-ins."""
         cloud = self._cloud
         seen: dict[str, list[Any]] = {}
 

@@ -1,1 +1,1 @@
-"""The reservation service beside Blazar 18: the same database server, broker, hosts, leases and requests."""
+"""The reservation service compared with Blazar 18, on the same database server, broker, hosts, leases and requests."""

@@ -1,4 +1,4 @@
-"""Run it: ``python -m benchmarks.service_against_blazar [--output DIR] [--quick] [--cells HOSTSxLEASES ...]``."""
+"""The command: ``python -m benchmarks.service_against_blazar [--output DIR] [--quick] [--cells HOSTSxLEASES ...]``."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _cell(text: str) -> Cell:
 
 
 def _jobs(quick: bool, cells: list[Cell] | None) -> list[Job]:
-    """What is measured, smallest first."""
+    """Return what is to be measured, smallest first."""
     both = cells or (_QUICK if quick else _BOTH)
     jobs = [(name, cell) for cell in both for name in (Ours.name, Blazar.name)]
     if not quick and cells is None:

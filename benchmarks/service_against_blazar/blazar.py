@@ -16,7 +16,7 @@ from tests.servers.base import OwnProcess, free_port
 
 VERSION = "18.0.0"
 
-#: It has no server of its own that works (its console script ends at once), so it gets the one that ours uses.
+#: Blazar's console script for its API exits at once, so its API runs in the same server as ours.
 _PACKAGES = (f"blazar=={VERSION}", "pymysql", "waitress")
 
 _HOST_TABLES = ("computehosts", "computehost_resource_inventory", "computehost_trait")
@@ -24,12 +24,12 @@ _LEASE_TABLES = ("leases", "reservations", "events", "computehost_reservations",
 
 
 def install(folder: Path, log: Path) -> None:
-    """Make the virtual environment unless it is there."""
+    """Create the virtual environment unless it exists."""
     if (folder / "complete").exists():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
     run([sys.executable, "-m", "venv", "--clear", str(folder)], log)
-    # Python compiles what it imports; to compile the rest as well would take as long as all else.
+    # Python compiles modules on import; compiling all others as well would take as long as everything else together.
     pip = [str(folder / "bin" / "pip"), "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
     run([*pip, *_PACKAGES], log)
     (folder / "complete").touch()
@@ -56,7 +56,7 @@ class Blazar(Service):
             "[DEFAULT]\n"
             "host = 127.0.0.1\n"
             f"transport_url = {around.broker}\n"
-            # Its slowest answers take minutes.
+            # Blazar's slowest answers take minutes.
             "rpc_response_timeout = 3600\n"
             f"os_auth_host = 127.0.0.1\nos_auth_port = {cloud_port}\nos_auth_prefix =\n"
             "os_admin_username = user\nos_admin_password = secret\nos_admin_project_name = project\n"
@@ -112,7 +112,7 @@ class Blazar(Service):
             for number, booking in enumerate(workload.bookings):
                 begins = self.origin + booking.start * hour
                 ends = begins + booking.hours * hour
-                # Of a lease of an hour, the warning before the end comes at the start, as Blazar has it.
+                # For a lease of one hour, Blazar's warning before the end is due at the start.
                 end = start + hours * hour
                 other: dict[Any, Any] = {
                     start: begins,

@@ -1,4 +1,4 @@
-"""Rows that look like those that a service itself has written: copies of them, with other ids, hosts and times."""
+"""Database rows that look like the service's own: copies of real rows with other ids, hosts and times."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from sqlalchemy import Connection, MetaData, Table, insert, select
 
 Row = dict[str, Any]
 
-#: Rows in one statement.
+#: Rows per statement.
 _CHUNK = 500
 
 
 def tables(connection: Connection, names: Iterable[str], known: MetaData | None = None) -> dict[str, Table]:
-    """Tables by name, as the database or its owner describes them."""
+    """Return tables by name, from known metadata or as the database describes them."""
     if known is not None:
         return {name: known.tables[name] for name in names}
     found = MetaData()
@@ -22,15 +22,15 @@ def tables(connection: Connection, names: Iterable[str], known: MetaData | None 
 
 
 def rows_where(connection: Connection, table: Table, column: str, values: Iterable[Any]) -> list[Row]:
-    """Rows in which a column has one of some values."""
+    """Return the rows in which a column has one of some values."""
     query = select(table).where(table.c[column].in_(list(values)))
     return [dict(row) for row in connection.execute(query).mappings()]
 
 
 def with_values(value: Any, other: Mapping[Any, Any]) -> Any:
-    """A value, or a structure of values, in which some are others.
+    """Return a value, or a nested structure of values, in which some values are replaced.
 
-    Only values of the same type are the same: 1, True and 1.0 are not.
+    Values are equal only if their types are: 1, True and 1.0 differ.
     """
     if isinstance(value, dict):
         return {key: with_values(each, other) for key, each in value.items()}
@@ -40,18 +40,18 @@ def with_values(value: Any, other: Mapping[Any, Any]) -> Any:
 
 
 def keyed(other: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Values by type and value, as ``with_values`` wants them."""
+    """Return replacements in the form that ``with_values`` takes: by type and value."""
     return {(type(key), key): value for key, value in other.items()}
 
 
 def insert_all(connection: Connection, table: Table, rows: list[Row]) -> None:
-    """Insert rows, many with one statement."""
+    """Insert rows, many per statement."""
     for first in range(0, len(rows), _CHUNK):
         connection.execute(insert(table), rows[first : first + _CHUNK])
 
 
 def differences(one: Any, other: Any, path: str = "") -> list[str]:
-    """Where two JSON values differ in shape: keys, lengths of lists, and types but not values."""
+    """Return where two JSON values differ in keys, lengths of lists or types; other differences are ignored."""
     if type(one) is not type(other):
         return [f"{path or '.'}: {type(one).__name__} and {type(other).__name__}"]
     if isinstance(one, dict):

@@ -1,4 +1,4 @@
-"""Requests that are timed, one after the other, as one client sees them."""
+"""Requests timed one after the other, as a single client experiences them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.servers.base import ServerError
 
 OPERATIONS = ("create", "show", "list", "delete")
 
-#: Fewest rounds of a cell, and most.
+#: Least and greatest number of rounds of a cell.
 LEAST_ROUNDS = 3
 MOST_ROUNDS = 30
 
@@ -27,12 +27,12 @@ MOST_ROUNDS = 30
 class Measured:
     """One kind of request on one cell.
 
-    :ivar service: whose
-    :ivar times: how many were timed
-    :ivar median_ms: milliseconds
-    :ivar p95_ms: milliseconds that 95 in 100 do not exceed; the longest if there are fewer than 20
-    :ivar cloud_calls: how often the stand-in of the cloud was asked meanwhile, per request
-    :ivar cloud_ms: milliseconds for which it worked, per request
+    :ivar service: name of the service that was measured
+    :ivar times: number of timed requests
+    :ivar median_ms: median, in milliseconds
+    :ivar p95_ms: 95th percentile in milliseconds; the longest time if there are fewer than 20
+    :ivar cloud_calls: calls to the stand-in of the cloud, per request
+    :ivar cloud_ms: milliseconds that the stand-in worked, per request
     """
 
     service: str
@@ -47,7 +47,7 @@ class Measured:
 
 
 class _Stopwatch:
-    """How long requests took, and what they asked of the cloud."""
+    """Times requests, and counts what they ask of the cloud."""
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
@@ -55,7 +55,7 @@ class _Stopwatch:
         self.asked: dict[str, list[tuple[int, float]]] = {operation: [] for operation in OPERATIONS}
 
     def time(self, operation: str, request: Callable[[], Any]) -> Any:
-        """Send a request; its answer."""
+        """Send a request and return the answer."""
         calls, busy = self._around.calls()
         begun = time.perf_counter()
         answer = request()
@@ -67,10 +67,10 @@ class _Stopwatch:
 
 
 def measure(service: Service, leases: list[str], workload: Workload, budget: float) -> list[Measured]:
-    """Create, show, list and delete in turn, so that every request meets as many leases.
+    """Create, show, list and delete in turn, so that every request meets the same number of leases.
 
-    :param leases: ids of those that are there
-    :param budget: seconds after which no further round begins, when there were enough
+    :param leases: ids of the leases that exist already
+    :param budget: seconds after which no further round begins, once there are enough
     """
     random = Random(5)
     watch = _Stopwatch(service.around)

@@ -20,7 +20,7 @@ _LEASE_TABLES = ("leases", "lease_reservations", "holdings", "lease_history")
 
 
 class Ours(Service):
-    """Two processes, as Blazar has."""
+    """Our service as two processes, like Blazar."""
 
     name = "lease-scheduler"
 

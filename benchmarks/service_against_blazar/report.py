@@ -1,4 +1,4 @@
-"""The table, the plot and the file of what was measured."""
+"""The table, the plot and the file of the results."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _COLOURS = {4: "#999999", 50: "#E69F00", 100: "#0072B2", 500: "#D55E00", 1_000: 
 
 
 def read(path: Path) -> list[Measured]:
-    """What was measured before, as far as it is written down."""
+    """Return the results of earlier runs, or none if the file does not exist."""
     return [Measured(**entry) for entry in json.loads(path.read_text())] if path.exists() else []
 
 
 def write(measured: Sequence[Measured], path: Path) -> None:
-    """Write it down; the file is there whole, or as it was before."""
+    """Write the results; the file is replaced atomically."""
     new = path.with_suffix(".new")
     new.write_text(json.dumps([asdict(entry) for entry in measured], indent=1) + "\n")
     new.replace(path)
 
 
 def table(measured: Sequence[Measured], ours: str, theirs: str) -> Table:
-    """Medians (95th percentiles) in milliseconds, how many times ours is faster, and what theirs asks of the cloud."""
+    """Return a table of medians (95th percentiles) in ms, the ratio of the medians, and Blazar's calls to the cloud."""
     found = Table(title="milliseconds: median (95 in 100)")
     for heading in ("hosts", "leases", "operation", ours, theirs, "ratio", "calls of the cloud", "stand-in's own ms"):
         found.add_column(heading, justify="left" if heading == "operation" else "right")
@@ -58,7 +58,7 @@ def _figures(entry: Measured | None) -> str:
 
 
 def plot(measured: Sequence[Measured], ours: str, theirs: str, path: Path) -> None:
-    """Medians over the number of leases, all axes logarithmic: ours in full lines, theirs dashed."""
+    """Plot medians over the number of leases with logarithmic axes: ours in solid lines, Blazar's dashed."""
     figure = Figure(figsize=(11, 7), layout="constrained")
     panels = figure.subplots(2, 2, sharex=True).flat
     for operation, axes in zip(OPERATIONS, panels, strict=True):

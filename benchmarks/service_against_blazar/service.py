@@ -1,4 +1,4 @@
-"""What is the same for both services: processes, hosts by the API, one lease that is the pattern of all others."""
+"""What is the same for both services: processes, adding hosts by the API, and the lease that all others copy."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from benchmarks.service_against_blazar.surroundings import HEADERS, Surroundings
 from benchmarks.service_against_blazar.workload import DAY, REQUEST_HOSTS, REQUEST_HOURS, Workload
 from tests.servers.base import OwnProcess, ServerError, wait_until
 
-#: Real seconds that any request may take: more than the slowest of all.
+#: Longest real time of any request, in seconds: more than the slowest takes.
 PATIENCE = 3_600.0
 
-#: The pattern begins so long after the last lease. Its length in hours is that of no other lease.
+#: The pattern starts this long after the last lease. No other lease has its length in hours.
 _GAP = 30 * DAY
 _PATTERN_HOURS = 101
 
@@ -33,9 +33,9 @@ class ReservationApi:
         self._session.headers.update(HEADERS)
 
     def ask(self, method: str, what: str, body: Any = None) -> Any:
-        """The answer.
+        """Send a request and return its answer.
 
-        :raises ServerError: a refusal
+        :raises ServerError: the request was refused
         """
         answer = self._session.request(method, f"{self._url}/v1/{what}", json=body, timeout=PATIENCE)
         if answer.status_code >= 300:
@@ -43,7 +43,7 @@ class ReservationApi:
         return answer.json() if answer.content else None
 
     def is_willing(self, method: str, what: str, body: Any) -> bool:
-        """Whether a request is granted."""
+        """Return whether a request is granted."""
         try:
             self.ask(method, what, body)
         except (ServerError, requests.RequestException):
@@ -52,7 +52,7 @@ class ReservationApi:
 
 
 def lease_body(name: str, start: datetime, hours: int, hosts: int) -> dict[str, Any]:
-    """The body of a request for whole hosts."""
+    """Return the body of a request for whole hosts."""
     return {
         "name": name,
         "start_date": start.strftime("%Y-%m-%d %H:%M"),
@@ -73,7 +73,7 @@ def lease_body(name: str, start: datetime, hours: int, hosts: int) -> dict[str, 
 class Service(abc.ABC):
     """A reservation service of its own for a cell.
 
-    :param around: what it stands on
+    :param around: the servers that it uses
     """
 
     name: str
@@ -83,13 +83,13 @@ class Service(abc.ABC):
         self.url = f"http://127.0.0.1:{port}"
         self.api = ReservationApi(self.url)
         self.database: Engine = create_engine(around.database)
-        # Nothing begins while the measurement runs.
+        # Nothing starts while the measurement runs.
         self.origin = datetime.now(UTC).replace(minute=0, second=0, microsecond=0, tzinfo=None) + timedelta(days=2)
         self._processes: list[OwnProcess] = []
 
     @abc.abstractmethod
     def prepare(self) -> None:
-        """Write configuration files and make the tables."""
+        """Write configuration files and create the tables."""
 
     @abc.abstractmethod
     def launch(self) -> list[OwnProcess]:
@@ -97,36 +97,36 @@ class Service(abc.ABC):
 
     @abc.abstractmethod
     def clone_hosts(self, number: int, known: int) -> None:
-        """Have hosts numbered ``known + 1`` to ``number`` in the database like the first."""
+        """Copy the first host in the database, to hosts numbered ``known + 1`` to ``number``."""
 
     @abc.abstractmethod
     def clone_leases(self, pattern: str, workload: Workload, start: datetime, hours: int) -> list[str]:
-        """Have the leases of the workload in the database like the pattern; their ids.
+        """Copy the pattern to the leases of the workload in the database, and return their ids.
 
-        :param pattern: id of the lease
-        :param start: when it starts
-        :param hours: for how long
+        :param pattern: id of the lease to copy
+        :param start: start of the pattern
+        :param hours: length of the pattern
         """
 
     def start(self) -> None:
-        """Start it."""
+        """Start the service."""
         self._processes = self.launch()
 
     def stop(self) -> None:
-        """End it."""
+        """Stop the service."""
         for process in self._processes:
             process.kill()
         self._processes = []
 
     def close(self) -> None:
-        """End it, and let go of the database."""
+        """Stop the service and close its connections to the database."""
         self.stop()
         self.database.dispose()
 
     def load(self, workload: Workload) -> list[str]:
-        """Bring hosts and leases into it and start it; the ids of the leases.
+        """Put hosts and leases into the database and start the service; return the ids of the leases.
 
-        :raises ServerError: what was copied does not look like what the service has made itself
+        :raises ServerError: the copies do not look like what the service itself has made
         """
         self.prepare()
         self.start()
@@ -145,7 +145,7 @@ class Service(abc.ABC):
         return leases
 
     def _add_first_hosts(self, number: int) -> int:
-        """Hosts by the API; more than one lease needs, so that a copy can be told from the original."""
+        """Add hosts by the API: more than one lease needs, so that a copy can be told from the original."""
         if not wait_until(lambda: self.api.is_willing("POST", "os-hosts", {"name": "compute-1"}), 60):
             self.api.ask("POST", "os-hosts", {"name": "compute-1"})
         for each in range(2, number + 1):
@@ -153,7 +153,7 @@ class Service(abc.ABC):
         return number
 
     def _check(self, pattern: str, leases: list[str], workload: Workload) -> None:
-        """Compare what the API tells of copies with what it tells of originals."""
+        """Compare what the API shows of copies with what it shows of originals."""
         ask = self.api.ask
         original = ask("GET", f"leases/{pattern}")
         problems = []
@@ -182,7 +182,7 @@ class Service(abc.ABC):
 
 
 def request_body(service: Service, start: int) -> dict[str, Any]:
-    """The body of a request that is measured.
+    """Return the body of a request to be measured.
 
     :param start: hours after the beginning
     """
@@ -190,10 +190,10 @@ def request_body(service: Service, start: int) -> dict[str, Any]:
 
 
 def new_id() -> str:
-    """An id as both services give them."""
+    """Return a new id in the format that both services use."""
     return str(uuid.uuid4())
 
 
 def seconds(instant: datetime) -> int:
-    """Seconds since the epoch of an instant without a zone, which is UTC."""
+    """Return the seconds since the epoch of a time without a zone, which is UTC."""
     return int(instant.replace(tzinfo=UTC).timestamp())

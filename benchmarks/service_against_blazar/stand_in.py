@@ -1,7 +1,7 @@
-"""Keystone, Nova and Placement as far as Blazar asks them: every answer is there at once and costs the same.
+"""A stand-in for the parts of Keystone, Nova and Placement that Blazar calls, with equally fast answers to all calls.
 
-Both services have their tokens checked by it. Aggregates of leases that were there before are unknown to it, so its
-lists are shorter than Nova's would be. ``GET /calls`` tells how often it was asked and for how long it worked.
+Both services use it to validate tokens. It does not know the aggregates of leases that were copied into the database,
+so its lists are shorter than Nova's would be. ``GET /calls`` returns how often it was called and how long it worked.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _INVENTORY = {"reserved": 0, "min_unit": 1, "step_size": 1, "allocation_ratio": 
 
 
 class Cloud:
-    """What it remembers.
+    """The state of the cloud.
 
     :param url: where it listens
-    :param hosts: compute hosts, named ``compute-1`` and so on
+    :param hosts: number of compute hosts, named ``compute-1`` and so on
     """
 
     def __init__(self, url: str, hosts: int) -> None:
@@ -43,7 +43,7 @@ class Cloud:
         self.seconds = 0.0
 
     def answer(self, method: str, target: str, body: Any) -> Answer:
-        """The answer to a request."""
+        """Return the answer to a request."""
         begun = time.perf_counter()
         try:
             with self._lock:
@@ -173,7 +173,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """HTTP in front of the cloud; an answer is one packet, so that nobody waits for the next one."""
+    """The HTTP front end of the cloud. Each answer is one packet, so that no client waits for a second one."""
 
     protocol_version = "HTTP/1.1"
     wbufsize = -1

@@ -1,4 +1,4 @@
-"""What both services stand on: MariaDB, RabbitMQ and the stand-in of the cloud."""
+"""What both services run on: MariaDB, RabbitMQ and the stand-in of the cloud."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _ROOT = Path(__file__).parents[2]
 
 HEADERS = {"X-Auth-Token": "benchmark", "Accept": "application/json", "Content-Type": "application/json"}
 
-#: Both REST services run in this server with so many threads.
+#: Number of threads of the server that runs the REST interfaces of both services.
 THREADS = 16
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Servers that run.
+    """The running servers of a cell.
 
     :ivar folder: for files of a service
     :ivar database: SQLAlchemy URL of an empty database
@@ -46,7 +46,7 @@ class Surroundings:
 
     @property
     def token_options(self) -> str:
-        """Lines of a configuration file that have tokens checked by the stand-in."""
+        """Return configuration lines that have tokens validated by the stand-in."""
         return (
             "[keystone_authtoken]\n"
             f"www_authenticate_uri = {self.cloud}/v3\n"
@@ -56,19 +56,19 @@ class Surroundings:
         )
 
     def calls(self) -> tuple[int, float]:
-        """How often the stand-in was asked, and for how many seconds it worked."""
+        """Return how often the stand-in was called, and how many seconds it worked."""
         with urllib.request.urlopen(f"{self.cloud}/calls", timeout=30) as answer:
             found = json.loads(answer.read())
         return int(found["calls"]), float(found["seconds"])
 
     def has_queue(self, name: str) -> bool:
-        """Whether somebody has made a queue of this name."""
+        """Return whether the broker has a queue of this name."""
         return any(queue["name"] == name for queue in self.rabbitmq.manage("GET", f"queues/{self.virtual_host}"))
 
 
 @contextmanager
 def servers(folder: Path) -> Iterator[tuple[MariaDB, RabbitMQ]]:
-    """MariaDB and RabbitMQ, as long as the block runs."""
+    """Run MariaDB and RabbitMQ while the block runs."""
     made = []
     try:
         for kind in (MariaDB, RabbitMQ):
@@ -88,7 +88,7 @@ def servers(folder: Path) -> Iterator[tuple[MariaDB, RabbitMQ]]:
 
 @contextmanager
 def surroundings(folder: Path, name: str, database: MariaDB, broker: RabbitMQ, hosts: int) -> Iterator[Surroundings]:
-    """An empty database, virtual host and cloud, as long as the block runs.
+    """Provide an empty database, virtual host and cloud while the block runs.
 
     :param name: of database and virtual host
     :param hosts: of the cloud
@@ -96,7 +96,7 @@ def surroundings(folder: Path, name: str, database: MariaDB, broker: RabbitMQ, h
     folder.mkdir(parents=True)
     port = free_port()
     command = [sys.executable, "-m", "benchmarks.service_against_blazar.stand_in", "--port", str(port)]
-    # The process starts in the folder of its log; the modules are found from the root of the repository.
+    # The process starts in the folder of its log, but its modules are found from the root of the repository.
     launcher = [sys.executable, "-c", f"import os, sys; os.chdir({str(_ROOT)!r}); os.execv(sys.argv[1], sys.argv[1:])"]
     cloud = OwnProcess("stand-in", [*launcher, *command, "--hosts", str(hosts)], folder / "stand-in.log")
     try:
@@ -117,7 +117,7 @@ def surroundings(folder: Path, name: str, database: MariaDB, broker: RabbitMQ, h
 
 
 def answers(url: str) -> bool:
-    """Whether somebody speaks HTTP there."""
+    """Return whether an HTTP server answers there."""
     try:
         return requests.get(url, headers=HEADERS, timeout=10).status_code < 500
     except requests.RequestException:
@@ -135,7 +135,7 @@ def wait_for(ready: Any, process: OwnProcess, log: Path) -> None:
 
 
 def run(command: list[str], log: Path, environment: dict[str, str] | None = None) -> None:
-    """Run a program to its end.
+    """Run a program to completion.
 
     :raises ServerError: it failed
     """

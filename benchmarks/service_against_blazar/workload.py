@@ -11,7 +11,7 @@ import numpy as np
 HOUR = 3_600
 DAY = 24 * HOUR
 
-#: Leases are at least and at most so long, and lie within so many days, or more where the hosts would be too full.
+#: Range of the leases' lengths, and the days over which leases are spread; more days if hosts would be too full.
 SHORTEST_HOURS = 1
 LONGEST_HOURS = 72
 _LEAST_DAYS = 60
@@ -26,21 +26,21 @@ _SEED = 11
 
 @dataclass(frozen=True)
 class Cell:
-    """One size: so many hosts and leases."""
+    """One size: a number of hosts and of leases."""
 
     hosts: int
     leases: int
 
     @property
     def hosts_per_lease(self) -> int:
-        """Whole hosts of every lease."""
+        """Number of whole hosts that every lease has."""
         if self.hosts < 50:
             return 1
         return 2 if self.hosts < 500 else 4
 
     @property
     def hours(self) -> int:
-        """How far into the future leases lie."""
+        """How many hours into the future leases lie."""
         mean = (SHORTEST_HOURS + LONGEST_HOURS) / 2
         needed = self.leases * self.hosts_per_lease * mean / (self.hosts * _MOST_LOAD)
         return max(_LEAST_DAYS * 24, math.ceil(needed) + LONGEST_HOURS)
@@ -48,10 +48,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Booking:
-    """A lease that is there before anything is measured.
+    """A lease that exists before the measurement.
 
     :ivar start: hours after the beginning
-    :ivar hours: how long it is
+    :ivar hours: length in hours
     :ivar hosts: numbers of its hosts, from 0 on
     """
 
@@ -62,7 +62,7 @@ class Booking:
 
 @dataclass(frozen=True)
 class Workload:
-    """Leases that are there, and starts (hours after the beginning) at which a request finds its hosts free."""
+    """The existing leases, and starts (hours after the beginning) at which a request finds free hosts."""
 
     cell: Cell
     bookings: tuple[Booking, ...]
@@ -70,9 +70,9 @@ class Workload:
 
 
 def workload(cell: Cell, requests: int) -> Workload:
-    """The workload of a cell; no host is given twice.
+    """Return the workload of a cell, in which no host is given to two leases at once.
 
-    :param requests: how many starts of requests are wanted
+    :param requests: number of starts of requests to find
     """
     random = Random(_SEED)
     taken = np.zeros((cell.hosts, cell.hours), dtype=bool)

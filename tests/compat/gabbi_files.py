@@ -1,4 +1,4 @@
-"""The declarative tests of blazar-tempest-plugin: fetched when they are needed, and where they expect the services."""
+"""The declarative tests of blazar-tempest-plugin: fetched when needed, and served where they expect the services."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ REQUIREMENT = "blazar-tempest-plugin==0.19.0"
 _FETCH_LIMIT_SECONDS = 180
 _OURS = "/reservation/v1"
 _HYPERVISORS = "/compute/v2.1/os-hypervisors"
-#: What holds for one connection only.
+#: Headers that apply to one connection only.
 _HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "date", "server"}
 
 
 class FetchError(Exception):
-    """The package index did not give the package."""
+    """The package index did not deliver the package."""
 
 
 class AuthenticationFixture(fixture.GabbiFixture):  # type: ignore[misc]
-    """Stands in for the fixture of the same name, which logs in to Keystone."""
+    """Stands in for the plugin's fixture of the same name, which logs in to Keystone."""
 
     def start_fixture(self) -> None:
         os.environ["OS_TOKEN"] = TOKEN
@@ -44,9 +44,9 @@ class AuthenticationFixture(fixture.GabbiFixture):  # type: ignore[misc]
 
 
 def fetch(cache: Path) -> Path:
-    """The folder with the unpacked package, fetched from the package index unless it is there.
+    """Return the folder with the unpacked package; fetch it from the package index unless it exists.
 
-    :raises FetchError: it cannot be had
+    :raises FetchError: it cannot be fetched
     """
     folder = cache / REQUIREMENT
     if folder.exists():
@@ -62,7 +62,7 @@ def fetch(cache: Path) -> Path:
         unpacked = Path(temporary) / "unpacked"
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(unpacked)
-        # Another worker may be as far; the result is the same.
+        # Another worker may do the same at the same time; the result is identical.
         try:
             unpacked.rename(folder)
         except OSError:
@@ -72,7 +72,7 @@ def fetch(cache: Path) -> Path:
 
 @contextmanager
 def tempest_paths(service_url: str, hosts: Sequence[str]) -> Iterator[str]:
-    """A server that has the service under ``/reservation/v1``, beside a compute service that only lists its hosts.
+    """Run a server that has the service under ``/reservation/v1``, beside a compute service that only lists its hosts.
 
     :param hosts: names of the hypervisors
     """
@@ -110,7 +110,7 @@ def tempest_paths(service_url: str, hosts: Sequence[str]) -> Iterator[str]:
             self.wfile.write(content)
 
         def log_message(self, format: str, *arguments: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))

@@ -1,4 +1,4 @@
-"""OpenStackClient within the process of the tests: its start takes longer than the commands."""
+"""OpenStackClient within the process of the tests, because starting it takes longer than its commands."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tests.compat.shell import Outcome, Shell
 
 
 class InsideShell(Shell):
-    """Runs ``openstack`` as ``Shell`` does, without a new process.
+    """Runs ``openstack`` like ``Shell``, but without a new process.
 
-    :param service: what it speaks to
+    :param service: the service to which it sends requests
     """
 
     def _run(self, program: str, words: tuple[str, ...]) -> Outcome:
@@ -34,13 +34,13 @@ class InsideShell(Shell):
                 contextlib.redirect_stderr(errors),
                 warnings.catch_warnings(),
             ):
-                # It warns of parts of its own libraries, which have nothing to do with us.
+                # It warns about its own libraries, which have nothing to do with us.
                 warnings.simplefilter("ignore")
                 from openstackclient import shell as openstack
                 from openstackclient.common.clientmanager import ClientManager
                 from osc_lib.clientmanager import ClientCache
 
-                # A process has one service to speak to, and keeps the clients made for it.
+                # A process normally talks to one service only, so OpenStackClient keeps the clients made for it.
                 for kept in [each for kind in ClientManager.__mro__ for each in vars(kind).values()]:
                     if isinstance(kept, ClientCache):
                         kept._handle = None
@@ -48,7 +48,7 @@ class InsideShell(Shell):
                     status = openstack.main(list(words)) or 0
                 except SystemExit as ended:
                     status = ended.code if isinstance(ended.code, int) else 1
-        # Every run adds handlers that write where its own errors went.
+        # Every run adds handlers that write to the captured stream of that run.
         root.handlers[:] = handlers
         root.setLevel(level)
         return Outcome(status, output.getvalue(), errors.getvalue())

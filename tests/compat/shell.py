@@ -1,4 +1,4 @@
-"""The command line clients of others, run as their users run them."""
+"""The command-line clients of other projects, run as their users run them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LIMIT_SECONDS = 120
 #: How Blazar's clients write dates, and how they read them.
 SENT_DATE = "%Y-%m-%d %H:%M"
 SHOWN_DATE = "%Y-%m-%dT%H:%M:%S.%f"
-#: When leases of the tests start, far from now and whole minutes.
+#: Start of the tests' leases: far in the future, and a whole minute.
 START = datetime(2040, 3, 1, 10, 0)
 END = START + timedelta(hours=4)
 TOKEN = "any-token"
@@ -26,13 +26,13 @@ class ReservationService(Protocol):
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The URL at which it listens."""
         ...
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command came to."""
+    """The result of a command."""
 
     status: int
     output: str
@@ -40,7 +40,7 @@ class Outcome:
 
     @property
     def document(self) -> Any:
-        """The JSON in the output, before which the client may have said something in words."""
+        """The JSON in the output, without any messages of the client before it."""
         assert self.status == 0, self.errors
         starts = [at for at in (self.output.find("{"), self.output.find("[")) if at >= 0]
         assert starts, f"no JSON in the output: {self.output}"
@@ -48,9 +48,9 @@ class Outcome:
 
 
 class Shell:
-    """Runs ``openstack`` and ``blazar`` with a token that the service does not look at.
+    """Runs ``openstack`` and ``blazar`` with a token that the service does not check.
 
-    :param service: what they speak to
+    :param service: the service to which they send requests
     """
 
     def __init__(self, service: ReservationService) -> None:
@@ -63,11 +63,11 @@ class Shell:
         return self._run("openstack", words)
 
     def reservation(self, *words: str) -> Any:
-        """The JSON that ``openstack reservation ...`` prints."""
+        """Run ``openstack reservation ...`` and return the JSON that it prints."""
         return self.openstack("reservation", *words, "-f", "json").document
 
     def done(self, *words: str) -> str:
-        """What ``openstack reservation ...`` prints that is no JSON; it must succeed."""
+        """Run ``openstack reservation ...``, which must succeed, and return its output as text."""
         outcome = self.openstack("reservation", *words)
         assert outcome.status == 0, outcome.errors
         return outcome.output
@@ -85,15 +85,15 @@ class Shell:
 
 
 def sent(instant: datetime) -> str:
-    """A date as a user of Blazar's client writes it."""
+    """Return a date as a user of Blazar's client writes it."""
     return instant.strftime(SENT_DATE)
 
 
 def shown(text: str) -> datetime:
-    """A date as Blazar's client reads it."""
+    """Return a date as Blazar's client shows it."""
     return datetime.strptime(text, SHOWN_DATE)
 
 
 def parsed(value: Any) -> Any:
-    """The nested part of an object; Blazar's client prints it as JSON in a text."""
+    """Return the nested part of an object, which Blazar's client prints as JSON within a text."""
     return json.loads(value) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""The Python calls of python-blazarclient, and the answers byte by byte where its users rely on them (anchors A.3)."""
+"""The Python calls of python-blazarclient, and the answers byte by byte where its users rely on them."""
 
 from __future__ import annotations
 
@@ -126,14 +126,14 @@ def test_a_lease_is_changed(client: Any) -> None:
 
 
 def test_the_end_may_move_to_the_present_minute(client: Any) -> None:
-    """Tempest ends leases early like that (anchors A.17 no. 13)."""
+    """Tempest ends leases early in this way."""
     client.host.create("compute-1")
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     lease = client.lease.create("short", "now", sent(tomorrow), [HOSTS], [])
     soon = sent(datetime.now(UTC) + timedelta(minutes=1))
     changed = client.lease.update(lease["id"], end_date=soon)
     minute = datetime.strptime(soon, SENT_DATE)
-    # If that minute has begun meanwhile, the lease ends at once.
+    # If that minute has started meanwhile, the lease ends at once.
     late = timedelta(seconds=10) if datetime.now(UTC).replace(tzinfo=None) >= minute else timedelta(0)
     assert abs(shown(changed["end_date"]) - minute) <= late
 

@@ -1,4 +1,4 @@
-"""The examples of the pages on leases and on the command line as they are printed, at whatever date they are read."""
+"""The examples of the pages on leases and on the command line work as printed, whenever they are read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LATEST = {"X-Auth-Token": TOKEN, "OpenStack-API-Version": "reservation latest"}
 
 @pytest.fixture(name="service")
 def _service(tmp_path: Path) -> Iterator[Server]:
-    """The service with the options that it has by default, such as the bound on how far ahead a lease may start."""
+    """The service with default options, such as the limit on how far ahead a lease may start."""
     running = Server(tmp_path, configuration="[simulated_cloud]\nhosts = 4\n")
     running.start()
     shell = InsideShell(running)
@@ -35,7 +35,7 @@ def _service(tmp_path: Path) -> Iterator[Server]:
 
 
 def _words(command: str, variables: str = "") -> list[str]:
-    """The words of a command as a shell reads them."""
+    """Return the arguments of a command as a shell splits them."""
     script = f"{variables}\nprintf '%s\\0' {command}"
     printed = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, timeout=60).stdout
     return printed.split("\0")[:-1]
@@ -58,7 +58,7 @@ def test_the_examples_work(service: Server) -> None:
 
 
 def _bodies(page: str) -> list[Any]:
-    """The JSON of a page, with dates in place of what stands for them."""
+    """Return the JSON bodies of a page, with dates in place of its placeholders."""
     text = (_PAGES / page).read_text()
     names = sorted(set(re.findall(r"\$\{([a-z_]+)\}", text)))
     dates: Mapping[str, str] = {name: _words(f"$(date -u -d '{name.replace('_', ' ')}' +%F)")[0] for name in names}
@@ -82,12 +82,12 @@ def test_the_bodies_are_what_the_service_takes_and_answers(service: Server) -> N
     quote = answer.json()["quote"]
     assert quote["granted"] is True, quote
     assert quote["start"] == negotiated["start_date"]
-    # What is shown of an answer is in it.
+    # The answer has the fields that the page shows.
     assert held["quote"].keys() <= quote.keys()
 
 
 def test_the_commands_of_the_readme(service: Server) -> None:
-    """On another port than the one of ``make run``."""
+    """On another port than that of ``make run``."""
     (script,) = re.findall(
         r"^With the service running:\n\n```\n(.*?)^```", _README.read_text(), re.MULTILINE | re.DOTALL
     )

@@ -22,24 +22,24 @@ class Lease(InsideShell):
     """``openstack lease``, with the hosts in the pool."""
 
     def __call__(self, *words: str) -> Any:
-        """The JSON that a command prints."""
+        """Run a command and return the JSON that it prints."""
         return self.openstack("lease", *words, "-f", "json").document
 
     def quiet(self, *words: str) -> str:
-        """What a command prints that is no JSON; it must succeed."""
+        """Run a command, which must succeed, and return its output as text."""
         outcome = self.openstack("lease", *words)
         assert outcome.status == 0, outcome.errors
         return outcome.output
 
     def refused(self, *words: str) -> str:
-        """What a command says that fails."""
+        """Run a command that fails, and return its message."""
         outcome = self.openstack("lease", *words)
         assert outcome.status != 0, outcome.output
         assert "Traceback" not in outcome.errors
         return outcome.errors.strip().splitlines()[-1]
 
     def reaches(self, name: str, state: str) -> bool:
-        """Whether a lease comes into a state within the limit."""
+        """Return whether a lease enters a state within the limit."""
         return wait_until(lambda: self("show", name)["state"] == state, LIMIT)
 
 
@@ -152,7 +152,7 @@ def test_a_lease_is_changed_and_its_history_is_kept(lease: Lease) -> None:
 def test_a_lease_ends_early(lease: Lease) -> None:
     made = lease("create", "short", "--kind", "immediate", "--nodes", ONE, "--duration", "1d")
     assert lease.reaches("short", "active")
-    # What is shorter than a second has used nothing.
+    # A lease that ends within a second has no use at all.
     assert wait_until(lambda: [row["Node Hours"] for row in lease("usage")] > [0], LIMIT)
     lease("end", "short")
     assert lease.reaches("short", "done")

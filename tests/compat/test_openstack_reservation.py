@@ -1,4 +1,4 @@
-"""``openstack reservation ...`` of python-blazarclient: every verb (anchors A.14)."""
+"""``openstack reservation ...`` of python-blazarclient: every verb."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_hosts(shell: Shell) -> None:
 
 
 def test_capabilities_are_removed(reservation_service: ReservationService) -> None:
-    """With the stand-alone client: the plug-in of python-blazarclient 4.6.0 names a class that does not exist."""
+    """With the stand-alone client, because python-blazarclient 4.6.0's plug-in names a class that does not exist."""
     shell = Shell(reservation_service)
     shell.reservation("host", "create", "compute-1", "--extra", "gpu=yes", "--extra", "rack=7")
     outcome = shell.blazar("host-unset", "compute-1", "--extra", "gpu")
@@ -105,7 +105,7 @@ def test_instances_flavors_and_addresses_are_reserved(shell: Shell) -> None:
     shell.reservation("floatingip", "create", "external", "192.0.2.7")
     instances = parsed(create_lease(shell, "instances", INSTANCE_RESERVATION)["reservations"])
     assert instances["flavor_id"] == instances["id"]
-    # A group needs a real Nova.
+    # Server groups need a real Nova.
     assert instances["server_group_id"] is None
     assert instances["affinity"] is False
     flavors = parsed(

@@ -9,7 +9,7 @@ import pytest
 
 from tests.compat.shell import END, START, TOKEN, ReservationService, sent
 
-# The SDK warns of parts of itself that have nothing to do with us.
+# The SDK warns about its own parts, which have nothing to do with us.
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 

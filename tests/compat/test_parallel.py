@@ -1,4 +1,4 @@
-"""Many clients at once (anchors A.17 no. 16, as Blazar's tempest plug-in does it)."""
+"""Many clients at once, as in Blazar's tempest plug-in."""
 
 from __future__ import annotations
 

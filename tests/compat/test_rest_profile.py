@@ -1,8 +1,8 @@
-"""Status codes, error bodies and headers of version 1.0 (anchors A.2, A.4, A.5, A.17), seen without a client.
+"""Status codes, error bodies and headers of microversion 1.0, checked without a client.
 
-Open until the service drives a real Nova: hosts in the aggregate ``freepool`` (A.17 no. 9), an aggregate named by the
-reservation (10), servers ended with their lease (11), the aggregate of a lease that is over (of 12), server groups (14,
-15).
+What needs a real Nova is tested in ``tests/functional/lab`` and ``tests/in_nova``: hosts in the aggregate ``freepool``,
+an aggregate named by the reservation, servers deleted with their lease, the aggregate of a lease that is over, server
+groups.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class Rest:
         return requests.request(method, f"{self._url}/v1/{path}", json=body, headers=given, timeout=60)
 
     def refused(self, method: str, path: str, body: Any = None) -> tuple[int, str]:
-        """Status and text of a refusal, which has Blazar's form."""
+        """Return status and text of a refusal, which must have Blazar's form."""
         answer = self(method, path, body)
         found = answer.json()
         assert found["error_code"] == found["error_name"] == answer.status_code
         return answer.status_code, found["error_message"]
 
     def lease(self, *reservations: dict[str, Any], **changed: Any) -> tuple[int, str]:
-        """The refusal of a lease."""
+        """Return the refusal of a request for a lease."""
         return self.refused("POST", "leases", {**LEASE, "reservations": list(reservations), **changed})
 
 
@@ -144,7 +144,7 @@ def test_hosts_by_the_id_of_the_hypervisor(rest: Rest, named: dict[str, Any]) ->
     assert rest.refused("POST", "os-hosts", named)[0] == 409
     assert rest.refused("POST", "os-hosts", {"name": "compute-2"})[0] == 409
     assert rest.refused("POST", "os-hosts", {"id": "99"})[0] == 404
-    # A name comes before an id.
+    # A name takes precedence over an id.
     assert rest("POST", "os-hosts", {"name": "compute-1", "id": "99"}).json()["host"]["hypervisor_hostname"] == (
         "compute-1"
     )
@@ -152,7 +152,7 @@ def test_hosts_by_the_id_of_the_hypervisor(rest: Rest, named: dict[str, Any]) ->
 
 @pytest.fixture
 def active(rest: Rest) -> dict[str, Any]:
-    """A lease of one instance that is active, on a site of two hosts."""
+    """An active lease of one instance, on a site of two hosts."""
     for number in (1, 2):
         assert rest("POST", "os-hosts", {"name": f"compute-{number}"}).status_code == 201
     end = (datetime.now(UTC) + timedelta(hours=6)).strftime(SENT_DATE)
@@ -164,7 +164,7 @@ def active(rest: Rest) -> dict[str, Any]:
 
 
 def test_instances_are_added_while_the_lease_is_active(rest: Rest, active: dict[str, Any]) -> None:
-    """Blazar lets the amount of an active reservation grow, and nothing else of its size change."""
+    """Blazar lets the amount of an active reservation grow; no other size may change."""
     path, (whole,) = f"leases/{active['id']}", active["reservations"]
     assert whole["aggregate_id"] is not None
     grown = rest("PUT", path, {"reservations": [{**whole, "amount": 3}]})
@@ -182,7 +182,7 @@ def test_instances_are_added_while_the_lease_is_active(rest: Rest, active: dict[
 
 
 def test_reservations_that_are_sent_back_whole(rest: Rest, active: dict[str, Any]) -> None:
-    """Clients that prolong a lease send all that they were shown of its reservations."""
+    """Clients that prolong a lease send back all that they were shown of its reservations."""
     path = f"leases/{active['id']}"
     end = (datetime.now(UTC) + timedelta(hours=8)).strftime(SENT_DATE)
     for _ in range(2):
@@ -207,7 +207,7 @@ def test_headers(rest: Rest) -> None:
 
 
 def test_a_lease_that_is_over_stays_readable(tmp_path: Path) -> None:
-    """A.17 no. 12, as far as it is about the lease; the clock is fast and begins at a known instant."""
+    """Only what concerns the lease itself; the clock runs fast and starts at a known instant."""
     begin = datetime(2040, 3, 1, tzinfo=UTC)
     clock = f"hosts = 1\nclock_speed = 600\nclock_start = {int(begin.timestamp())}\n"
     service = Server(tmp_path, configuration=f"[simulated_cloud]\n{clock}")

@@ -1,7 +1,7 @@
-"""The gabbi files of blazar-tempest-plugin, unchanged (anchors A.17).
+"""The gabbi files of blazar-tempest-plugin, unchanged.
 
 Its seven scenario tests boot servers; ``tests/functional/lab/test_blazar.py`` runs them on a real Nova. They are named
-here so that none that comes with another version is forgotten.
+here so that a new test in another version is not overlooked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.servers import fixtures
 
 HOSTS = ("compute-1", "compute-2", "compute-3", "compute-4")
 
-#: Steps of each file, which all have to be run.
+#: Number of steps of each file; all of them have to run.
 STEPS = {"allocations": 9, "hosts": 6, "leases": 7}
 
 #: Run on the lab.
@@ -75,7 +75,7 @@ def test_what_needs_a_real_nova_is_known(package: Path) -> None:
     for path in sorted((package / "scenario").glob("test_*.py")):
         functions = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)]
         found[path.stem] = {function.name for function in functions if function.name.startswith("test_")}
-    # Parallel lists of leases need no Nova: test_parallel.py has them.
+    # The test of concurrent lists of leases needs no Nova: see test_parallel.py.
     assert found.pop("test_reservation_concurrency")
     assert found == SCENARIOS
     assert sys.modules.get("tempest") is None, "the files are read, not run"

@@ -1,18 +1,18 @@
-"""What the API sends to the engine when a lease is asked for."""
+"""The document that the API sends to the engine to request a lease."""
 
 from __future__ import annotations
 
 from typing import Any
 from uuid import uuid4
 
-#: All that a host of the tests has.
+#: Resources of a host in the tests.
 VCPUS = 8
 
 
 def lease_document(
     name: str, kind: str, count: int = 1, reservation_id: str | None = None, **terms: Any
 ) -> dict[str, Any]:
-    """A lease of whole hosts, with ids of its own unless the terms say others."""
+    """Return a lease of whole hosts. Its ids are new unless the terms give some."""
     reservation = {
         "id": reservation_id or str(uuid4()),
         "resource_type": "virtual:instance",

@@ -1,4 +1,4 @@
-"""Figures of chapter 5 that are quick enough for every change; ``lease-sim experiment haizea-5`` has all of them."""
+"""Quick figures of chapter 5 of Sotomayor 2010; ``lease-sim experiment haizea-5`` has all of them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Every lease of Haizea 1.1's scenario files ends as it did there, or better (haizea F18, F47, F51, F54, F57).
 
-``scenario-results-1.1.json`` says what Haizea 1.1 itself did with each file under each suspension and migration
-setting, its bugs included. The files are read as its users read them, from LWF with a haizea.conf. ``pytest -s`` prints
-both results of every lease.
+``scenario-results-1.1.json`` has the results of Haizea 1.1 itself for each file under each suspension and migration
+setting, including its bugs. The files are read as its users read them, from LWF with a haizea.conf. ``pytest -s``
+prints both results of every lease.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from lease_scheduler.simulation.run import Run
 _DATA = Path(__file__).parent / "data"
 _RESULTS: dict[str, dict[str, Any]] = json.loads((_DATA / "scenario-results-1.1.json").read_text())
 _CONFIGURATION = _RESULTS["configuration"]
-#: Where Haizea stopped with an exception there is nothing to compare.
+#: Where Haizea stopped with an exception there is no result to compare with.
 _KEYS = sorted(key for key, found in _RESULTS.items() if key != "configuration" and "error" not in found)
 _MIGRATIONS = ("no", "yes", "yes-notransfer")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a lease.
+    """The outcome of a lease.
 
-    :ivar start: when its VMs were last started afresh, or None
+    :ivar start: last start of its VMs from their images, or None
     :ivar end: when it was done, or None
     """
 
@@ -46,9 +46,9 @@ class Outcome:
 
 _REJECTED = Outcome("rejected", None, None)
 
-#: Haizea's deadline mapper suspends leases of several nodes with ``suspension: serial-only`` as well, which promises
-#: operators that only leases of one node are suspended (its other mapper keeps that promise). Ours starts such a lease
-#: over, by its deadline still, and refuses who would need it out of the way where that is too late for it.
+#: Haizea's deadline mapper suspends leases of several nodes even with ``suspension: serial-only``, although that
+#: setting promises operators that only leases of one node are suspended (its other mapper keeps the promise). Ours
+#: starts such a lease over if it can still meet its deadline, and otherwise refuses the request that needs its hosts.
 _SERIAL_ONLY = {
     "deadline2": {"1": Outcome("done", 5400, 9000)},
     "deadline5": {"1": Outcome("done", 1800, 5400), "2": _REJECTED},
@@ -60,7 +60,7 @@ _SERIAL_ONLY = {
     "deadline10-4": {"1": Outcome("done", 8100, 13500)},
 }
 
-#: (key, lease id) -> what ours does instead; each group above says why that is better.
+#: (key, lease id) -> our different result; each group above says why it is better.
 EXCEPTIONS = {
     (f"{name}.lwf|serial-only|{migration}", lease_id): outcome
     for name, leases in _SERIAL_ONLY.items()
@@ -79,7 +79,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, unpack: Callable[[Path, Pat
 
 @pytest.mark.parametrize("key", _KEYS)
 def test_every_lease_ends_as_in_haizea(key: str, folder: Path, tmp_path: Path) -> None:
-    """State, last fresh start and end of every lease, to the second."""
+    """State, last start from the images, and end of every lease, to the second."""
     theirs = {lease_id: Outcome(**found) for lease_id, found in _RESULTS[key].items()}
     wanted = {lease_id: EXCEPTIONS.get((key, lease_id), outcome) for lease_id, outcome in theirs.items()}
     ours = _outcomes(_run(key, folder, tmp_path))
@@ -92,13 +92,13 @@ def test_every_lease_ends_as_in_haizea(key: str, folder: Path, tmp_path: Path) -
 
 
 def test_every_exception_is_one() -> None:
-    """What is on the list differs, or it would hide a change."""
+    """Every entry of the list really differs; otherwise the list would hide a change."""
     for (key, lease_id), outcome in EXCEPTIONS.items():
         assert Outcome(**_RESULTS[key][lease_id]) != outcome, (key, lease_id)
 
 
 def test_all_files_and_settings_are_compared() -> None:
-    """23 files under three settings of each option; Haizea crashed with suspension none unless it was helped."""
+    """23 files under three settings of each option; without suspension Haizea crashed unless it was patched."""
     names = {key.split("|")[0] for key in _KEYS}
     settings = {key.split("|", 1)[1] for key in _KEYS}
     assert len(names) == 23
@@ -107,7 +107,7 @@ def test_all_files_and_settings_are_compared() -> None:
 
 
 def _run(key: str, folder: Path, tmp_path: Path) -> RunResult:
-    """Run a file as ``lease-sim run --haizea-conf`` does."""
+    """Run a file like ``lease-sim run --haizea-conf``."""
     name, suspension, migration = key.split("|")
     sections = {section: dict(options) for section, options in _CONFIGURATION["options"].items()}
     group = "files named deadline*" if name.startswith("deadline") else "all other files"
@@ -146,7 +146,7 @@ def _outcomes(result: RunResult) -> dict[str, Outcome]:
 
 
 def _phases(result: RunResult, lease_id: str) -> list[tuple[int, Phase]]:
-    """When a lease ran and was resumed."""
+    """Return when a lease ran and was resumed."""
     found = [
         (occupation.start, occupation.phase)
         for occupation in result.occupations

@@ -27,7 +27,7 @@ _ONE_CORE = Resources({VCPU: 100, MEMORY_MB: 1024})
 
 
 def _seconds(clock: str) -> int:
-    """``H:MM`` or ``H:MM:SS`` in seconds."""
+    """Return ``H:MM`` or ``H:MM:SS`` in seconds."""
     hours, minutes, seconds = (*map(int, clock.split(":")), 0)[:3]
     return hours * 3600 + minutes * 60 + seconds
 
@@ -72,12 +72,12 @@ def _lease(
 
 @dataclass(frozen=True)
 class Scenario:
-    """What comes in and what must come out.
+    """A workload and the expected schedule.
 
     :ivar leases: L1, L2 and so on
-    :ivar expected: of each lease every phase as ``phase start-end hosts``, hosts from 1; nothing for a rejected one
+    :ivar expected: for each lease every phase as ``phase start-end hosts``, hosts from 1; nothing for a rejected lease
     :ivar preemption: preemption policy
-    :ivar migration: whether saved memory moves
+    :ivar migration: whether saved memory may move
     """
 
     leases: tuple[WorkloadLease, ...]
@@ -130,7 +130,7 @@ SCENARIOS = {
         ),
     ),
     "G3 early end of both, migration no": Scenario(_G3, _AFTER_G3, migration=Migration.NO),
-    # The lease stays where its memory is, so it need not wait for a migration.
+    # The lease stays where its memory is, so it does not have to wait for a migration.
     "G3 early end of both, migration yes": Scenario(_G3, _AFTER_G3),
     "G4 reservation of the queue's head": Scenario(
         (_best_effort("0:00", 1, "1:00"), _best_effort("0:15", 4, "0:15")),
@@ -328,7 +328,7 @@ def test_queue_is_over_after_two_hours_and_waits_add_up() -> None:
     ids=["P1", "P2"],
 )
 def test_a_lease_is_done_or_rejected_by_its_user(rate: str, users_rate: float, price: float, state: LeaseState) -> None:
-    """haizea F77, F78, P1 and P2: four node-hours for a user who pays at most so much by the node-hour."""
+    """haizea F77, F78, P1 and P2: four node-hours for a user with a highest price per node-hour."""
     lease = _reservation("0:00", 4, "0:30", "1:00")
     asked = replace(lease.request, lease_id="L1", extras={"simul_userrate": str(users_rate)})
     workload = Workload("scenario", (replace(lease, request=asked),), Site.homogeneous(4, _ONE_CORE))
@@ -339,7 +339,7 @@ def test_a_lease_is_done_or_rejected_by_its_user(rate: str, users_rate: float, p
 
 
 def test_the_adaptive_rate_of_one_user() -> None:
-    """haizea F80, A1: up to what he turns down, then the middle."""
+    """haizea F80, A1: up until the user rejects a rate, then the middle."""
     hours = [_reservation("0:00", 1, f"{hour}:00", "1:00") for hour in range(6)]
     asked = [
         replace(lease.request, lease_id=f"L{number}", user="one", extras={"simul_userrate": "3"})
@@ -363,7 +363,7 @@ def _workload(scenario: Scenario) -> Workload:
 
 
 def _phases(result: RunResult, operations: list[Operation]) -> dict[str, tuple[str, ...]]:
-    """What each lease did, as in ``Scenario.expected``."""
+    """Return the phases of each lease, in the form of ``Scenario.expected``."""
     found: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
     for o in result.occupations:
         hosts = ",".join(str(host + 1) for host in o.assignment)

@@ -27,7 +27,7 @@ _NO_POOLS = TransferOptions(bandwidth=100)
 
 
 def _seconds(clock: str) -> int:
-    """``H:MM`` or ``H:MM:SS`` in seconds."""
+    """Return ``H:MM`` or ``H:MM:SS`` in seconds."""
     hours, minutes, seconds = (*map(int, clock.split(":")), 0)[:3]
     return hours * 3600 + minutes * 60 + seconds
 
@@ -63,11 +63,11 @@ def _reservation(arrival: str, nodes: int, start: str, duration: str, image: str
 
 @dataclass(frozen=True)
 class Scenario:
-    """What comes in and what must come out.
+    """A workload and the expected schedule.
 
     :ivar leases: L1, L2 and so on
     :ivar transfers: ``image start-end hosts``, hosts from 1
-    :ivar runs: of each lease the run as ``start-end hosts``
+    :ivar runs: the run of each lease as ``start-end hosts``
     :ivar options: how images are transferred
     """
 
@@ -135,7 +135,7 @@ SCENARIOS = {
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_every_transfer_and_run_is_at_its_instant(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """haizea F60-F66: to the second and on the hosts."""
+    """haizea F60-F66: to the second, and on the right hosts."""
     scenario = SCENARIOS[name]
     leases = [
         replace(lease, request=replace(lease.request, lease_id=f"L{number}"))

@@ -1,7 +1,7 @@
-"""Scenario files of our own in which kinds of leases meet, under all suspension and migration settings (haizea F57).
+"""Our own scenario files, in which kinds of leases compete, under all suspension and migration settings (haizea F57).
 
-They are of the family of Haizea's scenario files: four hosts of one core and 1,024 MB; a suspension or resumption of
-one VM takes 32 s. Each file says what meets.
+They resemble Haizea's scenario files: four hosts of one core and 1,024 MB; a suspension or resumption of one VM takes
+32 s. Each file describes its conflict.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lease_scheduler.simulation.settings import RunSettings
 
 _FOLDER = Path(__file__).parent / "data" / "meeting"
 _NOBODY: frozenset[str] = frozenset()
-#: Who is refused, because there is no way to keep the promises that were made; whatever the settings.
+#: Leases refused under all settings, because accepting them would break a promise.
 _REFUSED = {
     "before-it-begins": _NOBODY,
     "beside": frozenset({"4"}),
@@ -36,7 +36,7 @@ _REFUSED = {
     "two": _NOBODY,
     "two-of-which-one-stays": frozenset({"4"}),
 }
-#: Who is refused where the deadline lease in its way is not suspended, as it starts over and is too late then.
+#: Leases refused where the deadline lease in their way cannot be suspended: starting over, it would be too late.
 _REFUSED_WITHOUT_SUSPENSION = {
     "chain-until-the-slack-is-used-up": (frozenset({"5"}), frozenset({"4"})),
     "slack-of-one-node": (_NOBODY, frozenset({"2"})),
@@ -55,13 +55,13 @@ def _refused(name: str, suspension: Suspension) -> frozenset[str]:
 
 
 def test_every_file_has_its_expectation() -> None:
-    """None is left out."""
+    """No file is left out."""
     assert sorted(path.stem for path in _FOLDER.glob("*.lwf")) == sorted(_REFUSED | _REFUSED_WITHOUT_SUSPENSION)
 
 
 @pytest.mark.parametrize("name", sorted(_REFUSED | _REFUSED_WITHOUT_SUSPENSION))
 def test_promises_are_kept_and_all_that_fits_is_accepted(name: str) -> None:
-    """Nobody is accepted who then does not get what was promised, and only those are refused who must be."""
+    """Every accepted lease gets what was promised, and only those leases are refused that have to be."""
     workload = read_lwf(_FOLDER / f"{name}.lwf")
     for suspension, migration, policy, room_lead in _SETTINGS:
         planning = PlanningOptions(

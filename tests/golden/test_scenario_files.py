@@ -26,7 +26,7 @@ from lease_scheduler.simulation.workload import Workload
 
 _BACKFILLING = {"off": 0, "aggressive": 1, "intermediate": 2, "conservative": None}
 _COMBINATIONS = list(product(_BACKFILLING, Suspension, Migration))
-#: With mapper ``deadline`` in the second and third: deadline leases may preempt each other.
+#: The second and third are combined with the mapper ``deadline``: deadline leases may preempt each other.
 _POLICIES = ("ar-preempts-everything", "deadline", "by-kind")
 _TRANSFERS = (
     TransferOptions(bandwidth=100),
@@ -74,7 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, unpack: Callable[[Path, Pat
 
 @pytest.mark.data
 def test_every_scenario_file_is_known(folder: Path) -> None:
-    """The list of files below is the whole archive."""
+    """The list of files below matches the archive."""
     assert sorted(path.stem for path in folder.glob("*.lwf")) == sorted(_FILES)
     assert sorted(path.stem for path in folder.glob("*.lwfa")) == sorted(_ANNOTATIONS)
 
@@ -109,7 +109,7 @@ def test_invariants_hold_with_annotations(name: str, folder: Path) -> None:
 @pytest.mark.data
 @pytest.mark.parametrize("name", _FILES)
 def test_invariants_hold_with_image_transfers(name: str, folder: Path) -> None:
-    """haizea F60-F68: the same with images that have to be brought, in each of five ways."""
+    """haizea F60-F68: the same with images that have to be transferred, in each of five ways."""
     workload = read_lwf(folder / f"{name}.lwf")
     for transfers in _TRANSFERS:
         for combination in _COMBINATIONS:
@@ -140,7 +140,7 @@ def _check_prices(workload: Workload, settings: RunSettings) -> None:
         if lease.state is LeaseState.REJECTED:
             continue
         assert request.price is not None and request.max_price is not None, (settings, request)
-        # What was too dear is turned down, and nothing else.
+        # Only leases that are too expensive are rejected by their users.
         assert (lease.state is LeaseState.DONE) == affordable(request), (settings, request)
     money = metrics.revenue(result.leases)
     assert money is not None
@@ -162,7 +162,7 @@ def test_prices_of_the_scenario_files(folder: Path) -> None:
     assert found("price1", "0.10") == [(LeaseState.DONE, 0.40)]
     assert found("price1", "1.00") == [(LeaseState.DONE, 4.0)]
     assert found("price1", "1.01") == [(LeaseState.REJECTED_BY_USER, 4.04)]
-    # The first one makes room for the second and still meets its deadline.
+    # The first lease makes room for the second one and still meets its deadline.
     assert found("pricedeadline", "10") == [(LeaseState.DONE, 40.0), (LeaseState.DONE, 20.0)]
     refused = LeaseState.REJECTED_BY_USER
     assert found("pricedeadline", "11") == [(refused, 44.0), (refused, 22.0)]
@@ -170,7 +170,7 @@ def test_prices_of_the_scenario_files(folder: Path) -> None:
 
 @pytest.mark.data
 def test_images_of_the_scenario_files_are_shared_and_reused(folder: Path) -> None:
-    """haizea F63, F65, F66: in the files that are about it, and only where that is switched on."""
+    """haizea F63, F65, F66: only in the files that are about it, and only if it is switched on."""
 
     def counters(name: str, transfers: TransferOptions) -> dict[str, int]:
         run_settings = _settings("by-kind", "aggressive", Suspension.ALL, Migration.YES, transfers)
@@ -198,7 +198,7 @@ def _check(
 
     check_result(result, workload)
     for lease in result.leases:
-        # A best-effort lease is never turned away, and nobody is dropped on the way.
+        # A best-effort lease is never rejected, and no accepted lease is dropped.
         allowed = {LeaseState.DONE} if lease.kind is LeaseKind.BEST_EFFORT else {LeaseState.DONE, LeaseState.REJECTED}
         assert lease.state in allowed, (workload.name, policy, backfilling, suspension, migration, lease.lease_id)
 

@@ -1,1 +1,1 @@
-"""Tests that run inside Nova: in its environment, where our package is on the path and nothing else of ours is."""
+"""Tests that run in Nova's own environment; of this project, only the package is on the path there."""

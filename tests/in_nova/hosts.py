@@ -1,4 +1,4 @@
-"""Hosts and requests as nova-scheduler has them."""
+"""Hosts and requests in the form in which nova-scheduler has them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ objects.register_all()
 
 
 def aggregate(name: str, zone: str | None = None, **metadata: str) -> Any:
-    """A host aggregate; double underscores in the names of its metadata stand for colons."""
+    """Return a host aggregate; double underscores in metadata names become colons."""
     found = {key.replace("__", ":"): value for key, value in metadata.items()}
     if zone is not None:
         found["availability_zone"] = zone
@@ -20,14 +20,14 @@ def aggregate(name: str, zone: str | None = None, **metadata: str) -> Any:
 
 
 def host(*aggregates: Any, name: str = "compute-1") -> Any:
-    """A host that is in these aggregates."""
+    """Return a host that is in these aggregates."""
     state = host_manager.HostState(name, name, "7f1a5e3c-0f10-4b1c-9a59-3a5d6d0b8a1f")
     state.aggregates = list(aggregates)
     return state
 
 
 def request(project: str = "physics", hints: dict[str, list[str]] | None = None, **extra_specs: str) -> Any:
-    """A request to place a server; double underscores in the names of extra specs stand for colons."""
+    """Return a request to place a server; double underscores in the names of extra specs become colons."""
     flavor = objects.Flavor(extra_specs={key.replace("__", ":"): value for key, value in extra_specs.items()})
     return objects.RequestSpec(
         project_id=project,

@@ -1,4 +1,4 @@
-"""The filter on Nova's own objects; what it decides is tested in ``tests/unit/nova``."""
+"""The filter on Nova's own objects; its decisions are tested in ``tests/unit/nova``."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TestLeaseFilter:
         assert LeaseFilter().host_passes(host(aggregate("elsewhere")), request())
 
     def test_all_hosts_at_once(self) -> None:
-        """As nova-scheduler asks; the answers are those for each host alone."""
+        """As nova-scheduler calls it; the answers are the same as for each host alone."""
         lease = aggregate("lease-L1", **MINE)
         pool, theirs = aggregate("freepool"), aggregate("L2", lease__id="L2")
         hosts = [host(), host(pool), host(pool, lease), host(pool, lease), host(pool, theirs), host(lease)]
@@ -70,7 +70,7 @@ class TestLeaseFilter:
         assert list(self.filter.filter_all(hosts, rebuild)) == hosts
 
     def test_the_last_one_to_refuse_says_why(self, caplog: pytest.LogCaptureFixture) -> None:
-        """Once for all hosts, where operators see it; not where hosts are left."""
+        """One log message for all hosts, for operators; none if hosts are left."""
         caplog.set_level(logging.INFO)
         over = aggregate("lease-L1", **MINE, lease__until=str(int(time.time()) - 1))
         hosts = [host(over), host(over), host(aggregate("freepool"))]

@@ -50,7 +50,7 @@ class TestLeaseWeigher:
         assert _order(self.hosts, spec)[0] == "later"
 
     def test_a_planned_host_may_be_called_as_its_hypervisor(self) -> None:
-        """Services and hypervisors need not have the same names."""
+        """The name of a service may differ from that of its hypervisor."""
         other = host(aggregate("freepool"), name="service")
         other.nodename = "service.example.org"
         spec = request(hints={"lease": ["L1"], "lease:host": ["service.example.org"]})

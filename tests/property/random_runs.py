@@ -25,7 +25,7 @@ from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
 _TRAITS = ("gpu", "ssd")
-#: Round instants meet each other often, odd ones seldom; both kinds are needed.
+#: Round instants often coincide, odd ones seldom; both are needed.
 _INSTANTS = st.one_of(st.sampled_from(range(0, 3000, 300)), st.integers(0, 2400))
 _DURATIONS = st.one_of(st.sampled_from(range(300, 4000, 300)), st.integers(1, 4000))
 
@@ -97,7 +97,7 @@ def _leases(draw: st.DrawFn, number: int) -> WorkloadLease:
 
 @st.composite
 def _crowding_leases(draw: st.DrawFn, number: int) -> WorkloadLease:
-    """A long lease that waits its turn, or a short one that takes hosts away from such leases."""
+    """Draw a long lease that waits for its turn, or a short one that takes hosts away from such leases."""
     nodes = (NodeSet(draw(st.integers(1, 3)), Resources({VCPU: 100, MEMORY_MB: 256})),)
     if draw(st.integers(0, 2)):
         submitted, duration = draw(st.integers(0, 900)), draw(st.integers(600, 6000))
@@ -115,7 +115,7 @@ def _crowding_leases(draw: st.DrawFn, number: int) -> WorkloadLease:
 
 @st.composite
 def workloads(draw: st.DrawFn) -> Workload:
-    """Half of them mix everything; the other half are crowded, so that much is suspended, moved and resumed."""
+    """Draw a workload: half of them mix everything; the others are crowded, so that much is suspended and moved."""
     crowded = draw(st.booleans())
     leases = [
         draw(_crowding_leases(number) if crowded else _leases(number))
@@ -202,7 +202,7 @@ def clouds(draw: st.DrawFn, hosts: int) -> CloudBehaviour:
 
 
 def check_hosts(request: LeaseRequest, site: Site, assignment: tuple[int, ...]) -> None:
-    """Every VM is on a host that it may use, and no host has more of a node set than may share one."""
+    """Check that every VM is on a host that it may use, and that no host has too many VMs of a node set."""
     first = 0
     for node_set in request.nodes:
         names = [site.hosts[number].name for number in assignment[first : first + node_set.count]]
@@ -218,7 +218,7 @@ _IMAGES = [DiskImage("a", 512), DiskImage("b", 1024), DiskImage("c", 3000), None
 
 @st.composite
 def workloads_with_images(draw: st.DrawFn) -> Workload:
-    """Leases of which most have a disk image."""
+    """Draw a workload in which most leases have a disk image."""
     workload = draw(workloads())
     chosen = draw(st.lists(st.sampled_from(_IMAGES), min_size=len(workload.leases), max_size=len(workload.leases)))
     leases = tuple(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
 
 _CLASSES = 2
-#: The table ends here; what holds at this second holds for ever.
+#: The table ends here; the state at this second lasts for ever.
 _HORIZON = 24
 
 
@@ -41,7 +41,7 @@ _Part = tuple[int, int, int, IntArray]
 
 @st.composite
 def _parts(draw: st.DrawFn, hosts: int) -> list[_Part]:
-    """Several intervals of one change; a host may come more than once."""
+    """Draw several intervals of one change; a host may occur more than once."""
     parts = []
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, _HORIZON - 1))
@@ -58,7 +58,7 @@ def _changed(availability: Availability, parts: list[_Part], sign: int) -> Avail
 
 @st.composite
 def _histories(draw: st.DrawFn) -> tuple[Availability, _Table, int]:
-    """An availability after a random history, the same as a table, and the instant before which all is forgotten."""
+    """Draw an availability with a random history, the same as a table, and the instant before which it is forgotten."""
     hosts = draw(st.integers(1, 4))
     capacity = np.array([[draw(st.integers(0, 4)) for _ in range(hosts)] for _ in range(_CLASSES)], dtype=np.int64)
     availability, table = Availability(capacity), _Table(capacity)
@@ -78,7 +78,7 @@ def _histories(draw: st.DrawFn) -> tuple[Availability, _Table, int]:
             parts = draw(_parts(hosts))
             changed = _changed(availability, parts, 1)
             if action == "undo":
-                # A change gives a new value; whoever keeps the old one has undone it.
+                # A change makes a new value, so keeping the old value undoes the change.
                 assert _changed(changed, parts, -1).equals(availability)
                 continue
             availability = changed
@@ -89,7 +89,7 @@ def _histories(draw: st.DrawFn) -> tuple[Availability, _Table, int]:
 
 
 def _until(places: IntArray, host: int, number: int, start: int) -> int:
-    """Until when so many places of a host stay free."""
+    """Return until when that many places of a host stay free."""
     taken = np.flatnonzero(places[host, start:] < number)
     return start + int(taken[0]) if len(taken) else FOREVER
 
@@ -158,7 +158,7 @@ def test_places_and_starts_are_those_of_the_table(
 def test_places_on_given_hosts_are_those_of_the_table(
     history: tuple[Availability, _Table, int], data: st.DataObject
 ) -> None:
-    """haizea F53: a suspended lease that can only come back to where it was."""
+    """haizea F53: a suspended lease that can be resumed only on its former hosts."""
     availability, table, since = history
     hosts = np.array(sorted(data.draw(st.sets(st.integers(0, table.capacity.shape[1] - 1), min_size=1))))
     amounts = np.array([[data.draw(st.integers(0, 3)) for _ in hosts] for _ in range(_CLASSES)], dtype=np.int64)

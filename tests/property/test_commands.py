@@ -1,4 +1,4 @@
-"""Whatever consumers and operators ask for while leases live, the plan holds, and what is refused leaves no trace."""
+"""Whatever projects and operators request of live leases, the plan is consistent, and refusals change nothing."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _new_terms(data: st.DataObject, lease: Lease, now: int) -> LeaseRequest | No
 
 
 def _command(data: st.DataObject, run: Run, number: int) -> None:
-    """Give one command and check what can be seen of it at once."""
+    """Give one command and check its immediate effects."""
     engine, now = run.engine, run.clock.now()
     live = engine.live_leases()
     what = data.draw(_COMMANDS)
@@ -157,8 +157,8 @@ def _check_change(
             for fewest, got, asked in zip(least, request.nodes, terms.nodes, strict=True)
         )
     if after.active_since is not None and change.before.active_since is not None and after.holdings:
-        # Who runs stays where he is, unless his hosts are promised to others when he was to end and he may move while
-        # he runs: then he goes on elsewhere at once, and to his end.
+        # Running nodes stay where they are, with one exception: if their hosts are promised to others at the lease's
+        # former end and live migration is allowed, the nodes move at once and run there to the end.
         if change.moved:
             run = after.holdings[0]
             assert evaded
@@ -189,7 +189,7 @@ def _check_moved(run: Run, change: Change, away: frozenset[str]) -> None:
 
 
 def _ask(data: st.DataObject, run: Run, lease_id: str, hosts: frozenset[str], *, maintain: bool) -> None:
-    """A quote leaves no trace and says what becomes of the request."""
+    """Check that a quote changes nothing and predicts the outcome of the request."""
     now = run.clock.now()
     least = None
     if maintain:
@@ -250,7 +250,7 @@ def _change_site(data: st.DataObject, run: Run) -> None:
 
 
 def _check(run: Run) -> None:
-    """The invariants; while a late operation keeps a host that became smaller, only what the leases hold is checked."""
+    """Check the invariants; while a late operation keeps a host that became smaller, only the leases' holdings."""
     plan, now = run.planner.plan, run.clock.now()
     check_plan(plan, now)
     for lease in plan.leases.values():
@@ -272,7 +272,7 @@ def test_commands_keep_the_plan_whole(workload: Workload, run_settings: RunSetti
         steps += 1
         assert steps < 2000, "leases keep each other from coming to an end"
         if steps == 1000:
-            # A lease waits for as long as the operator keeps the only host that can hold it out of service.
+            # A lease waits for as long as the operator keeps the only suitable host out of service.
             for name in run.engine.outages:
                 run.engine.host_back(name)
         run.clock.set(max(run.clock.now(), instant))

@@ -1,4 +1,4 @@
-"""The smallest cases of what random runs have found, so that each is tried on every run."""
+"""Minimal cases of what random runs have found, so that each is tried on every run."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_resume_estimate_counts_all_node_sets_that_may_share_a_host() -> Non
 
 
 def test_a_lease_that_the_empty_site_can_hold_is_not_stranded_by_the_host_policy() -> None:
-    """haizea F31: the policy's order of hosts gives the second node set no room, another order does."""
+    """haizea F31: the policy's order of hosts leaves no room for the second node set; another order does."""
     site = Site.of(
         (
             Host("host-0", Resources({VCPU: 400, MEMORY_MB: 2048}), frozenset({"ssd"})),
@@ -89,7 +89,7 @@ def test_a_lease_that_the_empty_site_can_hold_is_not_stranded_by_the_host_policy
 
 
 def test_a_boot_that_outlasts_its_place_takes_no_other_lease_s_hosts() -> None:
-    """haizea F95: its place is over at 90, its VMs are ready at 400, and the host is given to another one at 300."""
+    """haizea F95: its place ends at 90, its VMs are ready at 400, and the host is promised to another lease at 300."""
     follower = LeaseRequest("2", LeaseKind.RESERVATION, (_node_set(1, 1, 1024),), 0, 2400, start=300)
     result = _run(
         Site.homogeneous(1, Resources({VCPU: 100, MEMORY_MB: 1024})),
@@ -131,7 +131,7 @@ def test_a_start_that_fails_at_once_is_tried_again_though_nothing_else_is_to_com
 
 
 def test_a_start_that_fails_for_good_gives_its_hosts_to_the_queue() -> None:
-    """haizea F95: without backfilling the second lease waits for the first, of which nothing is left."""
+    """haizea F95: without backfilling the second lease waits for the first, which has no work left."""
     settings = RunSettings(
         planning=PlanningOptions(backfilling_limit=0),
         engine=EngineOptions(boot_attempts=1),
@@ -177,7 +177,7 @@ def _deadline(lease_id: str, start: int, duration: int, deadline: int, *hosts: s
 
 
 def _suspended_for_another() -> tuple[WorkloadLease, WorkloadLease]:
-    """The first one starts 40 s late on host-1 and leaves it from 968 to 1000; its rest is planned on host-2 then."""
+    """Return two leases; the first starts 40 s late on host-1, leaves it from 968 to 1000, and resumes on host-2."""
     return _deadline("1", 0, 2000, 9000), _deadline("2", 1000, 3000, 4100, "host-1")
 
 
@@ -209,7 +209,7 @@ def test_a_late_shutdown_also_delays_the_rest_of_a_lease_that_is_being_suspended
 
 
 def test_a_rest_that_is_planned_again_during_the_suspension_is_as_long_as_before() -> None:
-    """haizea F56: host-2, where a lease is to go on, fails while its memory is saved on host-1."""
+    """haizea F56: host-2, on which a lease is to resume, fails while the memory of the lease is saved on host-1."""
     failure = HostFailure(host=1, instant=980, duration=50)
 
     result = _suspending(CloudBehaviour(boot_time=40, host_failures=(failure,)), *_suspended_for_another(), repair=100)
@@ -220,7 +220,7 @@ def test_a_rest_that_is_planned_again_during_the_suspension_is_as_long_as_before
 
 
 def test_a_running_lease_that_gets_longer_than_its_hosts_are_free_may_move_in_place_of_being_suspended() -> None:
-    """haizea F8: where it is allowed to; its VMs go on elsewhere at once and are not suspended at all."""
+    """haizea F8: if live migration is allowed, its VMs move at once and are not suspended at all."""
     nodes = (NodeSet(1, _SMALL),)
     stays, moves = (
         LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0, 600, preemptible=True, preemption_mode=mode)
@@ -258,7 +258,7 @@ def test_a_running_lease_gets_no_hosts_that_a_late_shutdown_still_holds() -> Non
 
 
 def test_a_host_that_becomes_smaller_while_it_is_out_of_service_is_not_promised_twice() -> None:
-    """haizea F92: both leases are to begin when it is back, and only one of them has room there now."""
+    """haizea F92: both leases are to start when it is back, and only one of them fits there now."""
     leases = [_best_effort(lease_id, 0, 500, _node_set(1, 1, 1024)) for lease_id in ("1", "2")]
     large, small = (Site.homogeneous(1, Resources({VCPU: 100 * size, MEMORY_MB: 1024 * size})) for size in (2, 1))
     settings = RunSettings(planning=PlanningOptions(backfilling_limit=None), check_invariants=True)

@@ -1,4 +1,4 @@
-"""Whatever happens to leases, their history says why."""
+"""Whatever happens to leases, their history gives the reasons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.property.random_runs import workloads
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(workloads())
 def test_no_transition_of_a_day_lacks_a_reason(workload: Workload) -> None:
-    """Also which lease was preempted is told by its kind only, and only moves that leave a host are moves."""
+    """Reasons name other leases by kind only, and only moves off a host count as moves."""
     run = Run(workload, RunSettings())
     known: dict[str, Lease] = {}
     save: Any = run.store.save

@@ -1,7 +1,7 @@
 """Random runs in which leases have disk images (haizea F60-F68, F92).
 
-The invariants look at every step whether whoever runs has its image, nobody counts on what does not come, no host keeps
-more than it may and no two transfers are planned for the same time.
+At every step the invariants check that running leases have their images, that no lease relies on a transfer that does
+not come, that no host keeps more than it may, and that no two transfers are planned for the same time.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def test_every_promise_is_kept_and_nobody_runs_without_its_image(
 def test_nothing_is_lost_when_transfers_are_late_or_fail(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions, data: st.DataObject
 ) -> None:
-    """haizea F95: with everything else that may go wrong at the same time."""
+    """haizea F95: with all other faults at the same time."""
     assert workload.site is not None
     cloud = replace(
         data.draw(clouds(len(workload.site))),
@@ -80,7 +80,7 @@ def test_images_that_are_nobodys_business_change_nothing(workload: Workload, run
 def test_reservations_are_never_late_for_their_image(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions
 ) -> None:
-    """haizea F60, experiment E3: whoever is accepted starts at its instant, image included."""
+    """haizea F60, experiment E3: every accepted lease starts at its instant, image included."""
     result = Run(workload, replace(run_settings, transfers=transfers)).execute()
 
     for lease in result.leases:

@@ -1,4 +1,4 @@
-"""Random runs on a cloud whose boots bring images, where some are brought ahead (haizea F60-F65, F92, section 7.2)."""
+"""Random runs on a cloud whose boots fetch images, with some images cached ahead (haizea F60-F65, F92, section 7.2)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _LATE_OR_FAILING = st.builds(
 def test_nobody_waits_for_an_image(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions, cloud: CloudBehaviour
 ) -> None:
-    """However late transfers are, and if all of them fail."""
+    """However late transfers are, and even if all of them fail."""
     run_settings = replace(run_settings, transfers=transfers, cloud=cloud)
 
     check_run(workload, run_settings, exact=True)
@@ -68,7 +68,7 @@ def test_nobody_waits_for_an_image(
 def test_where_there_is_nothing_to_prefer_images_change_nothing(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions, cloud: CloudBehaviour
 ) -> None:
-    """On one host a run is the same with transfers as without."""
+    """On one host, a run is the same with and without transfers."""
     assert workload.site is not None
     one_host = replace(workload, site=Site.of(workload.site.hosts[:1]))
 
@@ -98,7 +98,7 @@ def test_nothing_is_lost_when_everything_goes_wrong(
 
 
 class _Observed:
-    """A run of which it is noted what is brought, and that nothing is brought to where it is."""
+    """A run that records transfers, and checks that no image is transferred to a host that has it."""
 
     def __init__(self, run: Run, age: int) -> None:
         self._run = run
@@ -133,7 +133,7 @@ class _Observed:
         return events
 
     def take_over(self) -> None:
-        """Replace the engine by another one that knows what was stored; what was being brought is forgotten."""
+        """Replace the engine by another one that knows what was stored, but not which transfers were in progress."""
         run, old = self._run, self._run.engine
         self.kept.update(old.take_cache_changes())
         options = PolicyOptions(run.settings.policy_options)
@@ -169,7 +169,7 @@ class _Observed:
 def test_no_image_is_brought_to_where_it_is(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions, restarts: frozenset[int]
 ) -> None:
-    """haizea F65; also by engines that take over, in the middle of a transfer too, and nobody is late for it."""
+    """haizea F65; also by engines that take over, even during a transfer, and no lease is late because of it."""
     run = Run(workload, replace(run_settings, transfers=transfers))
     observed = _Observed(run, transfers.host_cache_age)
     number = 0

@@ -1,4 +1,4 @@
-"""The mapper respects every limit, and what a refusal offers can be had (haizea F31, F33, F3)."""
+"""The mapper respects every limit, and a refusal offers only what would be granted (haizea F31, F33, F3)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _requests(draw: st.DrawFn, lease_id: str, kinds: st.SearchStrategy[LeaseKind
 
 @st.composite
 def _planners(draw: st.DrawFn) -> Planner:
-    """A planner of a heterogeneous site on which some leases have places already."""
+    """Draw a planner of a heterogeneous site on which some leases have places already."""
     site = Site.of(draw(_hosts(number)) for number in range(draw(st.integers(1, 4))))
     options = PlanningOptions(
         shutdown_time=draw(st.sampled_from([0, 3])), slack_threshold=draw(st.sampled_from([0, 2]))
@@ -96,7 +96,7 @@ def _granted(planner: Planner, request: LeaseRequest, sequence: int, now: int) -
 def test_an_assignment_respects_traits_largest_units_and_what_is_free(
     planner: Planner, request: LeaseRequest, selection: str, mapper: str
 ) -> None:
-    """haizea F3, F5, F30, F31, F33: every VM of the lease, several of them on one host included."""
+    """haizea F3, F5, F30, F31, F33: every VM of the lease, even if several of them are on one host."""
     plan = planner.plan
     assert request.start is not None
     end = request.start + request.duration
@@ -109,7 +109,7 @@ def test_an_assignment_respects_traits_largest_units_and_what_is_free(
 
     if assignment is None:
         if len(request.nodes) == 1:
-            # With equal VMs every mapper finds a place whenever there is one.
+            # If all VMs are equal, every mapper finds a place whenever there is one.
             assert _room_for_equal_vms(plan.site, free, plan.classes, request.nodes[0]) < request.node_count
         return
     vms = [node_set for node_set in request.nodes for _ in range(node_set.count)]
@@ -141,7 +141,7 @@ def _room_for_equal_vms(site: Site, free: np.ndarray, classes: tuple[str, ...], 
     st.integers(0, 20),
 )
 def test_every_alternative_of_a_refusal_is_granted(planner: Planner, request: LeaseRequest, now: int) -> None:
-    """A refusal says why, changes nothing, and offers only what can be had."""
+    """A refusal gives the reason, changes nothing, and offers only what would be granted."""
     before = planner.plan.availability, dict(planner.plan.leases)
     if too_large(planner.context, request) is None and _granted(planner, request, 100, now) is not None:
         return
@@ -162,7 +162,7 @@ def test_every_alternative_of_a_refusal_is_granted(planner: Planner, request: Le
 
 
 def _changed(request: LeaseRequest, alternative: Alternative, now: int) -> LeaseRequest:
-    """What is asked for by whom an alternative is offered; who cannot begin at once asks for a reservation."""
+    """Return the request for an alternative; if it cannot start at once, an immediate lease becomes a reservation."""
     nodes = request.nodes
     if alternative.nodes != request.node_count:
         nodes = (replace(request.nodes[0], count=alternative.nodes),)
@@ -174,7 +174,7 @@ def _changed(request: LeaseRequest, alternative: Alternative, now: int) -> Lease
 
 @st.composite
 def _full_planners(draw: st.DrawFn) -> tuple[Planner, int]:
-    """A planner of a site filled by leases of all kinds, some of which run, so that others make room for new ones.
+    """Draw a planner of a site filled by leases of all kinds, some of them running, so that new leases need victims.
 
     :return: the planner, and the present instant
     """
@@ -221,7 +221,7 @@ def _full_planners(draw: st.DrawFn) -> tuple[Planner, int]:
 
 
 def _is_granted_as_asked(found: Quote, request: LeaseRequest) -> bool:
-    """Whether a request is granted, and not later than it says."""
+    """Return whether a request is granted, and starts no later than it says."""
     if found.lease is None or not found.granted:
         return False
     return request.kind is not LeaseKind.RESERVATION or found.lease.holdings[0].run_start == request.start
@@ -232,7 +232,7 @@ def _is_granted_as_asked(found: Quote, request: LeaseRequest) -> bool:
 def test_advice_with_preemption_is_granted_and_one_more_is_refused(
     full: tuple[Planner, int], data: st.DataObject
 ) -> None:
-    """Also above the size of the site, and whatever the room's lead; who would be preempted is who is preempted."""
+    """Also above the size of the site, and with any room lead; the predicted victims are the actual ones."""
     planner, now = full
     kind = data.draw(st.sampled_from(_PLANNED))
     start, duration = now + data.draw(st.integers(0, 40)), data.draw(st.integers(1, 40))
@@ -259,7 +259,7 @@ def test_advice_with_preemption_is_granted_and_one_more_is_refused(
         most.setdefault(alternative.change, alternative)
         event(f"{lead}: {kind.value}: {alternative.change}{' preempting' if alternative.preempted else ''}")
         if kind is LeaseKind.DEADLINE:
-            # A deadline moves with the start; the same is granted to who asks for a deadline lease again.
+            # A deadline moves with the start, so the same request for a deadline lease is granted again.
             assert deadline is not None
             moved = replace(asked, kind=kind, deadline=deadline + alternative.start - start, nodes=asked.nodes)
             if alternative.change != "nodes":
@@ -281,7 +281,7 @@ def test_advice_with_preemption_is_granted_and_one_more_is_refused(
 def test_availability_agrees_with_quotes(
     full: tuple[Planner, int], wait: int, length: int, duration: int, count: int
 ) -> None:
-    """Every window is granted as it is told, for the leases that it tells of; nothing sooner than the earliest is."""
+    """Every window is granted as shown, with the victims that it names; nothing starts before the earliest one."""
     planner, now = full
     node_set = NodeSet(count, _VM)
     start = now + wait

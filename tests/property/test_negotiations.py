@@ -1,6 +1,6 @@
-"""Random negotiations: several offers of which a consumer may accept one, counters, and engines that die meanwhile.
+"""Random negotiations: several offers of which a project may accept one, counters, and engines that die meanwhile.
 
-Every offer holds hosts of its own, so that accepting any of them is safe; accepting one leaves no other (haizea F8).
+Every offer holds hosts of its own, so any of them can be accepted; accepting one withdraws the others (haizea F8).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _step(run: Run, until: int) -> None:
 
 
 def _negotiate(run: Run, asked: LeaseRequest, limits: Flexibility, wanted: int) -> None:
-    """As the service does: other terms one after the other, while they are near enough."""
+    """Negotiate as the service does: try other terms one after the other, while they are near enough."""
     for number in range(wanted):
         found = run.engine.quote(asked)
         if found.refusal is None:

@@ -1,6 +1,6 @@
-"""Random runs in which some leases are held for their consumers, who accept them, turn them down, or say nothing.
+"""Random runs in which some leases are offered: projects accept them, reject them, or do not answer.
 
-Whatever else is asked for, an offer keeps its place until it ends, and nothing of it begins before it is accepted.
+Whatever else is requested, an offer keeps its place until it ends, and nothing of it starts before it is accepted.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _TURNED_DOWN = LeaseState.REJECTED_BY_USER
 
 @dataclass(frozen=True)
 class _Consumer:
-    """What becomes of an offer.
+    """The project's decision on an offer.
 
-    :ivar lifetime: of its quote, in s
-    :ivar answers_after: in s; later than the quote lasts for one who says nothing
+    :ivar lifetime: seconds for which the offer is held
+    :ivar answers_after: seconds until the answer; longer than the lifetime for a project that does not answer
     """
 
     lifetime: int
@@ -53,8 +53,8 @@ _CONSUMERS = st.builds(
 class _Offers:
     """A run in which some leases are offered.
 
-    :ivar held: the places of those that wait, as they were given
-    :ivar said: who has accepted, by lease
+    :ivar held: original places of the open offers
+    :ivar said: whether the project accepted, by lease
     """
 
     def __init__(self, run: Run, consumers: dict[str, _Consumer], exact: bool) -> None:
@@ -96,7 +96,7 @@ class _Offers:
             try:
                 run.engine.submit(request, offered_for=None if consumer is None else consumer.lifetime)
             except InvalidValueError:
-                # It would have to begin at once.
+                # It would have to start at once.
                 run.engine.submit(request)
                 continue
             if consumer is not None:
@@ -145,14 +145,14 @@ def _check(workload: Workload, run_settings: RunSettings, consumers: dict[str, _
 
 @st.composite
 def _offered(draw: st.DrawFn, workload: Workload) -> dict[str, _Consumer]:
-    """Some leases of a workload that can be held, and what their consumers do."""
+    """Draw which leases of a workload are offered, and what their projects decide."""
     possible = [lease.request.lease_id for lease in workload.leases if lease.request.kind in _KINDS]
     return {lease_id: draw(_CONSUMERS) for lease_id in possible if draw(st.booleans())}
 
 
 @st.composite
 def _contested(draw: st.DrawFn) -> Workload:
-    """Two hosts that many want at about the same time: leases that could be moved, and work that is over early."""
+    """Draw a workload in which many leases compete for two hosts: some can be moved, and some work ends early."""
     leases = []
     for number in range(1, draw(st.integers(3, 8)) + 1):
         kind = draw(st.sampled_from([LeaseKind.DEADLINE, LeaseKind.DEADLINE, LeaseKind.RESERVATION]))
@@ -169,7 +169,7 @@ def _contested(draw: st.DrawFn) -> Workload:
 
 @st.composite
 def _with_users(draw: st.DrawFn, workload: Workload) -> Workload:
-    """The workload with users who pay at most so much per node and hour."""
+    """Return the workload with users that have a highest price per node and hour."""
     rates = st.sampled_from([None, "0.1", "1.0", "3.0"])
     leases = []
     for lease in workload.leases:
@@ -188,7 +188,7 @@ _PRICINGS = st.sampled_from(["free", "constant", "random", "adaptive", "maximum"
 def test_an_offer_keeps_its_place_and_nothing_of_it_begins(
     workload: Workload, run_settings: RunSettings, pricing: str, data: st.DataObject
 ) -> None:
-    """The place is the very same, hosts included, until the offer ends; an accepted one gets all that was promised."""
+    """The place stays exactly the same, hosts included, until the offer ends; an accepted offer gets all of it."""
     consumers = data.draw(_offered(workload))
     _check(data.draw(_with_users(workload)), replace(run_settings, pricing=pricing), consumers, exact=True)
 
@@ -196,7 +196,7 @@ def test_an_offer_keeps_its_place_and_nothing_of_it_begins(
 @settings(_EXAMPLES, max_examples=150)
 @given(_contested(), RUN_SETTINGS, st.data())
 def test_an_offer_is_moved_for_nobody(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
-    """Neither for leases with less slack or with an older right, nor for what comes free before its time."""
+    """Neither for leases with less slack or higher priority, nor because of capacity that comes free early."""
     consumers = data.draw(_offered(workload))
     planning = replace(run_settings.planning, least_slack_first=True, preemption_grace=0)
     chosen = replace(run_settings, planning=planning, preemption="by-kind", deadline_preemption=True)
@@ -208,7 +208,7 @@ def test_an_offer_is_moved_for_nobody(workload: Workload, run_settings: RunSetti
 def test_nothing_begins_before_it_is_accepted_when_the_cloud_deviates(
     workload: Workload, run_settings: RunSettings, pricing: str, data: st.DataObject
 ) -> None:
-    """Dead hosts, late operations: an offer may have to move, and still nothing of it begins."""
+    """With dead hosts and late operations an offer may have to move, but still nothing of it starts."""
     assert workload.site is not None
     consumers = data.draw(_offered(workload))
     cloud = data.draw(clouds(len(workload.site)))

@@ -1,4 +1,4 @@
-"""The plan keeps its availability in line with its leases, and undoes what did not work (haizea F28, F58)."""
+"""The plan keeps its availability consistent with its leases, and undoes failed attempts (haizea F28, F58)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _IDS = st.integers(0, 4)
 
 @st.composite
 def _values(draw: st.DrawFn, number: int) -> Lease:
-    """A value of one of five leases; its terms are always the same, what it holds is not."""
+    """Draw a value of one of five leases; its terms are always the same, its holdings are not."""
     nodes = (NodeSet(1 + number % 2, Resources({VCPU: 1, MEMORY_MB: 1 + number})), NodeSet(1, Resources({VCPU: 2})))
     request = LeaseRequest(str(number), LeaseKind.BEST_EFFORT, nodes, 0, duration=100)
     state = draw(_STATES)
@@ -81,7 +81,7 @@ def _do_in_vain(plan: Plan, actions: tuple[Any, ...]) -> None:
 
 
 def _snapshot(plan: Plan) -> tuple[object, ...]:
-    """All that can be seen of a plan, bit for bit."""
+    """Return everything that is visible of a plan, for exact comparison."""
     availability = plan.availability
     return (
         availability,
@@ -97,7 +97,7 @@ def _snapshot(plan: Plan) -> tuple[object, ...]:
 @settings(max_examples=150, deadline=None)
 @given(st.lists(_ACTIONS, max_size=12))
 def test_the_availability_is_what_the_leases_hold(actions: list[Any]) -> None:
-    """haizea F28: after any sequence of changes, kept or undone; what is undone leaves no trace."""
+    """haizea F28: after any sequence of changes, kept or undone; undone changes leave no trace."""
     plan = Plan(_SITE)
     for action in actions:
         _do(plan, action)
@@ -112,7 +112,7 @@ def test_the_availability_is_what_the_leases_hold(actions: list[Any]) -> None:
 def test_an_outage_takes_the_whole_host_and_gives_it_back(
     actions: list[Any], host: int, start: int, first: int, longer: int
 ) -> None:
-    """haizea F95: a host that is out of service has nothing free, for as long as the last call said."""
+    """haizea F95: a host out of service has nothing free, until the instant given by the last call."""
     plan = Plan(_SITE)
     for action in actions:
         _do(plan, action)
@@ -132,7 +132,7 @@ def test_an_outage_takes_the_whole_host_and_gives_it_back(
 @settings(max_examples=100, deadline=None)
 @given(st.lists(_ACTIONS, max_size=8))
 def test_changes_are_reported_once_with_the_value_before(actions: list[Any]) -> None:
-    """What the engine stores and acts on is the difference since it last asked."""
+    """The engine stores and acts on the differences since its last query."""
     plan = Plan(_SITE)
     for action in actions:
         before = dict(plan.leases)
@@ -148,7 +148,7 @@ def test_changes_are_reported_once_with_the_value_before(actions: list[Any]) -> 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(_ACTIONS, max_size=12), st.integers(0, 40))
 def test_forgetting_the_past_changes_nothing_of_the_future(actions: list[Any], now: int) -> None:
-    """What is free from now on does not depend on what is remembered of the past."""
+    """What is free from now on does not depend on how much of the past is kept."""
     plan = Plan(_SITE)
     for action in actions:
         _do(plan, action)

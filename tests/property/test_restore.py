@@ -1,4 +1,4 @@
-"""An engine that takes over from one that died goes on as if nothing had happened."""
+"""An engine that takes over from one that died continues as if nothing had happened."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .random_runs import RUN_SETTINGS, clouds, workloads
 
 
 def take_over(run: Run) -> None:
-    """Replace the engine of a run by another one that knows what the store and the operator know, and nothing else."""
+    """Replace the engine of a run by another one that knows only what the store and the operator know."""
     old, old_plan, run_settings = run.engine, run.planner.plan, run.settings
     options = PolicyOptions(run_settings.policy_options)
     run.planner = Planner(
@@ -76,9 +76,9 @@ def _outcome(
 def test_the_outcome_is_that_of_an_engine_that_never_died(
     workload: Workload, run_settings: RunSettings, restarts: frozenset[int], data: st.DataObject
 ) -> None:
-    """Whatever the cloud does, and however often.
+    """Whatever the cloud does, and however often the engine is replaced.
 
-    One thing is not kept: how many boots, resumptions and suspensions of a lease have failed in a row.
+    One thing is not stored: how many boots, resumptions and suspensions of a lease have failed in a row.
     """
     assert workload.site is not None
     cloud = data.draw(clouds(len(workload.site)))

@@ -1,4 +1,4 @@
-"""With ``room_lead = strict`` nobody who can be suspended loses work, whatever comes and when."""
+"""With ``room_lead = strict`` no lease that can be suspended loses work, whatever is requested and when."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EXAMPLES = settings(max_examples=200, deadline=None, suppress_health_check=[Hea
 
 
 def _saving_state(lease: WorkloadLease) -> WorkloadLease:
-    """The lease, suspendable if it is preemptible; reservations come at short notice more often."""
+    """Return the lease, suspendable if it is preemptible; reservations are requested at short notice more often."""
     request = lease.request
     mode = request.preemption_mode if request.preemption_mode.saves_state else PreemptionMode.SUSPEND
     start = request.start
@@ -33,7 +33,7 @@ def _saving_state(lease: WorkloadLease) -> WorkloadLease:
 @_EXAMPLES
 @given(workloads(), RUN_SETTINGS, st.sampled_from(["by-kind", "ar-preempts-everything", "deadline"]))
 def test_nobody_who_can_be_suspended_loses_work(workload: Workload, run_settings: RunSettings, policy: str) -> None:
-    """No run is ever lost, and who waits for that is told: a done reservation began when its terms said in the end."""
+    """No run is ever lost, and delays are announced: a done reservation started exactly when its terms last said."""
     asked = replace(workload, leases=tuple(_saving_state(lease) for lease in workload.leases))
     planning = replace(run_settings.planning, room_lead=RoomLead.STRICT, suspension=Suspension.ALL)
     chosen = replace(run_settings, planning=planning, preemption=policy)
@@ -51,7 +51,7 @@ def test_nobody_who_can_be_suspended_loses_work(workload: Workload, run_settings
 
 
 def _lost_runs(workload: Workload, run_settings: RunSettings, lead: RoomLead) -> int:
-    """How often a run was lost to a reservation under a lead of rooms."""
+    """Return how many runs were lost to reservations under a room lead."""
     asked = replace(workload, leases=tuple(_saving_state(lease) for lease in workload.leases))
     planning = replace(run_settings.planning, room_lead=lead, suspension=Suspension.ALL)
     result = Run(asked, replace(run_settings, planning=planning, preemption="by-kind")).execute()
@@ -59,7 +59,7 @@ def _lost_runs(workload: Workload, run_settings: RunSettings, lead: RoomLead) ->
 
 
 def test_under_lose_the_same_workloads_lose_work() -> None:
-    """The property above is not empty: what it draws has work to lose, and ``strict`` is what saves it."""
+    """The property above is not vacuous: its examples have work to lose, and ``strict`` saves it."""
     workload, run_settings = find(
         st.tuples(workloads(), RUN_SETTINGS),
         lambda drawn: _lost_runs(drawn[0], drawn[1], RoomLead.LOSE) > 0,
@@ -71,7 +71,7 @@ def test_under_lose_the_same_workloads_lose_work() -> None:
 @_EXAMPLES
 @given(workloads(), RUN_SETTINGS)
 def test_charge_keeps_every_start_and_all_work(workload: Workload, run_settings: RunSettings) -> None:
-    """Reservations begin to the second, and no run is lost; what is charged is run once more."""
+    """Reservations start to the second, and no run is lost; the charged work is run once more."""
     whole = tuple(replace(_saving_state(lease), real_duration=None) for lease in workload.leases)
     asked = replace(workload, leases=whole)
     planning = replace(run_settings.planning, room_lead=RoomLead.CHARGE, suspension=Suspension.ALL)

@@ -1,4 +1,4 @@
-"""Random runs in which no work may be lost because a step of the cloud takes long or fails."""
+"""Random runs in which no work may be lost because a step of the cloud is slow or fails."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _watched(save: Callable[[Lease], None], known: dict[str, Lease]) -> Callable
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(workloads(), RUN_SETTINGS, st.data())
 def test_nothing_that_is_saved_is_lost(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
-    """Only a host that dies takes it along, and none does here; invariants hold at every step."""
+    """Only a dead host loses work, and none dies here; invariants hold at every step."""
     assert workload.site is not None
     cloud = replace(
         data.draw(clouds(len(workload.site))),
@@ -47,7 +47,7 @@ def test_nothing_that_is_saved_is_lost(workload: Workload, run_settings: RunSett
     known: dict[str, Lease] = {}
     run.store.save = _watched(run.store.save, known)  # type: ignore[assignment, method-assign]
     run.execute()
-    # Who is not through waits with its work for a deadline that could not be met.
+    # A lease that is not done waits with its work, and could not meet its deadline.
     for lease in known.values():
         waits = lease.state is LeaseState.SUSPENDED_PENDING and lease.request.deadline is not None
         assert lease.is_final or (waits and lease.accumulated > 0), lease

@@ -1,8 +1,7 @@
 """Random sites, leases, options and clouds, from the first request to the last end (haizea F92).
 
-Whatever is drawn, the invariants hold at every step, every promise is kept when the cloud does as it is told, and
-nothing
-is lost or oversold when it does not.
+Whatever is drawn, the invariants hold at every step. Every promise is kept if the cloud works as planned; if it does
+not, nothing is lost or oversold.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _EXAMPLES = settings(max_examples=200, deadline=None, suppress_health_check=[Hea
 
 
 def check_run(workload: Workload, run_settings: RunSettings, exact: bool) -> None:
-    """Run it and check all that must hold, and more if the cloud does as it is told."""
+    """Run it and check the invariants; if the cloud works as planned, also the promises."""
     result = Run(workload, run_settings).execute()
 
     check_result(result, workload, exact=exact)
@@ -50,7 +49,7 @@ def check_run(workload: Workload, run_settings: RunSettings, exact: bool) -> Non
 @_EXAMPLES
 @given(workloads(), RUN_SETTINGS)
 def test_every_promise_is_kept_when_the_cloud_does_as_it_is_told(workload: Workload, run_settings: RunSettings) -> None:
-    """haizea F50, F53-F59, F92: whoever is accepted gets all that was asked for, and in time."""
+    """haizea F50, F53-F59, F92: every accepted lease gets all that it requested, in time."""
     check_run(workload, run_settings, exact=True)
 
 

@@ -1,4 +1,4 @@
-"""Windows with room against a table of every second."""
+"""Windows with enough room, against a table of every second."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _node_sets(draw: st.DrawFn) -> NodeSet:
 
 @st.composite
 def _planners(draw: st.DrawFn) -> Planner:
-    """Leases that hold something of the hosts, all of it in the future; some of them may be preempted."""
+    """Draw leases with holdings in the future; some of them may be preempted."""
     site = Site.of(
         Host(
             name,
@@ -63,7 +63,7 @@ def _planners(draw: st.DrawFn) -> Planner:
 
 
 def _fits_throughout(planner: Planner, node_set: NodeSet, start: int, end: int) -> int:
-    """How many VMs fit during all seconds of an interval, host by host and second by second."""
+    """Return how many VMs fit during all seconds of an interval, host by host and second by second."""
     total = 0
     for number, host in enumerate(planner.plan.site.hosts):
         if not host.can_ever_hold(node_set.resources, node_set.required_traits):
@@ -84,7 +84,7 @@ def _fits_throughout(planner: Planner, node_set: NodeSet, start: int, end: int) 
 
 
 def _expected(planner: Planner, node_set: NodeSet, start: int, end: int, duration: int) -> Windows:
-    """Every interval with room that no other one contains."""
+    """Return every interval with enough room that is not part of a longer one."""
     fitting = {
         (first, last): count
         for first in range(start, end)

@@ -1,4 +1,4 @@
-"""Real servers for tests: MariaDB, PostgreSQL and RabbitMQ, each below a temporary folder and on loopback ports only.
+"""Real servers for tests: MariaDB, PostgreSQL and RabbitMQ, each in a temporary folder and on loopback ports only.
 
-Nothing of the system's own servers is used or touched, and no privileges are needed.
+They do not touch the system's own servers, and need no privileges.
 """

@@ -1,4 +1,4 @@
-"""What all real servers of the tests have in common: they start, become ready, are killed, and keep their data."""
+"""What the real servers of the tests have in common: they start, become ready, are killed, and keep their data."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-#: Below the range from which the kernel takes the ports of outgoing connections: so nobody takes a server's port while
-#: it is down.
+#: Below the range of ports for outgoing connections, so that no connection takes a server's port while it is down.
 _PORTS = range(20_000, 32_000)
 _LOG_LINES_SHOWN = 40
 _POLL_SECONDS = 0.05
 
 
 class MissingServerError(Exception):
-    """A program that is needed to run a server is not installed."""
+    """A program that a server needs is not installed."""
 
 
 class ServerError(Exception):
-    """A server did not start, or did not do what was asked; the message ends with the end of its log."""
+    """A server did not start, or did not do what was requested; the message ends with the end of its log."""
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on."""
+    """Return a free loopback port."""
     for _ in range(1_000):
         port = random.SystemRandom().choice(_PORTS)
         with socket.socket() as probe:
@@ -42,9 +41,9 @@ def free_port() -> int:
 
 
 def find_program(name: str, folders: Sequence[Path] = ()) -> Path:
-    """The path of a program.
+    """Return the path of a program.
 
-    :param folders: where to look before the folders of ``PATH`` and those of the system's own programs
+    :param folders: searched before the folders of ``PATH`` and those of the system's own programs
     :raises MissingServerError: it is in none of them
     """
     path = [Path(entry) for entry in os.environ.get("PATH", "").split(os.pathsep) if entry]
@@ -55,7 +54,7 @@ def find_program(name: str, folders: Sequence[Path] = ()) -> Path:
 
 
 def wait_until(condition: Callable[[], bool], limit: float) -> bool:
-    """Whether the condition came true within the limit (seconds)."""
+    """Wait until the condition is true; return False if it is not within the limit (seconds)."""
     end = time.monotonic() + limit
     while not condition():
         if time.monotonic() > end:
@@ -65,13 +64,13 @@ def wait_until(condition: Callable[[], bool], limit: float) -> bool:
 
 
 class OwnProcess:
-    """A program in a process group of its own that ends with the tests, its output in a file.
+    """A program in a process group of its own that ends with the tests; its output goes to a file.
 
-    :param name: how messages call it
+    :param name: its name in messages
     :param command: program and arguments
-    :param log: file to which its output is added
+    :param log: file to which its output is appended
     :param environment: all of its environment variables
-    :param user: numbers of the user and group to run as; None: as the tests themselves
+    :param user: numbers of the user and group to run as; None for those of the tests
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class OwnProcess:
     ) -> None:
         self.name = name
         self._log = log
-        # The kernel ends the program if the tests are killed and cannot do so any more.
+        # The kernel ends the program if the tests are killed and cannot end it themselves.
         prefix = [str(find_program("setpriv")), "--pdeathsig", "KILL"]
         if user is not None:
             prefix += ["--reuid", str(user[0]), "--regid", str(user[1]), "--clear-groups"]
@@ -101,24 +100,24 @@ class OwnProcess:
 
     @property
     def pid(self) -> int:
-        """Number of the process, which is that of its group too."""
+        """Number of the process, and of its process group."""
         return self._process.pid
 
     @property
     def returncode(self) -> int | None:
-        """What it ended with, as ``subprocess`` gives it; None: it runs."""
+        """Exit status as in ``subprocess``; None while it runs."""
         return self._process.poll()
 
     def is_running(self) -> bool:
-        """Whether it has not ended yet."""
+        """Return whether it has not ended yet."""
         return self.returncode is None
 
     def kill(self) -> None:
-        """End it and everything it started with SIGKILL, and wait until all of it is gone."""
+        """Kill it and all its descendants with SIGKILL, and wait until they are gone."""
         family = _family(self.pid) if self.is_running() else []
         if self.is_running():
             os.killpg(self.pid, signal.SIGKILL)
-        # Children may have left the group for one of their own, as those of PostgreSQL do.
+        # Descendants may have left the group for one of their own, as those of PostgreSQL do.
         for pid in family:
             _signal(pid, signal.SIGKILL)
         self._process.wait()
@@ -126,7 +125,7 @@ class OwnProcess:
             raise ServerError(f"{self.name}: processes that it started do not end\n{log_end(self._log)}")
 
     def end(self, number: signal.Signals, limit: float) -> None:
-        """Ask it to end with a signal, and kill it if it has not after the limit (seconds)."""
+        """End it with a signal, and kill it if it does not end within the limit (seconds)."""
         if self.is_running():
             self._process.send_signal(number)
             try:
@@ -136,9 +135,9 @@ class OwnProcess:
 
 
 class Server(abc.ABC):
-    """A real server on a loopback port, with its data below one folder.
+    """A real server on a loopback port, with its data in one folder.
 
-    :param folder: an empty folder, or that of a server of the same kind that has run before
+    :param folder: empty, or the folder of a server of the same kind that has run before
     """
 
     name: str
@@ -152,16 +151,16 @@ class Server(abc.ABC):
     @property
     @abc.abstractmethod
     def url(self) -> str:
-        """Where an administrator connects to it."""
+        """The URL at which an administrator connects."""
 
     @property
     def log(self) -> Path:
-        """The file with everything it says."""
+        """The file with all of its output."""
         return self.folder / f"{self.name}.log"
 
     @abc.abstractmethod
     def _prepare(self) -> None:
-        """Make the data folder unless it is there."""
+        """Create the data folder unless it exists."""
 
     @abc.abstractmethod
     def _launch(self) -> list[OwnProcess]:
@@ -169,11 +168,11 @@ class Server(abc.ABC):
 
     @abc.abstractmethod
     def _answers(self) -> bool:
-        """Whether it does what it is for."""
+        """Return whether the server does its work."""
 
     @abc.abstractmethod
     def _end(self, process: OwnProcess) -> None:
-        """Have one of the processes end in an orderly way."""
+        """End one of the processes in an orderly way."""
 
     @property
     def pid(self) -> int:
@@ -181,7 +180,7 @@ class Server(abc.ABC):
         return self._processes[-1].pid
 
     def start(self) -> None:
-        """Start it and return when it answers.
+        """Start the server and return when it answers.
 
         :raises MissingServerError: a program is not installed
         :raises ServerError: it ended, or did not answer in time
@@ -198,28 +197,28 @@ class Server(abc.ABC):
             raise ServerError(f"{self.name} {problem} after its start; the end of {self.log}:\n{log_end(self.log)}")
 
     def stop(self) -> None:
-        """End it in an orderly way; nothing happens if it does not run."""
+        """End the server in an orderly way; do nothing if it does not run."""
         for process in reversed(self._processes):
             self._end(process)
         self._processes = []
 
     def kill(self) -> None:
-        """End it as a loss of power would, but for what the kernel has already taken to write."""
+        """End the server as a loss of power would, except that what the kernel has accepted for writing is kept."""
         for process in reversed(self._processes):
             process.kill()
         self._processes = []
 
     def restart(self) -> None:
-        """Start it again on the same data and port, ending it first if it runs."""
+        """Start the server again with the same data and port; end it first if it runs."""
         self.stop()
         self.start()
 
     def is_running(self) -> bool:
-        """Whether its process is there."""
+        """Return whether its process exists."""
         return bool(self._processes) and self._processes[-1].is_running()
 
     def ensure_running(self) -> None:
-        """Start it again if it has been killed or has ended."""
+        """Start the server again if it has been killed or has ended."""
         if not self.is_running():
             self.kill()
             self.start()
@@ -237,7 +236,7 @@ class Server(abc.ABC):
 
 
 def log_end(log: Path) -> str:
-    """The last lines of a file."""
+    """Return the last lines of a file."""
     if not log.exists():
         return "(there is none)"
     lines = log.read_text(errors="replace").splitlines()
@@ -245,7 +244,7 @@ def log_end(log: Path) -> str:
 
 
 def _family(pid: int) -> list[int]:
-    """Numbers of a process and of all that descend from it."""
+    """Return the numbers of a process and of all its descendants."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -268,7 +267,7 @@ def _signal(pid: int, number: signal.Signals) -> None:
 
 
 def _exists(pid: int) -> bool:
-    """Whether the process has not ended; one that waits for its parent to take note of its end has."""
+    """Return whether a process has not ended; one that only waits to be reaped by its parent has ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):

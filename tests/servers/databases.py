@@ -1,4 +1,4 @@
-"""Statements that an administrator of a database server gives."""
+"""SQL statements with the rights of a database administrator."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def execute(url: str, statement: str) -> None:
 
 
 def answers(url: str, question: sqlalchemy.TextClause) -> bool:
-    """Whether the server takes a connection and answers a question."""
-    # Whoever else has taken the port may let one wait forever.
+    """Return whether the server accepts a connection and answers a query."""
+    # Another program that has taken the port might never answer.
     limits = {"connect_timeout": 5} | ({"read_timeout": 5} if url.startswith("mysql") else {})
     engine = sqlalchemy.create_engine(url, poolclass=NullPool, connect_args=limits)
     try:

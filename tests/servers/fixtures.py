@@ -1,7 +1,7 @@
-"""Fixtures: a real server of each kind, started when a test first asks for it, and an empty place in it for each test.
+"""Fixtures: real servers, started when a test first asks for them, and an empty database or the like for each test.
 
-Each worker of a parallel run starts its own servers. A test may kill a server: the next one finds it running again.
-Tests whose server is not installed are skipped, and fail where ``LEASE_SCHEDULER_REQUIRE_SERVERS=1`` is set.
+Each worker of a parallel run starts its own servers. A test may kill a server; it runs again for the next test. Tests
+whose server is not installed are skipped, or fail if ``LEASE_SCHEDULER_REQUIRE_SERVERS=1`` is set.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from tests.servers.reservation import ReservationService
 REQUIRE_SERVERS = "LEASE_SCHEDULER_REQUIRE_SERVERS"
 
 
-#: Hosts of the lab; the last one has a process of its own, so that it can die alone.
+#: Hosts of the lab. The last one has a process of its own, so that it can be killed alone.
 LAB_HOSTS = (Host("node1"), Host("node2"), Host("node3"), Host("node4", process="2"))
 
-#: Seconds without a sign of life after which a host of the lab is down.
+#: Seconds without a report after which a host of the lab is down.
 LAB_DOWN_AFTER = 15
 
 
 class Startable(Protocol):
-    """A server, or many of them."""
+    """A server or a group of servers."""
 
     def start(self) -> None: ...
 
@@ -51,11 +51,11 @@ ServerType = TypeVar("ServerType", bound=Startable)
 
 @contextmanager
 def running(make: Callable[[Path], ServerType]) -> Iterator[ServerType]:
-    """A server in a temporary folder of its own, which goes with it.
+    """Run a server in a temporary folder, which is removed afterwards.
 
-    :param make: its class, or what else makes one for a folder
+    :param make: its class, or a function that makes one for a folder
     """
-    # Names of sockets have to be short, and those of the folders that pytest makes are not.
+    # Paths of sockets have to be short, and pytest's temporary folders are not.
     folder = Path(tempfile.mkdtemp(prefix="lease-scheduler-"))
     server = make(folder)
     try:
@@ -65,13 +65,13 @@ def running(make: Callable[[Path], ServerType]) -> Iterator[ServerType]:
             missing(str(error))
         yield server
     finally:
-        # An orderly end would write data that nobody reads again.
+        # An orderly end would only write data that nothing reads again.
         server.kill()
         shutil.rmtree(folder)
 
 
 def missing(reason: str) -> NoReturn:
-    """Skip the test, or fail it where servers are required."""
+    """Skip the test, or fail it if servers are required."""
     if os.environ.get(REQUIRE_SERVERS) == "1":
         pytest.fail(f"{reason} ({REQUIRE_SERVERS} is 1)", pytrace=False)
     pytest.skip(reason)
@@ -101,7 +101,7 @@ def rabbitmq_server() -> Iterator[RabbitMQ]:
 
 @pytest.fixture(scope="session")
 def keystone(request: pytest.FixtureRequest) -> Iterator[Keystone]:
-    """An identity service with an administrator; what a test adds to it gets a name of its own."""
+    """An identity service with an administrator. What a test adds to it must have a unique name."""
     try:
         python = environment.install(request.config.cache.mkdir("openstack"))
     except MissingServerError as error:
@@ -112,7 +112,7 @@ def keystone(request: pytest.FixtureRequest) -> Iterator[Keystone]:
 
 @pytest.fixture(scope="session")
 def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
-    """Keystone, Placement, Glance and Nova with four hosts that only pretend."""
+    """Keystone, Placement, Glance and Nova with four fake hosts."""
     cache = request.config.cache.mkdir("openstack")
     with running(lambda folder: Lab(folder, cache, LAB_HOSTS, down_after=LAB_DOWN_AFTER)) as started:
         yield started
@@ -146,7 +146,7 @@ def rabbitmq_url(rabbitmq_server: RabbitMQ) -> Iterator[str]:
     yield rabbitmq_server.create_virtual_host(name)
     rabbitmq_server.ensure_running()
     rabbitmq_server.drop_virtual_host(name)
-    # They would look for the virtual host without a pause until the process ends.
+    # These threads would go on trying to reconnect to the virtual host until the process ends.
     left = [thread.name for thread in threading.enumerate() if thread.name.endswith("(poll)")]
     assert not left, f"transports were not closed: {left}"
 
@@ -155,7 +155,7 @@ def rabbitmq_url(rabbitmq_server: RabbitMQ) -> Iterator[str]:
 def reservation_service(tmp_path: Path) -> Iterator[ReservationService]:
     """The service with an empty database and four hosts in its cloud, none of them in the pool yet.
 
-    Tests of others have leases of the year 2050, for which operators lift the bound on how far ahead a lease may lie.
+    Some tests have leases in the year 2050, so the limit on how far ahead a lease may lie is lifted, as operators can.
     """
     configuration = "[simulated_cloud]\nhosts = 4\n[enforcement]\nmax_lead_time = -1\n"
     service = ReservationService(tmp_path, configuration=configuration)

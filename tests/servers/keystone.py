@@ -25,10 +25,10 @@ _INTERFACES = ("public", "internal", "admin")
 
 @dataclass(frozen=True)
 class User:
-    """Somebody with a role in one project; all have the same password.
+    """A user with a role in one project; all users have the same password.
 
-    :ivar name: with which he logs in
-    :ivar project: name of his project
+    :ivar name: user name for logging in
+    :ivar project: name of the user's project
     """
 
     name: str
@@ -42,7 +42,7 @@ class Keystone(WsgiServer):
 
     name = "keystone"
     module = "keystone.wsgi.api"
-    # With SQLite it opens a second connection within a transaction, so requests must not be served side by side.
+    # With SQLite, Keystone opens a second connection within a transaction, so requests must not be served concurrently.
     threads = 1
 
     def __init__(self, folder: Path, python: Path) -> None:
@@ -54,23 +54,23 @@ class Keystone(WsgiServer):
         return f"http://127.0.0.1:{self.port}/v3"
 
     def project(self, name: str) -> str:
-        """Make a project; gives its id."""
+        """Create a project and return its id."""
         return str(self._new("project", name=f"{name}-{uuid.uuid4().hex}", domain_id="default")["id"])
 
     def user(self, name: str, project_id: str, role: str) -> User:
-        """Make a user who has a role, which is there already, in a project."""
+        """Create a user with an existing role in a project."""
         made = self._new("user", name=f"{name}-{uuid.uuid4().hex}", domain_id="default", password=PASSWORD)
         self.give_role(made["id"], project_id, role)
         project = self.ask("GET", f"projects/{project_id}")["project"]
         return User(made["name"], made["id"], project["name"], project_id)
 
     def give_role(self, user_id: str, project_id: str, role: str) -> None:
-        """Give a user a role in a project as well."""
+        """Give a user a role in another project."""
         (found,) = self.ask("GET", f"roles?name={role}")["roles"]
         self.ask("PUT", f"projects/{project_id}/users/{user_id}/roles/{found['id']}")
 
     def ensure_user(self, name: str, project: str, roles: Sequence[str]) -> User:
-        """A user with exactly this name who has roles in a project with exactly this name, made as far as need be."""
+        """Return a user of exactly this name with roles in a project of exactly this name; create what is missing."""
         project_id = str(self._ensure("project", project)["id"])
         user_id = str(self._ensure("user", name, password=PASSWORD)["id"])
         for role in roles:
@@ -78,7 +78,7 @@ class Keystone(WsgiServer):
         return User(name, user_id, project, project_id)
 
     def middleware(self, service: User) -> str:
-        """Lines of a configuration file by which an API has this user check tokens."""
+        """Return configuration lines with which an API validates tokens as this user."""
         return (
             f"[keystone_authtoken]\nauth_type = password\nauth_url = {self.url}\n"
             f"www_authenticate_uri = {self.url}\nuser_domain_id = default\nproject_domain_id = default\n"
@@ -86,14 +86,14 @@ class Keystone(WsgiServer):
         )
 
     def service(self, kind: str, url: str) -> str:
-        """Enter a service into the catalogue, with the same URL for everybody; gives its id."""
+        """Add a service to the catalogue, with the same URL for all interfaces, and return its id."""
         made = self._new("service", type=kind, name=kind)
         for interface in _INTERFACES:
             self._new("endpoint", service_id=made["id"], interface=interface, url=url, region_id=REGION)
         return str(made["id"])
 
     def ensure_service(self, kind: str, url: str) -> str:
-        """Enter a service into the catalogue, or change its URL if it is there; gives its id."""
+        """Add a service to the catalogue, or change its URL if it exists; return its id."""
         found = self.ask("GET", f"services?type={kind}")["services"]
         if not found:
             return self.service(kind, url)
@@ -104,15 +104,15 @@ class Keystone(WsgiServer):
         return service_id
 
     def remove_service(self, service_id: str) -> None:
-        """Take a service and its endpoints out of the catalogue."""
+        """Remove a service and its endpoints from the catalogue."""
         self.ask("DELETE", f"services/{service_id}")
 
     def token(self, user: User) -> str:
-        """A token for a user's project."""
+        """Return a token for a user's project."""
         return self._log_in(user.name, {"id": user.project_id})
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Body of the answer to a request of the administrator.
+        """Send a request of the administrator and return the body of the answer.
 
         :param path: below ``/v3/``
         :raises requests.HTTPError: it was refused
@@ -141,7 +141,7 @@ class Keystone(WsgiServer):
         return answer.headers["X-Subject-Token"]
 
     def prepare(self) -> None:
-        """Make its database and keys unless they are there, and write its configuration.
+        """Create its database and keys unless they exist, and write its configuration.
 
         :raises ServerError: that failed
         """
@@ -153,9 +153,9 @@ class Keystone(WsgiServer):
             f"[fernet_receipts]\nkey_repository = {self.folder}/keys\n"
             f"[credential]\nkey_repository = {self.folder}/credentials\n"
             "[cache]\nbackend = dogpile.cache.memory\n"
-            # Longer than any lab runs without looking for another one.
+            # Longer than a lab runs without getting a new token.
             "[token]\nexpiration = 86400\n"
-            # Most of the time of a log-in otherwise; the passwords are known anyway.
+            # Hashing would be most of the time of a log-in, and these passwords are no secret.
             "[identity]\npassword_hash_rounds = 4\n"
         )
         done = self.folder / "done"

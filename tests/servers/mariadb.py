@@ -13,9 +13,9 @@ from tests.servers.databases import answers, execute
 
 
 def check_installed() -> None:
-    """Look whether what is needed is there.
+    """Check that the required programs are installed.
 
-    :raises MissingServerError: it is not
+    :raises MissingServerError: one of them is not
     """
     find_program("mariadb-install-db")
     find_program("mariadbd")
@@ -24,7 +24,7 @@ def check_installed() -> None:
 class MariaDB(Server):
     """MariaDB on a loopback port and a socket of its own, without the system's options.
 
-    Its data survive the death of the process; they need not survive that of the machine, which saves most of the time.
+    Its data survive a kill of the process. They need not survive a crash of the machine, which saves most of the time.
     """
 
     name = "mariadb"
@@ -34,16 +34,16 @@ class MariaDB(Server):
         return self.database_url("mysql")
 
     def database_url(self, database: str) -> str:
-        """SQLAlchemy URL of one database."""
+        """Return the SQLAlchemy URL of a database."""
         return f"mysql+pymysql://root@127.0.0.1:{self.port}/{database}?charset=utf8mb4"
 
     def create_database(self, database: str) -> str:
-        """Make an empty database; gives its URL."""
+        """Create an empty database and return its URL."""
         execute(self.url, f"CREATE DATABASE `{database}` CHARACTER SET utf8mb4")
         return self.database_url(database)
 
     def drop_database(self, database: str) -> None:
-        """Remove a database if it is there."""
+        """Remove a database if it exists."""
         execute(self.url, f"DROP DATABASE IF EXISTS `{database}`")
 
     @property
@@ -52,7 +52,7 @@ class MariaDB(Server):
 
     @property
     def _user(self) -> list[str]:
-        # It refuses to run as root unless told to.
+        # MariaDB refuses to run as root unless told to.
         return ["--user=root"] if os.geteuid() == 0 else []
 
     def _prepare(self) -> None:
@@ -86,7 +86,7 @@ class MariaDB(Server):
             "--bind-address=127.0.0.1",
             "--skip-name-resolve",
             "--skip-log-bin",
-            # Each commit is handed to the kernel at once, which writes it when it likes.
+            # Each commit is handed to the kernel at once; the kernel decides when it reaches the disk.
             "--innodb-flush-log-at-trx-commit=2",
             "--innodb-flush-method=nosync",
             "--innodb-buffer-pool-size=128M",

@@ -15,9 +15,9 @@ from tests.servers.databases import answers, execute
 
 
 class PostgreSQL(Server):
-    """PostgreSQL on a loopback port, as another user than root.
+    """PostgreSQL on a loopback port, run as a user other than root.
 
-    Its data survive the death of the process; they need not survive that of the machine, which saves most of the time.
+    Its data survive a kill of the process. They need not survive a crash of the machine, which saves most of the time.
     """
 
     name = "postgresql"
@@ -27,16 +27,16 @@ class PostgreSQL(Server):
         return self.database_url("postgres")
 
     def database_url(self, database: str) -> str:
-        """SQLAlchemy URL of one database."""
+        """Return the SQLAlchemy URL of a database."""
         return f"postgresql+psycopg2://postgres@127.0.0.1:{self.port}/{database}"
 
     def create_database(self, database: str) -> str:
-        """Make an empty database; gives its URL."""
+        """Create an empty database and return its URL."""
         execute(self.url, f'CREATE DATABASE "{database}"')
         return self.database_url(database)
 
     def drop_database(self, database: str) -> None:
-        """Remove a database if it is there, with the connections to it."""
+        """Remove a database and the connections to it, if it exists."""
         execute(self.url, f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)')
 
     @property
@@ -48,7 +48,7 @@ class PostgreSQL(Server):
             return
         initdb, user = _program("initdb"), _unprivileged_user()
         if user is not None:
-            # Who runs as root keeps temporary folders for himself; this one has to let the other user in.
+            # root's temporary folders are private, and the other user needs access to this one.
             self.folder.chmod(0o711)
             shutil.chown(self.folder, *user)
         unfinished = self.folder / "unfinished"
@@ -79,13 +79,13 @@ class PostgreSQL(Server):
 
 
 def _program(name: str) -> Path:
-    """Debian keeps the server's programs out of the way, one folder a version; the newest one serves."""
+    """Return the path of a program of the newest version; Debian keeps each version in a folder outside ``PATH``."""
     folders = Path("/usr/lib/postgresql").glob("*/bin")
     return find_program(name, sorted(folders, key=lambda folder: float(folder.parent.name), reverse=True))
 
 
 def _unprivileged_user() -> tuple[int, int] | None:
-    """User and group to run as, since the server refuses to be run by root; None: as oneself."""
+    """Return user and group to run as, since the server refuses to run as root; None for the current ones."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):

@@ -21,7 +21,7 @@ _HTTP_LIMIT_SECONDS = 30
 class RabbitMQ(Server):
     """RabbitMQ with its own port mapper, node name and cookie, on loopback ports only.
 
-    Its management plug-in makes the virtual hosts, in milliseconds, for which ``rabbitmqctl`` takes seconds.
+    Its management plug-in creates virtual hosts in milliseconds; ``rabbitmqctl`` takes seconds.
     """
 
     name = "rabbitmq"
@@ -37,12 +37,12 @@ class RabbitMQ(Server):
         return self.virtual_host_url("/")
 
     def virtual_host_url(self, virtual_host: str) -> str:
-        """The ``transport_url`` of one virtual host."""
+        """Return the ``transport_url`` of a virtual host."""
         path = "" if virtual_host == "/" else virtual_host
         return f"rabbit://{_USER}:{_USER}@127.0.0.1:{self.port}/{path}"
 
     def create_virtual_host(self, virtual_host: str) -> str:
-        """Make an empty virtual host; gives its URL."""
+        """Create an empty virtual host and return its URL."""
         self.manage("PUT", f"vhosts/{virtual_host}")
         self.manage("PUT", f"permissions/{virtual_host}/{_USER}", {"configure": ".*", "write": ".*", "read": ".*"})
         return self.virtual_host_url(virtual_host)
@@ -52,7 +52,7 @@ class RabbitMQ(Server):
         self.manage("DELETE", f"vhosts/{virtual_host}")
 
     def manage(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Give a command to the management interface, or ask it.
+        """Send a request to the management interface.
 
         :param path: below ``/api/``, for example ``queues``
         :raises urllib.error.URLError: it refused, or does not answer
@@ -87,7 +87,7 @@ class RabbitMQ(Server):
     def _environment(self) -> dict[str, str]:
         ours = {name: value for name, value in os.environ.items() if not name.startswith(("RABBITMQ_", "ERL_"))}
         return ours | {
-            # Where the cookie is kept by which the parts of a node know each other.
+            # Contains the cookie by which the parts of a node authenticate each other.
             "HOME": str(self.folder / "home"),
             "ERL_EPMD_ADDRESS": "127.0.0.1",
             "ERL_EPMD_PORT": str(self._mapper_port),
@@ -99,9 +99,10 @@ class RabbitMQ(Server):
             "RABBITMQ_CONFIG_FILE": str(self.folder / "rabbitmq.conf"),
             "RABBITMQ_ENABLED_PLUGINS_FILE": str(self.folder / "plugins"),
             "RABBITMQ_CONF_ENV_FILE": "/dev/null",
-            # The script becomes the server, rather than wait for it.
+            # The script replaces itself with the server rather than wait for it.
             "RUNNING_UNDER_SYSTEMD": "true",
-            # The port mapper is started by us, so that it ends with us; two schedulers that do not wait in a busy loop.
+            # We start the port mapper ourselves, so that it ends with us. Two schedulers are enough, and they do not
+            # busy-wait.
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": (
                 "-kernel inet_dist_use_interface {127,0,0,1} -start_epmd false +S 2:2 +sbwt none"
             ),
@@ -128,16 +129,16 @@ class RabbitMQ(Server):
 
 
 def check_installed() -> None:
-    """Look whether what is needed is there.
+    """Check that the required programs are installed.
 
-    :raises MissingServerError: it is not
+    :raises MissingServerError: one of them is not
     """
     _scripts()
     find_program("epmd")
 
 
 def _scripts() -> Path:
-    """The package's own scripts; those in the folders for programs insist on root or the user rabbitmq."""
+    """Return the package's own scripts; those in ``PATH`` insist on running as root or as the user rabbitmq."""
     for folder in sorted(Path("/usr/lib/rabbitmq/lib").glob("rabbitmq_server-*/sbin"), reverse=True):
         if (folder / "rabbitmq-server").exists():
             return folder

@@ -17,10 +17,10 @@ _STOP_SECONDS = 30.0
 
 
 class ReservationService:
-    """``lease-scheduler-embedded`` with a database and a simulated cloud in a folder, nobody's identity checked.
+    """``lease-scheduler-embedded`` with a database and a simulated cloud in a folder, without authentication.
 
-    :param folder: for its files; one in which it has run before goes on from there
-    :param options: further words of the command line
+    :param folder: for its files; if it has run there before, it continues from that state
+    :param options: further command-line options
     :param configuration: lines of a configuration file
     """
 
@@ -37,7 +37,7 @@ class ReservationService:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The URL at which it listens."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
@@ -47,7 +47,7 @@ class ReservationService:
         return self._process.pid
 
     def start(self) -> float:
-        """Start it; the seconds until it answered.
+        """Start the service and return the seconds until it answered.
 
         :raises ServerError: it ended, or did not answer in time
         """
@@ -62,7 +62,7 @@ class ReservationService:
         return time.monotonic() - begun
 
     def is_healthy(self) -> bool:
-        """Whether its health check answers."""
+        """Return whether its health check answers."""
         try:
             with urllib.request.urlopen(f"{self.url}/healthcheck", timeout=5) as answer:
                 return int(answer.status) == 200
@@ -70,12 +70,12 @@ class ReservationService:
             return False
 
     def interrupt(self) -> int | None:
-        """End it as Ctrl-C does; what it ended with."""
+        """Interrupt it as Ctrl-C does, and return its exit status."""
         assert self._process is not None
         self._process.end(signal.SIGINT, _STOP_SECONDS)
         return self._process.returncode
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill it."""
         if self._process is not None:
             self._process.kill()

@@ -1,4 +1,4 @@
-"""Unit tests are where one looks for them (doc/source/contributor/testing.rst, "Where tests live")."""
+"""Unit tests are in the folders described in doc/source/contributor/testing.rst, "Where tests live"."""
 
 from __future__ import annotations
 

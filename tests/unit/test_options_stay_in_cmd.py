@@ -1,4 +1,4 @@
-"""Only ``cmd`` reads options; the import contracts cannot see a configuration object that is passed on."""
+"""Only ``cmd`` reads options; the import contracts cannot detect a configuration object that is passed on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PACKAGE = Path(lease_scheduler.__file__).parent
 #: ``nova`` has the options of the filter that nova-scheduler loads.
 _READERS = {"cmd", "conf", "nova"}
 
-#: Where an entry point of another package is given the configuration.
+#: Where an entry point of another package gets the configuration.
 _ALLOWED = {"cloud/configured.py"}
 
 

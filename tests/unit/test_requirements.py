@@ -1,4 +1,4 @@
-"""What the code imports is what the requirements name, so that an installation lacks nothing."""
+"""The requirements name everything that the code imports, so that an installation lacks nothing."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from packaging.utils import canonicalize_name
 _ROOT = Path(__file__).parents[2]
 _OURS = {"benchmarks", "lease_scheduler", "setup", "tests", "tools"}
 
-#: There where our part of it is loaded: the filter and the weigher in nova-scheduler, and the tests of both.
+#: Installed wherever these parts of ours are loaded: the filter and the weigher in nova-scheduler, and their tests.
 _HOSTS_OF_OURS = {"nova", "placement"}
 
-#: Loaded by the name that a URL of the database begins with.
+#: Loaded by the name at the beginning of a database URL.
 _BY_NAME = {"psycopg2-binary", "pymysql"}
 
 
@@ -29,7 +29,7 @@ def _required(*files: str) -> set[str]:
 
 
 def _extras() -> set[str]:
-    """What some features need that not everybody has."""
+    """Return the packages of optional features."""
     setup = ConfigParser()
     setup.read(_ROOT / "setup.cfg")
     return _names(line for _, lines in setup.items("extras") for line in lines.splitlines())
@@ -50,7 +50,7 @@ def _imports(path: Path) -> Iterator[str]:
 
 @cache
 def _distributions(folder: str) -> dict[str, set[str]]:
-    """Of each imported package of others, the distributions that it may come from."""
+    """Return, for each imported package of others, the distributions that it may come from."""
     names = {name for path in (_ROOT / folder).rglob("*.py") for name in _imports(path)}
     known = packages_distributions()
     foreign = names - _OURS - _HOSTS_OF_OURS - sys.stdlib_module_names

@@ -1,4 +1,4 @@
-"""A worker does round after round, waits as its work says, and ends when it is told to."""
+"""A worker runs round after round, waits as its work says, and ends when told to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIMIT = 20.0
 
 
 class _Rounds:
-    """Work that says that it was done, and how long to wait then."""
+    """Work that records its rounds and returns how long to wait."""
 
     def __init__(self) -> None:
         self.pause: float | None = None
@@ -130,7 +130,7 @@ def test_stop_ends_a_wait(rounds: _Rounds, pause: float | None) -> None:
     worker.stop()
     assert worker.is_stopping
     assert all(each.name != "stopped" for each in threading.enumerate())
-    # Neither does any harm then.
+    # Neither call does any harm then.
     worker.wake()
     worker.stop()
 

@@ -53,7 +53,7 @@ def hostile_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target
 
 @pytest.fixture
 def target(hostile_service: Target) -> Iterator[Target]:
-    """The service, whose leases must be afterwards as they were before."""
+    """The service. Its leases must be the same after the test as before."""
     yield hostile_service
     assert hostile_service.service.is_healthy()
     assert hostile_service.state(*STATE[:1]) == hostile_service.before[:1]

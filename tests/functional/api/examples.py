@@ -1,4 +1,4 @@
-"""Values that fit a schema, and the places in them."""
+"""Example values for a JSON schema, and the places in them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lease_scheduler.api.validation import CHOSEN_BY, DATE_FORM, Schema
 
 Place = tuple[str | int, ...]
 
-#: Texts of which one fits every pattern of the interface.
+#: For every pattern of the interface, one of these texts matches.
 _TEXTS = ("some", "SOME", "True", "192.0.2.77")
 
 
 def examples(schema: Schema) -> list[Any]:
-    """Values that fit, such that every key of every alternative is in one of them."""
+    """Return valid values in which every key of every alternative occurs at least once."""
     if CHOSEN_BY in schema:
         return [value for branch in schema["anyOf"] for value in examples(branch)]
     if "const" in schema:
@@ -43,7 +43,7 @@ def _text(schema: Schema) -> str:
     if any(branch.get("format") == "ipv4" for branch in schema.get("anyOf", ())):
         return "192.0.2.77"
     if schema.get("minLength") == schema.get("maxLength") == 36:
-        # An id that is chosen is taken once.
+        # A chosen id can be used only once.
         return str(uuid4())
     return next(text for text in _TEXTS if re.search(schema.get("pattern", ""), text))
 
@@ -62,7 +62,7 @@ def _objects(schema: Schema) -> list[dict[str, Any]]:
 
 
 def places(schema: Schema, value: Any, place: Place = ()) -> Iterator[tuple[Place, Schema]]:
-    """Every place in a value that fits a schema, with the schema of what is there."""
+    """Yield every place in a value, with the part of the schema that applies there."""
     if CHOSEN_BY in schema:
         yield place, {"type": "object"}
         key = schema[CHOSEN_BY]
@@ -84,7 +84,7 @@ def _inside(schema: Schema, value: Any, place: Place) -> Iterator[tuple[Place, S
 
 
 def replaced(value: Any, place: Place, by: Any) -> Any:
-    """A copy of a value with something else at a place."""
+    """Return a copy of a value with something else at one place."""
     if not place:
         return by
     result = copy.deepcopy(value)

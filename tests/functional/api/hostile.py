@@ -1,4 +1,4 @@
-"""What the tests of hostile requests have in common: the service with something in it, and ways to send."""
+"""Helpers of the tests of hostile requests: a service with some content, and ways to send."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ WITH_BODY = [route for route in ROUTES if route.body is not None]
 
 @dataclass(frozen=True)
 class Target:
-    """The service, and what is in it.
+    """The service and its content.
 
-    :ivar names: what stands for the variable parts of paths
-    :ivar before: what there was before all tests
+    :ivar names: values for the variable parts of paths
+    :ivar before: the state before all tests
     """
 
     service: ReservationService
@@ -46,25 +46,25 @@ class Target:
     before: list[Any] = field(default_factory=list)
 
     def path(self, route: Route) -> str:
-        """The path of a route, to what there is."""
+        """Return the path of a route, filled in so that it names something that exists."""
         return route.path.format(**self.names)
 
     def send(self, method: str, path: str, **options: Any) -> requests.Response:
-        """The answer to a request."""
+        """Send a request and return the answer."""
         headers = options.pop("headers", JSON)
         return self.session.request(
             method, f"{self.service.url}{path}", headers=headers, timeout=_LIMIT, allow_redirects=False, **options
         )
 
     def state(self, *paths: str) -> list[Any]:
-        """Everything that a request could have changed, or what some paths show of it."""
+        """Return everything that a request could have changed, or only what some paths show."""
         answers = [self.send("GET", f"/v1/{path}", headers=LATEST) for path in paths or STATE]
         assert all(answer.status_code == 200 for answer in answers)
         return [answer.json() for answer in answers]
 
 
 def refused(answer: requests.Response, code: int | tuple[int, ...] = 400, field: str | None = None) -> str:
-    """The message of an answer that must be an error of the right form."""
+    """Check that an answer is a well-formed error, and return its message."""
     codes = (code,) if isinstance(code, int) else code
     assert answer.status_code in codes, (answer.request.url, str(answer.request.body)[:300], answer.text[:300])
     return refused_body(answer.status_code, answer.headers.get("Content-Type", ""), answer.content, field)
@@ -89,7 +89,7 @@ def lease_body(**terms: Any) -> bytes:
 
 
 def exchange(target: Target, *parts: bytes) -> tuple[int, str, bytes]:
-    """Status, content type and body of the answer to what is sent."""
+    """Send raw bytes and return status, content type and body of the answer."""
     with socket.create_connection(("127.0.0.1", target.service.port), timeout=_LIMIT) as connection:
         for part in parts:
             connection.sendall(part)

@@ -1,4 +1,4 @@
-"""The API alone: what can be read is still read, and changes are refused for the time being."""
+"""The API without an engine: reads still work, and changes are refused for now."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.reader import SqlReader
 
 with warnings.catch_warnings():
-    # oslo.middleware needs WebOb, which imports a module that Python is about to drop.
+    # oslo.middleware needs WebOb, which imports a module that Python has deprecated.
     warnings.filterwarnings("ignore", "'cgi' is deprecated", DeprecationWarning)
     from lease_scheduler.cmd import configuration, rest, wiring
 
@@ -31,7 +31,7 @@ _SERIES = {"rule": "FREQ=DAILY;COUNT=2", "lease": _LEASE}
 _MAINTENANCE = {"name": "one", "start_date": "2090-03-31 12:00", "duration": "1h", "hosts": ["compute-1"]}
 _ADDRESS = {"floating_network_id": "public", "floating_ip_address": "192.0.2.1"}
 
-#: A good body of each request that needs one.
+#: A valid body for each request that needs one.
 _BODIES: dict[str, dict[str, Any]] = {
     "POST /v1/leases": _LEASE,
     "PUT /v1/leases/{lease_id}": {"name": "two"},
@@ -50,9 +50,9 @@ _READS = [route for route in ROUTES if not route.changes]
 
 
 class Away:
-    """The REST service whose engine is not there.
+    """The REST service while its engine is away.
 
-    :param application: the service
+    :param application: the WSGI application
     """
 
     def __init__(self, application: rest.Application) -> None:
@@ -60,19 +60,19 @@ class Away:
         self.names: dict[str, str] = {}
 
     def ask(self, route: Route) -> TestResponse:
-        """The answer to a good request."""
+        """Send a valid request to a route and return the answer."""
         query = {"vcpus": "1"} if route.path == "/v1/availability" else {}
         return self.send(route.method, route.path.format(**self.names), _BODIES.get(route.name), query)
 
     def send(
         self, method: str, path: str, body: dict[str, Any] | None = None, query: dict[str, str] | None = None
     ) -> TestResponse:
-        """The answer to a request."""
+        """Send a request and return the answer."""
         client = Client(self._application)
         return client.open(path, method=method, json=body, query_string=query, headers=_HEADERS)
 
     def create(self, path: str, key: str, body: dict[str, Any]) -> str:
-        """Make something while the engine is there; its id."""
+        """Create something while the engine runs, and return its id."""
         answer = self.send("POST", path, body)
         assert answer.status_code == 201, answer.text
         return str((answer.get_json())[key]["id"])
@@ -80,7 +80,7 @@ class Away:
 
 @pytest.fixture(scope="module")
 def away(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Away]:
-    """The REST service on a database in which an engine that has gone has left something of everything."""
+    """The REST service on a database that a stopped engine has left, with a resource of every type in it."""
     folder: Path = tmp_path_factory.mktemp("service")
     conf = configuration.load(
         [],
@@ -133,7 +133,7 @@ def _check_refusal(answer: TestResponse) -> None:
 
 
 def test_changes_are_refused_for_the_time_being(away: Away) -> None:
-    # At the same time, as each of them waits for an answer.
+    # Concurrently, because each of them waits for the engine's timeout.
     with ThreadPoolExecutor(len(_CHANGES)) as pool:
         answers = list(pool.map(away.ask, _CHANGES))
     for route, answer in zip(_CHANGES, answers, strict=True):

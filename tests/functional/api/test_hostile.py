@@ -1,4 +1,4 @@
-"""However a request is made, the service says what is wrong with it, and is as it was."""
+"""Whatever the form of a request, the service reports what is wrong with it, and its state stays the same."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_lengths_out_of_all_proportion(target: Target) -> None:
         (head("POST", "/v1/" + "x" * 300_000), 431, "header"),
         (head("POST", "/v1/leases", "Transfer-Encoding: chunked") + b"no number\r\n", 400, "chunk"),
         (head("POST", "/v1/leases", "Transfer-Encoding: chunked") + b"2\r\n{}!!\r\n0\r\n\r\n", 400, "Chunk"),
-        # What RFC 9112 wants of a server that does not know the encoding.
+        # RFC 9112 requires this of a server that does not know the encoding.
         (head("POST", "/v1/leases", "Transfer-Encoding: gzip"), 501, "Transfer-Encoding"),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400, ""),
         (b"POST\r\n\r\n", 400, ""),
@@ -180,7 +180,7 @@ def test_headers_that_do_no_harm(target: Target) -> None:
 
 
 def _known_methods(path: str) -> set[str]:
-    """The methods of a path; ``/v1/os-hosts/allocations`` has those of a host of that name, too."""
+    """Return the methods of a path; ``/v1/os-hosts/allocations`` also has those of a host with that name."""
     known = {
         route.method for route in ROUTES if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", route.path), path) is not None
     }

@@ -1,4 +1,4 @@
-"""Whatever body is sent to the service, it says what is wrong with it, and is as it was."""
+"""Whatever the body of a request, the service reports what is wrong with it, and its state stays the same."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _VALUES: dict[str, Any] = {
 
 
 def _kinds(schema: dict[str, Any]) -> set[str]:
-    """The names of the JSON types that a schema takes."""
+    """Return the names of the JSON types that a schema accepts."""
     if "anyOf" in schema and "type" not in schema:
         return {kind for branch in schema["anyOf"] for kind in _kinds(branch)}
     kind = schema["type"]
@@ -47,7 +47,7 @@ _NULL_AS_IN_BLAZAR = {("hypervisor_properties",), ("resource_properties",), ("be
 
 
 def _wrong(schema: dict[str, Any]) -> list[Any]:
-    """Values that a schema does not take."""
+    """Return values that a schema does not accept."""
     kinds = _kinds(schema)
     values = [value for kind, value in _VALUES.items() if kind not in kinds]
     if "maximum" in schema:
@@ -62,7 +62,7 @@ def _wrong(schema: dict[str, Any]) -> list[Any]:
 
 
 def _fitting(schema: Schema, example: Any, place: Place) -> Any:
-    """The example without what does not go together, where that is told of before what is wrong at a place."""
+    """Return the example without keys that exclude each other, where that error would be reported first."""
     others = {"deadline", "duration"} if place[:1] == ("reservations",) else set()
     fitting = {key: value for key, value in example.items() if key not in others} if others else example
     for where, inner in places(schema, example):

@@ -1,4 +1,4 @@
-"""The programs as a cloud runs them: identities from Keystone, requests by RabbitMQ, leases in MariaDB."""
+"""The programs as in a real cloud: identities from Keystone, requests over RabbitMQ, leases in MariaDB."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ class Site:
         return f"[api]\nport = {port}\n{self.keystone.middleware(self.service)}http_request_max_retries = 1\n"
 
     def begin(self) -> None:
-        """Wait until the programs answer, and take the hosts into the pool."""
+        """Wait until the programs answer, and add the hosts to the pool."""
         assert wait_until(lambda: not self.api.is_running() or self.is_healthy(), _LIMIT)
         assert self.api.is_running(), self.log.read_text()
         for number in (1, 2):
-            # Before an engine leads, it is 503.
+            # Until an engine leads, the answer is 503.
             assert wait_until(
                 lambda number=number: self.ask(self.admin, "POST", "os-hosts", {"name": f"compute-{number}"}).ok,  # type: ignore[misc]
                 _LIMIT,
@@ -78,7 +78,7 @@ class Site:
         self.api = OwnProcess("lease-scheduler-api", program, self.log)
 
     def is_healthy(self) -> bool:
-        """Whether the API answers."""
+        """Return whether the API answers."""
         try:
             return requests.get(f"{self.url}/healthcheck", timeout=5).ok
         except requests.RequestException:
@@ -92,24 +92,24 @@ class Site:
         self.keystone.remove_service(self._entry)
 
     def token(self, user: User) -> str:
-        """The user's token, the same one every time."""
+        """Return a token of the user, the same one every time."""
         if user.id not in self._tokens:
             self._tokens[user.id] = self.keystone.token(user)
         return self._tokens[user.id]
 
     def ask(self, user: User, method: str, path: str, body: Document | None = None) -> requests.Response:
-        """The answer to a user's request below ``/v1/``."""
+        """Send a user's request to a path below ``/v1/`` and return the answer."""
         return self.send(method, f"v1/{path}", {"X-Auth-Token": self.token(user)}, body)
 
     def send(
         self, method: str, path: str, headers: Mapping[str, str], body: Document | None = None
     ) -> requests.Response:
-        """The answer to a request with these headers."""
+        """Send a request with these headers and return the answer."""
         sent = {"OpenStack-API-Version": _VERSION, **headers}
         return requests.request(method, f"{self.url}/{path}", json=body, headers=sent, timeout=_LIMIT)
 
     def lease(self, user: User, **terms: Any) -> Document:
-        """Make a lease of one whole host for a day, now, unless the terms say something else."""
+        """Create a lease of one whole host for a day from now on, unless the terms say otherwise."""
         body = _body(**terms)
         answer = self.ask(user, "POST", "leases", body)
         assert answer.status_code == 201, answer.text
@@ -117,7 +117,7 @@ class Site:
         return made
 
     def ids(self, user: User, query: str = "") -> set[str]:
-        """The leases that a user is shown."""
+        """Return the ids of the leases that the API lists for a user."""
         answer = self.ask(user, "GET", f"leases{query}")
         assert answer.status_code == 200, answer.text
         return {lease["id"] for lease in answer.json()["leases"]}
@@ -159,7 +159,7 @@ def test_open_to_everybody(site: Site, path: str) -> None:
 
 
 def test_who_it_is(site: Site) -> None:
-    """Without a good token of a project it is 401, whatever other headers say."""
+    """Without a valid token for a project the answer is 401, whatever other headers claim."""
     claimed = {
         "X-Identity-Status": "Confirmed",
         "X-User-Id": site.admin.id,
@@ -173,13 +173,13 @@ def test_who_it_is(site: Site) -> None:
             assert answer.json()["error_code"] == 401
             assert site.keystone.url in answer.headers["WWW-Authenticate"]
     good = {"X-Auth-Token": site.token(site.reader)}
-    # What the headers claim counts for nothing beside a token either.
+    # Claims in the headers have no effect beside a token either.
     assert site.send("GET", "v1/os-hosts", claimed | good).status_code == 403
     assert site.send("GET", "v1/leases", good).status_code == 200
 
 
 def test_projects_and_roles(site: Site) -> None:
-    """A reader reads, a member makes leases, both in their own project; an administrator sees all of them."""
+    """A reader reads and a member makes leases, both in their own project; an administrator sees all of them."""
     ours, theirs = site.lease(site.member), site.lease(site.stranger)
     assert (ours["project_id"], ours["user_id"]) == (site.member.project_id, site.member.id)
     assert ours["id"] in site.ids(site.member)
@@ -204,7 +204,7 @@ def test_projects_and_roles(site: Site) -> None:
 
 
 def test_host_in_use(site: Site) -> None:
-    """The operator's command does not take a host out of the pool that a lease has."""
+    """The operator's command does not remove a host from the pool while a lease holds it."""
     lease = site.lease(site.member, nodes=[{"count": 2, "resources": {"VCPU": 8}}])
     words = ["--config-file", str(site.programs.configuration_file), "host", "remove", "compute-1"]
     refused = run("manage", *words, folder=site.programs.folder)
@@ -215,7 +215,7 @@ def test_host_in_use(site: Site) -> None:
 
 
 def test_life_of_a_lease(site: Site) -> None:
-    """What the API takes in, the engine starts and ends, and the API shows it."""
+    """The API accepts a lease, the engine starts and ends it, and the API shows each state."""
     lease = site.lease(site.member, duration=5)
 
     def shown() -> Document:
@@ -256,7 +256,7 @@ def test_openstack_client(site: Site, words: tuple[str, ...]) -> None:
 
 
 def test_openstack_client_makes_and_ends(site: Site) -> None:
-    """A lease is made, shown and deleted from the command line; who may not is told so."""
+    """A lease is created, shown and deleted from the command line; users without permission get an error."""
     name = f"lease-{uuid.uuid4()}"
     create = ["lease", "create", name, "--kind", "best-effort", "--nodes", "count=1,VCPU=8", "--duration", "1h"]
     refused = _openstack(site, site.reader, *create)
@@ -279,7 +279,7 @@ _XML = (
 
 @contextmanager
 def _front(site: Site, user: User, folder: Path, password: str = PASSWORD) -> Iterator[Any]:
-    """Haizea's XML-RPC interface with a user's credentials; it finds the service in the catalogue."""
+    """Run Haizea's XML-RPC interface with a user's credentials; it finds the service in the catalogue."""
     port = free_port()
     configuration_file, log = folder / f"{port}.conf", folder / f"{port}.log"
     configuration_file.write_text(
@@ -299,7 +299,7 @@ def _front(site: Site, user: User, folder: Path, password: str = PASSWORD) -> It
 
 
 def test_haizea_s_way_in(site: Site, tmp_path: Path) -> None:
-    """A front does what its own credentials may, in their project (haizea F21-F24)."""
+    """A front end may do what its own credentials allow, in their project (haizea F21-F24)."""
     with _front(site, site.member, tmp_path) as front:
         number = front.create_lease(_XML)
         (lease,) = site.ask(site.member, "GET", f"leases?number={number}").json()["leases"]
@@ -320,10 +320,10 @@ def test_haizea_s_way_in(site: Site, tmp_path: Path) -> None:
         assert front.get_leases() == []
 
 
-# The library below the check of tokens uses what later versions of Python do not have.
+# The library under keystonemiddleware uses a module that later versions of Python do not have.
 @pytest.mark.filterwarnings("ignore:'cgi' is deprecated")
 def test_own_credentials_are_wrong(site: Site, tmp_path: Path) -> None:
-    """A service that cannot log in itself does not call its users' tokens bad, and lets nobody in."""
+    """If the service itself cannot log in, it answers neither that users' tokens are bad nor lets anyone in."""
     from lease_scheduler.cmd.identity import with_tokens
 
     path = tmp_path / "service.conf"
@@ -343,7 +343,7 @@ def test_own_credentials_are_wrong(site: Site, tmp_path: Path) -> None:
 
 
 def test_api_is_killed_while_it_is_asked(site: Site) -> None:
-    """What it had answered is there once, what it had not is there as often as it was asked for at most."""
+    """Each lease that was confirmed exists once; one without an answer exists at most as often as it was requested."""
     attempts: Counter[str] = Counter()
 
     def insist(name: str) -> str:
@@ -380,7 +380,7 @@ def test_api_is_killed_while_it_is_asked(site: Site) -> None:
 
 
 def test_identity_service_is_away(site: Site) -> None:
-    """A new token cannot be checked: 503 and not a way in; what needs none goes on, and so does everything later."""
+    """A new token cannot be validated: 503 and no access. Paths without tokens work; later everything does again."""
     fresh = {"X-Auth-Token": site.keystone.token(site.member)}
     site.keystone.kill()
     try:

@@ -1,6 +1,6 @@
-"""The running service answers as its description says, whatever it is asked.
+"""The running service answers as its description says, whatever the request.
 
-``LEASE_SCHEDULER_EXAMPLES`` is how many requests of each operation are tried, for a longer hunt.
+``LEASE_SCHEDULER_EXAMPLES`` sets how many requests of each operation are tried, for a longer search.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _named(value: Route | Version) -> str:
     return value.name if isinstance(value, Route) else str(value)
 
 
-#: Every route at the newest microversion, and at the oldest if it is there.
+#: Every route at the newest microversion, and at the oldest one that has it.
 _CASES = [(route, MAXIMUM) for route in ROUTES] + [(route, MINIMUM) for route in ROUTES if route.since == MINIMUM]
 
 

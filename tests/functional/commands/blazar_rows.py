@@ -1,7 +1,7 @@
-"""Run with Blazar's Python: makes the tables of a Blazar and fills them by its own means.
+"""Create Blazar's tables and fill them by Blazar's own means. Runs with Blazar's Python.
 
-``blazar_rows.py CONFIGURATION CALLS``: CALLS is a JSON file with pairs of a function of Blazar's database API and its
-argument, or a list of its arguments; dates are texts.
+Usage: ``blazar_rows.py CONFIGURATION CALLS``. CALLS is a JSON file of pairs: a function of Blazar's database API and
+its argument, or a list of arguments. Dates are texts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _DATES = frozenset({"start_date", "end_date", "time", "created_at"})
 
 
 def main(configuration: str, calls: str) -> None:
-    # One interpreter for both, because most of the time is that of the imports.
+    # One interpreter does both, because imports take most of the time.
     sys.argv = ["blazar-db-manage", "--config-file", configuration, "upgrade", "head"]
     importlib.import_module("blazar.db.migration.cli").main()
     api = importlib.import_module("blazar.db.api")

@@ -1,4 +1,4 @@
-"""A site as Blazar 18 keeps it: its tables made by Blazar's migrations, its rows by Blazar's database API."""
+"""The database of a Blazar 18 site: tables made by Blazar's migrations, rows written by Blazar's database API."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ Calls = list[tuple[str, Any]]
 
 
 def environment(cache: Path) -> Path:
-    """Blazar's Python, in an environment that is made from the package index unless it is there.
+    """Return Blazar's Python; create its environment from the package index unless it exists.
 
-    :param cache: folder that is kept from run to run, maybe used by several runs at once
-    :raises MissingServerError: it cannot be had
+    :param cache: folder that is kept from run to run and may be used by several runs at once
+    :raises MissingServerError: it cannot be installed
     """
     home = cache / f"environment-{blazar.VERSION}"
-    # Who comes second waits, and finds it installed.
+    # A second process waits here, and then finds everything installed.
     with (cache / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
@@ -54,7 +54,7 @@ def environment(cache: Path) -> Path:
 
 
 def fill(python: Path, url: str, calls: Calls, folder: Path) -> None:
-    """Make Blazar's tables in an empty database, and rows in them."""
+    """Create Blazar's tables in an empty database, and rows in them."""
     configuration = folder / "blazar.conf"
     configuration.write_text(f"[database]\nconnection = {url.replace('%', '%%')}\n")
     file = folder / "calls.json"
@@ -68,17 +68,17 @@ def fill(python: Path, url: str, calls: Calls, folder: Path) -> None:
 
 
 def id_of(name: str) -> str:
-    """An id that is always the same."""
+    """Return an id that is always the same for the same name."""
     return str(uuid5(NAMESPACE_URL, f"blazar {name}"))
 
 
 def date(instant: int) -> str:
-    """An instant as Blazar keeps it."""
+    """Return an instant in the format in which Blazar stores it."""
     return datetime.fromtimestamp(instant, UTC).replace(tzinfo=None).isoformat()
 
 
 def host(number: str, reservable: bool = True, **properties: str) -> Calls:
-    """A host of 8 CPUs, of which Placement gives away 32, and 16 GB."""
+    """Return a host with 16 GB and 8 CPUs, of which Placement offers 32."""
     facts = {
         "id": number,
         "hypervisor_hostname": f"node{number}",
@@ -114,7 +114,7 @@ def host(number: str, reservable: bool = True, **properties: str) -> Calls:
 
 
 def floating_ip(last: int) -> Calls:
-    """An address of the network."""
+    """Return an address of the network."""
     values = {"id": id_of(f"address {last}"), "floating_network_id": NETWORK, "subnet_id": "subnet"}
     return [("floatingip_create", {**values, "floating_ip_address": f"203.0.113.{last}", "reservable": True})]
 
@@ -122,10 +122,10 @@ def floating_ip(last: int) -> Calls:
 def lease(
     name: str, status: str, start: int, end: int, *reservations: Calls, created: int = -DAY, **values: object
 ) -> Calls:
-    """A lease with its events.
+    """Return a lease with its events.
 
-    :param start: seconds from the present instant, as ``end`` and ``created``
-    :param reservations: each as ``of_hosts`` and so on make it
+    :param start: in seconds from the present instant, like ``end`` and ``created``
+    :param reservations: made by ``of_hosts``, ``of_instances`` or ``of_floating_ips``
     """
     begun, over = status in ("ACTIVE", "TERMINATED"), status == "TERMINATED"
     times = {"start_lease": (start, begun), "end_lease": (end, over), "before_end_lease": (end - HOUR, end < HOUR)}
@@ -159,13 +159,13 @@ def lease(
 
 
 def reservation(name: str, resource_type: str, flags: Mapping[str, bool] | None = None) -> Calls:
-    """A reservation without its terms, of the lease in whose list it is."""
+    """Return the part that all reservations have in common. It is in the list of the lease's reservations."""
     common = {"id": id_of(name), "resource_id": id_of(f"terms of {name}"), "resource_type": resource_type}
     return [("reservation_create", {**common, "status": "pending", **(flags or {})})]
 
 
 def of_hosts(name: str, count_range: str, hosts: Sequence[str], properties: str = "", before_end: str = "") -> Calls:
-    """A reservation of whole hosts."""
+    """Return a reservation of whole hosts."""
     terms = {
         "count_range": count_range,
         "hypervisor_properties": "",
@@ -188,7 +188,7 @@ def of_instances(
     kind: str = "virtual:instance",
     **flags: bool,
 ) -> Calls:
-    """A reservation of instances; hosts are named once for each."""
+    """Return a reservation of instances. A host is named once for each instance on it."""
     common = {"affinity": None, "resource_properties": "", "flavor_id": id_of(name), "aggregate_id": 8}
     row = {**common, "amount": amount, **terms, "reservation_id": id_of(name)}
     return [
@@ -199,7 +199,7 @@ def of_instances(
 
 
 def of_floating_ips(name: str, amount: int, required: Sequence[int], allocated: Sequence[int]) -> Calls:
-    """A reservation of addresses."""
+    """Return a reservation of addresses."""
     terms = id_of(f"terms of {name}")
     return [
         *reservation(name, "virtual:floatingip"),
@@ -225,10 +225,10 @@ def _allocations(name: str, hosts: Sequence[str]) -> Calls:
 SMALL = {"vcpus": 2, "memory_mb": 2048, "disk_gb": 10}
 LARGE = {"vcpus": 2, "memory_mb": 2048, "disk_gb": 20, "resource_properties": json.dumps(FLAVOR)}
 
-#: Leases that are to arrive, with their times from the present instant.
+#: Leases that have not started, with times in seconds from the present instant.
 PENDING = {
     "hosts": (DAY, 2 * DAY),
-    # It begins where and when "running" ends.
+    # It starts when "running" ends, on the same host.
     "slots": (10 * MINUTE, 40 * MINUTE),
     "soon": (5 * MINUTE, 3 * HOUR),
     "together": (3 * DAY, 4 * DAY),
@@ -238,7 +238,7 @@ ACTIVE = {"running": (-DAY, 10 * MINUTE), "flavor": (-HOUR, 3 * HOUR)}
 
 
 def example() -> Calls:
-    """Four hosts, three addresses, leases of every type and status."""
+    """Return four hosts, three addresses, and leases of every type and status."""
     gpu = '["==", "$gpu", "yes"]'
     return [
         *host("1", gpu="yes", rack="a"),

@@ -1,4 +1,4 @@
-"""The programs, run as operators run them."""
+"""The programs, run the way operators run them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMES = ("api", "embedded", "engine", "manage", "status")
 
 @dataclass(frozen=True)
 class Ended:
-    """What a program came to."""
+    """The result of a program."""
 
     status: int
     output: str
@@ -21,14 +21,14 @@ class Ended:
 
 
 def path_of(name: str) -> str:
-    """Where ``lease-scheduler-<name>`` is."""
+    """Return the path of ``lease-scheduler-<name>``."""
     return str(Path(sys.executable).with_name(f"lease-scheduler-{name}"))
 
 
 def run(name: str, *words: str, folder: Path) -> Ended:
-    """Run ``lease-scheduler-<name>`` to its end.
+    """Run ``lease-scheduler-<name>`` to completion.
 
-    :param folder: where it runs
+    :param folder: working directory
     """
     ended = subprocess.run(
         [path_of(name), *words], capture_output=True, text=True, timeout=_LIMIT_SECONDS, check=False, cwd=folder
@@ -37,7 +37,7 @@ def run(name: str, *words: str, folder: Path) -> Ended:
 
 
 def write_configuration(folder: Path, database_url: str, transport_url: str = "fake://", lines: str = "") -> Path:
-    """A configuration file in a folder, in which everything that the programs keep is too.
+    """Write a configuration file into a folder; everything that the programs store goes there too.
 
     :param lines: of further groups
     """

@@ -1,4 +1,4 @@
-"""How many requests wait for the engine below uWSGI, which has threads of its own."""
+"""How many requests wait for the engine under uWSGI, which has threads of its own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ www_authenticate_uri = http://127.0.0.1:9/
 auth_url = http://127.0.0.1:9/
 """
 
-#: Stands for uWSGI, whose module is there in its processes only.
+#: Stands in for uWSGI, whose module exists only in its own processes.
 _PROGRAM = """
 import sys, types
 threads = {threads}

@@ -45,14 +45,14 @@ from tests.site_engine import site_policies
 Import = Callable[..., Ended]
 Lines = dict[str, list[str]]
 
-_EPOCH = datetime(1970, 1, 1)  # Blazar's dates name no zone.
+_EPOCH = datetime(1970, 1, 1)  # Blazar's dates have no time zone.
 
-#: Who has which hosts and addresses, how often, and when.
+#: Lease -> start, end, and how often it has each host or address.
 Holdings = dict[str, tuple[int, int, Counter[str]]]
 
 _LIMIT_SECONDS = 30.0
 
-#: What an independent look at Blazar's tables says of live leases.
+#: What live leases have according to Blazar's own tables.
 _ALLOCATIONS = """
 SELECT leases.name, leases.start_date, leases.end_date, {name} AS unit
 FROM leases JOIN reservations ON reservations.lease_id = leases.id
@@ -69,7 +69,7 @@ WHERE leases.status IN ('PENDING', 'ACTIVE')
 def example(
     request: pytest.FixtureRequest, mariadb_server: MariaDB, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
-    """URL of a database of Blazar's."""
+    """URL of a Blazar database."""
     assert request.config.cache is not None
     try:
         python = blazar_site.environment(request.config.cache.mkdir("blazar"))
@@ -84,14 +84,14 @@ def example(
 
 @pytest.fixture
 def changed(example: str, mariadb_url: str) -> Callable[..., str]:
-    """URL of a copy of it in which statements have changed something."""
+    """Makes a copy of it, changes that with statements, and returns its URL."""
 
     def change(*statements: str) -> str:
         source = sqlalchemy.make_url(example).database
         engine = create_engine(mariadb_url, poolclass=NullPool)
         with engine.begin() as connection:
             for (table,) in connection.execute(text(f"SHOW TABLES FROM `{source}`")).all():
-                # Without what refers to other tables.
+                # Without foreign keys to other tables.
                 connection.execute(text(f"CREATE TABLE `{table}` LIKE `{source}`.`{table}`"))
                 connection.execute(text(f"INSERT INTO `{table}` SELECT * FROM `{source}`.`{table}`"))
             for statement in statements:
@@ -115,7 +115,7 @@ def _held_in_blazar(url: str) -> Holdings:
     )
     found: Holdings = {}
     with create_engine(url, poolclass=NullPool).connect() as connection:
-        # What Blazar has not begun when it is over is left out.
+        # Leases that Blazar had not started when their end passed are left out.
         rows = [row for query in queries for row in connection.execute(text(query)).mappings()]
     for row in rows:
         start, end = (int((row[key] - _EPOCH).total_seconds()) for key in ("start_date", "end_date"))
@@ -137,7 +137,7 @@ def ours(tmp_path: Path) -> Iterator[Engine]:
 
 @pytest.fixture
 def take(tmp_path: Path, ours: Engine) -> Import:
-    """Runs the command as of the present instant of these tests."""
+    """Runs the command at the present instant of these tests."""
     return _import_into(ours, tmp_path)
 
 
@@ -149,7 +149,7 @@ def _import_into(database: Engine, folder: Path) -> Import:
         asked = ["import-blazar", "--connection", blazar, *words, "--config-file", str(configuration)]
         if program:
             return run("manage", *asked, folder=folder)
-        # A process of its own each time would take most of the time.
+        # Starting a process for each run would take most of the time.
         output, errors, status = StringIO(), StringIO(), 0
         with redirect_stdout(output), redirect_stderr(errors):
             try:
@@ -164,7 +164,7 @@ def _import_into(database: Engine, folder: Path) -> Import:
 
 @pytest.fixture
 def make_engine(ours: Engine) -> Iterator[Callable[..., SiteEngine]]:
-    """Builds an engine from what the database holds."""
+    """Builds an engine from the database."""
     made: list[SiteEngine] = []
 
     def make(speed: float = 1.0) -> SiteEngine:
@@ -200,7 +200,7 @@ def _held_here(site: SitePlan) -> Holdings:
 
 
 def _lines(ended: Ended) -> Lines:
-    """What the command told, by what the line begins with."""
+    """Return the lines of the command's output by their first word."""
     found: Lines = {}
     for line in ended.output.splitlines():
         title, _, rest = line.partition(": ")
@@ -209,7 +209,7 @@ def _lines(ended: Ended) -> Lines:
 
 
 def _rows(database: Engine) -> dict[str, list[Any]]:
-    """Everything in our tables but who writes."""
+    """Return everything in our tables except which engine writes."""
     with database.connect() as connection:
         return {
             table.name: sorted(map(repr, connection.execute(table.select())))
@@ -224,7 +224,7 @@ def _view(database: Engine, name: str) -> dict[str, Any]:
     return view
 
 
-# -- what arrives ----------------------------------------------------------------------------------------------
+# -- what is imported ------------------------------------------------------------------------------------------
 
 
 def test_an_engine_holds_what_blazar_held(
@@ -237,7 +237,7 @@ def test_an_engine_holds_what_blazar_held(
     assert told["floating IPs"] == ["3 new, 0 here already"]
     assert told["leases"] == ["7 new (2 running, 0 over), 0 here already"]
     expected = _held_in_blazar(example)
-    # Instances that share a host are one thing to the plan, of twice the size.
+    # The plan treats instances that share a host as one node of twice the size.
     expected["together"][2]["node1"] = 1
     site = make_engine().plan
     assert _held_here(site) == expected
@@ -308,7 +308,7 @@ def test_the_engine_goes_on_where_blazar_stopped(
     engine = make_engine(speed=300.0)
     site = engine.plan
     for name in ACTIVE:
-        # The servers of what runs are there, whoever had them made.
+        # The servers of running leases exist already, whoever created them.
         _boot(site, id_of(name))
     engine.start()
     assert wait_until(lambda: _view(ours, "running")["state"] == "done", _LIMIT_SECONDS)
@@ -317,9 +317,9 @@ def test_the_engine_goes_on_where_blazar_stopped(
     assert (soon["state"], soon["holdings"][0]["hosts"]) == ("active", ["3"])
     assert soon["started"] >= NOW + PENDING["soon"][0]
     assert _view(ours, "flavor")["state"] == "active"
-    # Whose hosts are not given back in time may get others.
+    # If a host is not vacated in time, the lease may get another one.
     assert wait_until(lambda: _view(ours, "slots")["state"] == "active", _LIMIT_SECONDS)
-    # A change in Blazar's words keeps the very hosts.
+    # A change through Blazar's API keeps the same hosts.
     longer = NOW + PENDING["hosts"][1] + HOUR
     Leases(site, Enforcement()).update({}, id_of("hosts"), {"end": longer})
     hosts = _view(ours, "hosts")
@@ -370,7 +370,7 @@ def test_later_only_what_is_new_is_added(
 ) -> None:
     first = take(example, "--leave-out", id_of("slots"), "--leave-out", id_of("flavor"))
     assert _lines(first)["leases"] == ["5 new (1 running, 0 over), 0 here already"]
-    # What was deleted here does not come back.
+    # What was deleted here is not imported again.
     engine = make_engine()
     Leases(engine.plan, Enforcement()).delete({}, id_of("hosts"), "")
     engine.close()

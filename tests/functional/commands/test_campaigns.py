@@ -1,4 +1,4 @@
-"""``lease-sim campaign`` as its users run it: killed, gone on with, on several machines (haizea F42, S14)."""
+"""``lease-sim campaign`` as its users run it: killed, continued, on several machines (haizea F42, S14)."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def _campaign(multi_conf: Path, out: Path, *words: str) -> list[str]:
 
 
 def _lines(out: Path) -> list[str]:
-    """The lines of the journal that are whole."""
+    """Return the complete lines of the journal."""
     journal = out / "runs.jsonl"
     return [line for line in journal.read_text().splitlines(keepends=True) if line.endswith("\n")]
 
 
 def test_after_a_kill_no_run_is_repeated(multi_conf: Path, tmp_path: Path) -> None:
-    """SIGKILL to the whole process group, once in the middle and once more; then the rest is run."""
+    """SIGKILL to the whole process group, twice in the middle of the campaign; then the rest is run."""
     out = tmp_path / "out"
     counts = [0]
     for enough in (2, 5):
@@ -85,7 +85,7 @@ def test_after_a_kill_no_run_is_repeated(multi_conf: Path, tmp_path: Path) -> No
     done = subprocess.run(_campaign(multi_conf, out), capture_output=True, text=True, timeout=300, check=True)
     assert f"8 runs: {counts[-1]} done, {8 - counts[-1]} left" in done.stderr
     after = _lines(out)
-    # What was done has not been touched, and every run is there once.
+    # Completed runs were not touched, and every run is there once.
     assert after[: len(before)] == before
     assert sorted(json.loads(line)["case"] for line in after) == sorted(NAMES)
     manifest = json.loads((out / "manifest.json").read_text())
@@ -101,7 +101,7 @@ def test_processes_do_not_outlive_a_campaign_that_is_killed_alone(multi_conf: Pa
     multi_conf.write_text(MULTI_CONF.replace("stop-when: exact\nstop-when-time: 24:00:00\n", ""))
     process = subprocess.Popen(_campaign(multi_conf, tmp_path / "out", "--quiet"), start_new_session=True)
     deadline = time.monotonic() + 120
-    # The campaign itself, its fork server, the tracker of resources and two runs.
+    # The campaign itself, its fork server, Python's resource tracker and two runs.
     while len(_group(process.pid)) < 5:
         assert time.monotonic() < deadline
         assert process.poll() is None
@@ -114,7 +114,7 @@ def test_processes_do_not_outlive_a_campaign_that_is_killed_alone(multi_conf: Pa
 
 
 def _group(leader: int) -> list[int]:
-    """The processes of a process group that still run."""
+    """Return the processes of a process group that still run."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -127,7 +127,7 @@ def _group(leader: int) -> list[int]:
 
 
 def test_a_run_that_fails_is_named_and_the_others_are_done(multi_conf: Path, tmp_path: Path) -> None:
-    """The workload of one injection is broken in a way that only reading it shows."""
+    """The workload of one injection is broken in a way that shows only when it is read."""
     (tmp_path / "broken.lwf").write_text("0 -1 60\n")
     multi_conf.write_text(MULTI_CONF.replace("t10 t20 t30", "broken.lwf t10"))
     done = subprocess.run(
@@ -166,7 +166,7 @@ def cluster(tmp_path: Path) -> Iterator[str]:
 
 
 def test_a_cluster_gives_the_same_results(multi_conf: Path, tmp_path: Path, cluster: str) -> None:
-    """The tables are the same bytes, and what is done there is not repeated here."""
+    """The tables are the same byte for byte, and runs that are finished there are not repeated here."""
     pytest.importorskip("distributed")
     multi_conf.write_text(MULTI_CONF.replace("t10 t20 t30", "t10"))
     words = _campaign(multi_conf, tmp_path / "far", "--scheduler", cluster)

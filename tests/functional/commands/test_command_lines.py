@@ -1,4 +1,4 @@
-"""Help, and refusals: one line that names what is wrong, and status 2."""
+"""Help texts, and refusals: one line that names what is wrong, and status 2."""
 
 from __future__ import annotations
 

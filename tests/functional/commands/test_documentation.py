@@ -1,4 +1,4 @@
-"""Every program, command and option that the pages print is there."""
+"""Every program, command and option that the documentation mentions exists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 _PAGES = sorted((Path(__file__).parents[3] / "doc" / "source").rglob("*.rst"))
 _BLOCK = re.compile(r"^\.\. code-block:: console\n\n((?:   .*\n|\n)+)", re.MULTILINE)
 _COMMAND = re.compile(r"^ +[$#] ((?:lease-s|haizea).*)$", re.MULTILINE)
-#: Options of every program with configuration files, each with a value.
+#: Options that every program with configuration files has, each with a value.
 _COMMON = ("--config-file", "--config-dir")
 
 
@@ -35,7 +35,7 @@ def _help(program: str, *commands: str) -> str:
 
 @pytest.mark.slow
 def test_what_is_printed_is_there() -> None:
-    """In one test, as programs start again and again only to tell of their options."""
+    """One test for all, because each program is started only once to list its options."""
     printed = sorted(set(_printed()))
     assert len(printed) > 15
     for command in printed:
@@ -49,7 +49,7 @@ def _check(command: str) -> None:
     first_option = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
     told = general = _help(program)
     for number in range(first_option):
-        # Further words may be a command's own, such as the name of a host.
+        # Further words may be arguments of a command, such as the name of a host.
         if not re.search(rf"\b{re.escape(words[number])}\b", told):
             assert number, f"{command}: {words[number]} is no command of {program}"
             break

@@ -1,4 +1,4 @@
-"""What programs load before they serve: each module costs time whenever an engine takes over or a service begins."""
+"""What programs import before they serve: each module delays a takeover or the start of a service."""
 
 from __future__ import annotations
 

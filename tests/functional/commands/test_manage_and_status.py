@@ -1,4 +1,4 @@
-"""``lease-scheduler-manage`` and ``lease-scheduler-status`` beside a database without an engine."""
+"""``lease-scheduler-manage`` and ``lease-scheduler-status`` on a database without an engine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def manage(tmp_path: Path, configuration: str) -> Manage:
 
 
 def _line(ended: Ended) -> str:
-    """The one line in which a command refuses."""
+    """Return the only line of a command's refusal."""
     assert ended.status == 2, ended.output
     (line,) = ended.errors.strip().splitlines()
     assert line.startswith("lease-scheduler-manage: ")
@@ -48,7 +48,7 @@ def test_tables(manage: Manage, configuration: str, tmp_path: Path) -> None:
     assert (before.status, "db sync" in before.output) == (0, True)
     for _ in range(2):
         assert manage("db", "sync").output == f"the tables are at revision {migrate.newest()}\n"
-    # Options may come before the command, as with other programs.
+    # Options may come before the command, as in other programs.
     ended = run("manage", "--config-file", configuration, "db", "version", folder=tmp_path)
     assert ended.output == f"{migrate.newest()}\n"
     assert manage("db", "purge", "--older-than", "30", "--dry-run").output == "0 leases would be forgotten\n"
@@ -57,7 +57,7 @@ def test_tables(manage: Manage, configuration: str, tmp_path: Path) -> None:
 
 
 def test_what_needs_an_engine_says_at_once_that_there_is_none(manage: Manage, url: str) -> None:
-    """Also where one has led and is no more; nobody waits for an answer over RPC, which takes ten seconds here."""
+    """Also after an engine has led and stopped: no command waits for an RPC answer, which would take ten seconds."""
     assert manage("db", "sync").status == 0
     assert "nobody: there is no such host" in _line(manage("host", "remove", "nobody"))
     database = open_database(url)
@@ -71,12 +71,12 @@ def test_what_needs_an_engine_says_at_once_that_there_is_none(manage: Manage, ur
         start = time.monotonic() - begun
         begun = time.monotonic()
         assert "no engine leads site default" in _line(manage(*words))
-        # Beside what a command takes to begin.
+        # In addition to the time that a command takes to start.
         assert time.monotonic() - begun < 3 * start + 5
 
 
 def test_reconcile_without_an_engine(manage: Manage) -> None:
-    """An engine that runs for the command only."""
+    """An engine that runs only for the command."""
     assert manage("db", "sync").status == 0
     for words in (("reconcile", "--dry-run"), ("reconcile",)):
         ended = manage(*words)
@@ -84,7 +84,7 @@ def test_reconcile_without_an_engine(manage: Manage) -> None:
 
 
 def test_uninstall_without_an_engine(manage: Manage, url: str) -> None:
-    """Live leases are a reason to refuse; the hosts are given back, and it may be repeated."""
+    """Live leases are a reason to refuse; the hosts are given back, and the command may be repeated."""
     assert manage("db", "sync").status == 0
     database = open_database(url)
     store = SqlStore(database)

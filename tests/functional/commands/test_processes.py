@@ -36,13 +36,13 @@ class Site:
         self._processes: list[OwnProcess] = []
 
     def manage(self, *words: str) -> str:
-        """What a command of the operator prints; it must succeed."""
+        """Run an operator's command, which must succeed, and return its output."""
         ended = run("manage", "--config-file", str(self.configuration), *words, folder=self.folder)
         assert ended.status == 0, ended.errors
         return ended.output
 
     def begin(self, name: str, *command: str, environment: dict[str, str] | None = None) -> OwnProcess:
-        """Start a program whose output goes into a file of its name."""
+        """Start a program with its output in a file of its name."""
         process = OwnProcess(name, command, self.folder / f"{name}.log", environment)
         self._processes.append(process)
         return process
@@ -52,18 +52,18 @@ class Site:
         return self.begin(name, path_of(name), "--config-file", str(self.configuration))
 
     def log(self, name: str) -> str:
-        """What a program has said."""
+        """Return a program's log."""
         return (self.folder / f"{name}.log").read_text()
 
     def is_healthy(self) -> bool:
-        """Whether the API answers."""
+        """Return whether the API answers."""
         try:
             return requests.get(f"{self.url}/healthcheck", timeout=5).ok
         except requests.RequestException:
             return False
 
     def close(self) -> None:
-        """End everything."""
+        """End all processes."""
         for process in self._processes:
             process.kill()
 
@@ -101,7 +101,7 @@ def test_pool_and_ends(site: Site) -> None:
 
 
 def test_metrics_of_both_programs(tmp_path: Path, mariadb_url: str, rabbitmq_url: str) -> None:
-    """Each on a port of its own; a second engine goes without rather than not at all."""
+    """Each has a port of its own. A second engine runs without metrics rather than not at all."""
     nobody = f"http://127.0.0.1:{free_port()}/v3"
     engine_port, api_port = free_port(), free_port()
     lines = f"[metrics]\nenabled = true\nengine_port = {engine_port}\napi_port = {api_port}\n"
@@ -141,7 +141,7 @@ def _samples(port: int) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
 def test_a_lease_from_its_request_to_its_end(
     tmp_path: Path, keystone: Keystone, mariadb_url: str, rabbitmq_url: str
 ) -> None:
-    """With the WSGI module below another server than our own."""
+    """With the WSGI module under another server than our own."""
     keystone.ensure_running()
     service = keystone.user("reservation", keystone.project("service"), "service")
     member = keystone.user("member", keystone.project("physics"), "member")

@@ -1,4 +1,4 @@
-"""What cannot be done is said in one line with status 2, and leaves nothing half done."""
+"""What cannot be done is reported in one line with status 2, and has no partial effect."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.servers.base import free_port
 
 
 def _line(ended: Ended, name: str) -> str:
-    """The one line with which a program refuses."""
+    """Return the only line of a program's refusal."""
     assert ended.status == 2, ended
     (line,) = ended.errors.strip().splitlines()
     start = f"lease-scheduler-{name}: "
@@ -29,7 +29,7 @@ def _line(ended: Ended, name: str) -> str:
     [("db", "purge", "--older-than", "1"), ("db", "purge", "--older-than", "1", "--dry-run"), ("pool", "fill")],
 )
 def test_tables_are_needed(words: tuple[str, ...], tmp_path: Path) -> None:
-    """A command that needs them says how to make them, and does not make them itself."""
+    """A command that needs tables says how to create them, and does not create them itself."""
     url = f"sqlite:///{tmp_path}/test.sqlite"
     path = write_configuration(tmp_path, url)
     assert "db sync" in _line(run("manage", *words, "--config-file", str(path), folder=tmp_path), "manage")
@@ -45,14 +45,14 @@ def test_database_is_away(tmp_path: Path) -> None:
     ended = run("manage", "db", "sync", "--config-file", str(path), folder=tmp_path)
     assert ended.status == 2
     assert "Traceback" not in ended.errors
-    # Attempts are told of too.
+    # Retries are logged as well.
     assert ended.errors.strip().splitlines()[-1].startswith("lease-scheduler-manage: the database does not answer")
     assert "none@" not in ended.errors, "no password in a message"
 
 
 @pytest.mark.parametrize("content", ["[database\n", None])
 def test_upgrade_check_without_options(content: str | None, tmp_path: Path) -> None:
-    """A configuration file that is broken or not there is no check that failed, but is said as clearly."""
+    """A broken or missing configuration file is not a failed check, but is reported as clearly."""
     path = tmp_path / "service.conf"
     if content is not None:
         path.write_text(content)
@@ -74,7 +74,7 @@ def test_upgrade_check_names_the_option(tmp_path: Path) -> None:
     ("lines", "named"), [("[api]\nauth_strategy = noauth\n", "api.auth_strategy"), ("[api]\nport = x\n", "port")]
 )
 def test_wsgi_module_refuses(lines: str, named: str, tmp_path: Path) -> None:
-    """Below another server too nobody is let in unchecked, and a bad value is told."""
+    """Under another server too, requests without authentication are refused, and a bad value is reported."""
     path = write_configuration(tmp_path, f"sqlite:///{tmp_path}/test.sqlite", lines=lines)
     ended = subprocess.run(
         [sys.executable, "-c", "import lease_scheduler.cmd.wsgi"],
@@ -86,5 +86,5 @@ def test_wsgi_module_refuses(lines: str, named: str, tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert ended.returncode != 0
-    # Before it is known where the log is to go, and after.
+    # Before the program has read where the log goes, and after that.
     assert named in ended.stderr + ended.stdout

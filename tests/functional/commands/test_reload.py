@@ -1,4 +1,4 @@
-"""SIGHUP: what may change is changed while the programs go on, and what cannot is said."""
+"""SIGHUP: what may change is changed while the programs run, and what cannot change is reported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REQUEST: dict[str, Any] = {
 
 
 class Reloaded:
-    """A program whose configuration is changed while it runs."""
+    """A program whose configuration changes while it runs."""
 
     def __init__(self, site: Site, name: str) -> None:
         self.site = site
@@ -40,7 +40,7 @@ class Reloaded:
         return self.site.log(self.process.name)
 
     def reload(self, lines: str, expected: str) -> str:
-        """Write other lines after those of the beginning and send SIGHUP; what the program says then."""
+        """Write other lines after the initial ones and send SIGHUP; return the log from then on."""
         said = len(self.log())
         self.site.configuration.write_text(self._first + lines)
         os.kill(self.process.pid, signal.SIGHUP)
@@ -81,7 +81,7 @@ def client(site: Site) -> Iterator[RpcEngineClient]:
 
 
 def test_policies_of_a_running_engine(site: Site, client: RpcEngineClient) -> None:
-    """Another price, another admission policy and a limit hold at once, in the same process; nothing learnt is lost."""
+    """A new price, admission policy and limit take effect at once, in the same process; what was learnt is kept."""
     site.manage("db", "sync")
     engine = Reloaded(site, "engine")
     assert wait_until(lambda: "this engine leads" in engine.log(), _LIMIT), engine.log()
@@ -126,7 +126,7 @@ def test_policies_of_a_running_engine(site: Site, client: RpcEngineClient) -> No
 
 
 def test_settings_of_a_running_api(tmp_path: Path, keystone: Keystone, mariadb_url: str, rabbitmq_url: str) -> None:
-    """Clients are told to come later, and the log says more, without a request lost."""
+    """Clients are told to retry later, and the log has more details, without a request lost."""
     keystone.ensure_running()
     service = keystone.user("reservation", keystone.project("service"), "service")
     member = keystone.user("member", keystone.project("physics"), "member")
@@ -139,7 +139,7 @@ def test_settings_of_a_running_api(tmp_path: Path, keystone: Keystone, mariadb_u
         headers = {"X-Auth-Token": keystone.token(member), "OpenStack-API-Version": "reservation 1.4"}
 
         def retry_after() -> str:
-            """What is said where there is no engine."""
+            """Return the Retry-After header of an answer without an engine."""
             answer = requests.post(f"{site.url}/v1/leases", json=_REQUEST, headers=headers, timeout=60)
             assert answer.status_code == 503, answer.text
             return answer.headers["Retry-After"]

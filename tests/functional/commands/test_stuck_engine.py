@@ -1,4 +1,4 @@
-"""An engine that hangs: the API goes on to answer what needs no engine, and says what hangs."""
+"""An engine that hangs: the API still answers what needs no engine, and reports what hangs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def site(tmp_path: Path, mariadb_url: str, rabbitmq_url: str) -> Iterator[Site]:
 
 
 def test_the_api_of_an_engine_that_hangs(site: Site) -> None:
-    """While 24 requests ask for leases: the health check and the list are quick, and most are refused soon."""
+    """While 24 requests for leases wait, health check and list are quick, and most of the requests are refused soon."""
     site.manage("db", "sync")
     engine = site.begin_program("engine")
     conf = configuration.load(["--config-file", str(site.configuration)])

@@ -1,4 +1,4 @@
-"""The simulated cloud's own record of what it ever held too much of, at any instant and in whatever process."""
+"""The simulated cloud's record of overcommitted holds, complete across instants and processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BUSY_SECONDS = 30.0
 
 
 def watch_holds(path: Path, capacity: Mapping[str, int]) -> None:
-    """Have the file of a cloud note every hold that is more than a host has; nothing happens if it does so already.
+    """Have the cloud's database record every hold that exceeds a host's capacity; repeating this changes nothing.
 
     :param capacity: what every host has, by resource class
     """
@@ -31,12 +31,12 @@ def watch_holds(path: Path, capacity: Mapping[str, int]) -> None:
 
 
 def overfull(path: Path) -> list[str]:
-    """Holds that were too much."""
+    """Return the holds that exceeded the capacity."""
     with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as cloud:
         return [" ".join(row) for row in cloud.execute("SELECT host, class, lease_id FROM overfull")]
 
 
 def held(path: Path) -> int:
-    """How many holds there are."""
+    """Return the number of holds."""
     with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as cloud:
         return int(cloud.execute("SELECT COUNT(*) FROM held").fetchone()[0])

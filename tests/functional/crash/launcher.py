@@ -1,7 +1,7 @@
-"""Runs the scenario in processes of their own, each a copy of this one, which has imported everything already.
+"""Run the scenario in child processes, each forked from this one, which has imported everything already.
 
-Reads lines of JSON (number, folder, url, kill_at, speed), and answers each, when the run is over, with a line of its
-number and the exit status; negative: the signal. Any number may run at the same time.
+Reads lines of JSON (number, folder, url, kill_at, speed). When a run is over, writes a line with its number and its
+exit status; a negative status is the number of a signal. Any number of runs may go on at the same time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LONGEST_RUN = 110.0
 
 def _run(arguments: dict[str, Any]) -> None:
     status = 1
-    # A day that does not end says where it is, and keeps nobody waiting.
+    # A day that hangs prints where it is and ends.
     faulthandler.dump_traceback_later(_LONGEST_RUN, exit=True)
     try:
         scenario.main(**arguments)
@@ -37,19 +37,19 @@ def _run(arguments: dict[str, Any]) -> None:
 
 
 def _watch(number: int, arguments: dict[str, Any]) -> None:
-    """Run it and tell what became of it, whatever that is."""
+    """Run one scenario in a child process and report how it ended, however that was."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     process = os.fork()
     if process == 0:
         _run(arguments)
     _, status = os.waitpid(process, 0)
-    # At once, so that the answers of several do not mix.
+    # One write for the whole line, so that concurrent answers do not mix.
     os.write(1, f"{number} {os.waitstatus_to_exitcode(status)}\n".encode())
     os._exit(0)
 
 
 def _serve() -> None:
-    # Those who watch need not be waited for.
+    # The watching processes are reaped by the kernel.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for line in sys.stdin:
         arguments = json.loads(line)

@@ -1,6 +1,6 @@
 """A small day of a site, run by an engine that may be killed at any point and is then started again.
 
-Everything that outlives a process is in files: the database, and the cloud. Boundaries are counted: before and after
+Everything that outlives a process is in files: the database and the cloud. Boundaries are counted: before and after
 every transaction, every step of the cloud and every record of a step.
 """
 
@@ -84,7 +84,7 @@ class FragileStore(SqlStore):
         return revision
 
     def kept(self) -> tuple[Lease, ...]:
-        """The live leases as the database has them, whoever leads."""
+        """Return the live leases as the database has them, without regard to who leads."""
         with self._database.connect() as connection:
             return SqlStore(self._database)._snapshot(connection).leases
 
@@ -107,12 +107,12 @@ class FragileCloud(SimulatedCloud):
 
 
 def lease(name: str, kind: str, count: int, **terms: Any) -> dict[str, Any]:
-    """A lease document whose ids follow from its name, so that it can be asked for twice."""
+    """Return a lease document whose ids follow from its name, so that the same lease can be requested twice."""
     reservation_id = str(uuid5(_IDS, f"{name} reservation"))
     return lease_document(name, kind, count, reservation_id, id=str(uuid5(_IDS, name)), **terms)
 
 
-#: (instant after the start, what is asked for)
+#: (seconds after the start, document that is requested)
 REQUESTS: list[tuple[int, dict[str, Any]]] = [
     (0, lease("at once", "immediate", 1, duration=10)),
     (0, lease("long", "best-effort", 4, duration=60)),
@@ -124,9 +124,9 @@ REQUESTS: list[tuple[int, dict[str, Any]]] = [
 
 
 def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
-    """Run the day to its end, or to the boundary; what was seen, if it comes to its end.
+    """Run the day to its end or to the boundary; if it reaches the end, return what was seen.
 
-    :param speed: seconds of the day in a real one
+    :param speed: seconds of the day per real second
     """
     boundaries = Boundaries(kill_at)
     database = open_database(url)
@@ -196,7 +196,7 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
 
 
 def _differences(site: SitePlan, kept: tuple[Lease, ...]) -> list[str]:
-    """Where the engine's plan is not the one that is made of what the database keeps."""
+    """Return the differences between the engine's plan and the plan rebuilt from the database."""
     live = {lease.lease_id: lease for lease in site.engine.live_leases()}
     found = [f"{lease} is not as it is kept" for lease in kept if live.get(lease.lease_id) != lease]
     found += [f"{lease_id} is not kept" for lease_id in live.keys() - {lease.lease_id for lease in kept}]
@@ -207,7 +207,7 @@ def _differences(site: SitePlan, kept: tuple[Lease, ...]) -> list[str]:
 
 
 def _submit(engine: SiteEngine, reader: SqlReader, now: Callable[[], int]) -> None:
-    """Ask for what was not asked for yet, as a client does that got no answer."""
+    """Request everything that was not requested yet, as a client does that got no answer."""
     pool, leases = PoolKeeper(engine), Leases(engine.plan, Enforcement())
     for number in range(1, HOSTS + 1):
         if not any(host["name"] == f"compute-{number}" for host in reader.hosts()):
@@ -219,7 +219,7 @@ def _submit(engine: SiteEngine, reader: SqlReader, now: Callable[[], int]) -> No
             try:
                 leases.create(_CONTEXT, document)
             except RefusedError as error:
-                # Time went on while nobody was there.
+                # Time passes while the engine is down, so its start or deadline may have passed.
                 assert document["kind"] != "best-effort", error
     never = REQUESTS[-1][1]["id"]
     if reader.lease(never) is not None:
@@ -227,6 +227,6 @@ def _submit(engine: SiteEngine, reader: SqlReader, now: Callable[[], int]) -> No
 
 
 def main(folder: str, url: str, kill_at: int, speed: float) -> None:
-    """Run and write what was seen into ``seen.json``."""
+    """Run the day and write the result to ``seen.json``."""
     seen = run(Path(folder), url, kill_at, speed)
     (Path(folder) / "seen.json").write_text(json.dumps(seen))

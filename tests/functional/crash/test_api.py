@@ -1,4 +1,4 @@
-"""The whole service is killed in the middle of requests; what it had answered is there, and nothing else."""
+"""The whole service is killed during requests. What it confirmed is there, and nothing else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ATTEMPTS = 200
 
 
 def _post(service: ReservationService, name: str) -> tuple[str, int]:
-    """The id of a lease that was asked for until there was an answer, and how often it was asked for."""
+    """Request a lease until there is an answer; return its id and the number of attempts."""
     body: Any = {
         "name": name,
         "kind": "best-effort",
@@ -65,7 +65,7 @@ def test_what_was_answered_is_kept(reservation_service: ReservationService) -> N
     assert {lease_id for lease_id, _ in answered} <= set(ids)
     names = Counter(lease["name"] for lease in found)
     for number, (_, attempts) in enumerate(answered):
-        # A request whose answer was lost may have made a lease; each attempt makes one at most.
+        # A request whose answer was lost may have made a lease; each attempt makes at most one.
         assert 1 <= names.pop(f"lease {number}") <= attempts
     assert not names
     assert sum(lease["state"] == "active" for lease in found) <= 4

@@ -1,4 +1,4 @@
-"""The engine is killed at every boundary of a small day; whoever comes next finishes it as if nothing had happened."""
+"""The engine is killed at every boundary of a small day; its successor finishes the day as if nothing had happened."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ import pytest
 
 _ROOT = Path(__file__).parents[3]
 
-#: Runs the scenario in a folder; gives the exit status, negative for a signal.
+#: Runs the scenario in a folder and returns the exit status; a negative one is a signal.
 Run = Callable[..., int]
 
-#: A run waits most of the time.
+#: A run spends most of its time waiting.
 _SIDE_BY_SIDE = 16
 _LONGEST_RUN = 120.0
 
-#: Seconds of the day in a real one: when it is killed, the rest of the day need only come to its end.
+#: Seconds of the day per real second. After a kill, the rest of the day only has to reach its end.
 _SPEED = 30.0
 _SPEED_OF_A_WHOLE_DAY = 8.0
 
@@ -93,7 +93,7 @@ def _check(seen: dict[str, Any], *, killed: bool) -> None:
         assert seen["history"][name].count("done") == 1
     for name in ("fixed", "in time", "at once"):
         if name in leases:
-            # A promise that could not be kept because nobody was there is told as such, never forgotten.
+            # A promise that could not be kept because no engine ran is reported as such, never forgotten.
             assert leases[name]["state"] in ({"done", "failed"} if killed else {"done"}), (name, leases[name])
             assert leases[name]["reason"] or leases[name]["state"] == "done"
 
@@ -110,7 +110,7 @@ def test_killed_at_every_boundary(run: Run, tmp_path: Path) -> None:
     last = Event()
 
     def killed_at(kill_at: int) -> bool:
-        """Whether the day has that many boundaries."""
+        """Return whether the day has that many boundaries, so that it was killed."""
         if last.is_set():
             return False
         folder = tmp_path / str(kill_at)

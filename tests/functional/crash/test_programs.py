@@ -1,4 +1,4 @@
-"""Engine, broker and database are killed at random instants while leases are asked for, start and end."""
+"""Engine, broker and database are killed at random instants while leases are requested, start and end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.functional.lease_document import lease_document
 from tests.functional.service.programs import CONTEXT, LIMIT, Document, Programs, insist
 from tests.servers.base import Server, wait_until
 
-#: Connections that a server has dropped are not closed by the library that had them.
+#: The client library does not close connections that a server has dropped.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 _LEASES = 24
@@ -41,7 +41,7 @@ def _is_done(programs: Programs, lease: Document) -> bool:
 
 
 def _load(programs: Programs, random: Random) -> list[Document]:
-    """Have several clients ask for leases side by side, each again and again until it is answered."""
+    """Have several clients request leases concurrently, each of them until it gets an answer."""
     client = programs.client(timeout=3.0)
     wanted = [
         lease_document(f"lease {number}", "best-effort", random.randint(1, 3), duration=_RUN_SECONDS)
@@ -50,12 +50,12 @@ def _load(programs: Programs, random: Random) -> list[Document]:
 
     def ask(lease: Document) -> None:
         insist(lambda: client.create_lease(CONTEXT, lease))
-        # A second answer was lost, for all that the client knows.
+        # The client may not know that the request was granted, because the answer was lost; so it repeats it.
         insist(lambda: client.create_lease(CONTEXT, lease))
 
     with ThreadPoolExecutor(_ASKING) as pool:
         list(pool.map(ask, wanted))
-    # Nor is one made that is over by now. The database may be the server that is away meanwhile.
+    # A lease that is over by now is not created either. The database itself may be away meanwhile.
     first = wanted[0]
     assert wait_until(lambda: _is_done(programs, first), LIMIT), programs.reader.history(first["id"])
     insist(lambda: client.create_lease(CONTEXT, wanted[0]))
@@ -63,7 +63,7 @@ def _load(programs: Programs, random: Random) -> list[Document]:
 
 
 def _check(programs: Programs, wanted: list[Document]) -> None:
-    """No lease is lost or doubled, all have run, nothing is left, and nothing was ever sold twice."""
+    """Check that no lease is lost or doubled, all have run, nothing is left, and no host was ever overcommitted."""
     finished = wait_until(
         lambda: all(programs.state(lease) in ("done", "failed", "rejected") for lease in wanted), LIMIT
     )
@@ -88,7 +88,7 @@ def test_the_engine_is_killed_at_random_instants(programs: Programs) -> None:
         load = pool.submit(_load, programs, random)
         for _ in range(4):
             epoch, _ = programs.leader()
-            # Between the beginning of its work and some seconds later, measured from when it leads.
+            # Some seconds or less after it has started to lead.
             time.sleep(random.uniform(0.2, 3))
             engine.kill()
             engine = programs.engine()
@@ -110,7 +110,7 @@ def test_the_database_is_killed_while_leases_start(programs: Programs, request: 
 
 
 def _server_is_killed(programs: Programs, server: Server) -> None:
-    """Kill a server in the middle of the load; programs go on by themselves when it is back."""
+    """Kill a server during the load; the programs recover by themselves when it is back."""
     random = Random(7)
     programs.engine()
     programs.register(programs.client(timeout=3.0))

@@ -1,4 +1,4 @@
-"""Embedded services, ended with the test whatever becomes of it."""
+"""Embedded services that end with the test, whatever its outcome."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tests.servers.reservation import ReservationService
 Document = dict[str, Any]
 Value = TypeVar("Value")
 
-#: Longest time that anything may take, s.
+#: Longest time that anything may take, in seconds.
 LIMIT = 60.0
 
 _HEADERS = {"X-Auth-Token": "anything", "OpenStack-API-Version": "reservation latest"}
@@ -23,7 +23,7 @@ _HEADERS = {"X-Auth-Token": "anything", "OpenStack-API-Version": "reservation la
 class Rest:
     """The REST interface of a service.
 
-    :param headers: who asks; an administrator unless they say something else
+    :param headers: identify the user; an administrator by default
     """
 
     def __init__(self, service: ReservationService, **headers: str) -> None:
@@ -31,16 +31,16 @@ class Rest:
         self._headers = _HEADERS | {name.replace("_", "-"): value for name, value in headers.items()}
 
     def ask(self, method: str, path: str, body: Document | None = None) -> requests.Response:
-        """The answer to a request, whatever it is."""
+        """Send a request and return the answer, whatever its status."""
         url = f"{self._service.url}/v1/{path}"
         return requests.request(method, url, json=body, headers=self._headers, timeout=LIMIT)
 
     def get(self, path: str) -> Document:
-        """Body of an answer that must be a good one."""
+        """Return the body of an answer, which must not be an error."""
         return self._good(self.ask("GET", path))
 
     def post(self, path: str, body: Document) -> Document:
-        """Body of an answer that must be a good one."""
+        """Send a body and return the body of the answer, which must not be an error."""
         return self._good(self.ask("POST", path, body))
 
     def _good(self, answer: requests.Response) -> Document:
@@ -49,36 +49,36 @@ class Rest:
         return found
 
     def register(self, count: int) -> None:
-        """Take the first hosts of the cloud into the pool."""
+        """Add the first hosts of the cloud to the pool."""
         for number in range(1, count + 1):
             self.post("os-hosts", {"name": f"compute-{number}"})
 
     def lease(self, name: str, kind: str, **terms: Any) -> Document:
-        """Make a lease of ``count`` whole hosts of the simulated cloud; the other terms are as the API has them."""
+        """Create a lease of ``count`` whole hosts of the simulated cloud; other terms have the API's defaults."""
         nodes = [{"count": terms.pop("count", 1), "resources": {"VCPU": 8, **terms.pop("resources", {})}}]
         found: Document = self.post("leases", {"name": name, "kind": kind, "nodes": nodes, **terms})["lease"]
         return found
 
     def state(self, lease: Document) -> str:
-        """State of a lease."""
+        """Return the state of a lease."""
         return str(self.get(f"leases/{lease['id']}")["lease"]["state"])
 
     def calendar(self) -> Document:
-        """What the page is told of the last day and the coming ones."""
+        """Return what the page is sent for the past day and the coming days."""
         return self.get("calendar")
 
     def now(self) -> int:
-        """The instant of the service's clock."""
+        """Return the present instant of the service's clock."""
         return int(self.calendar()["now"])
 
 
 def date(instant: int) -> str:
-    """An instant as the API reads it."""
+    """Return an instant in the format that the API reads."""
     return datetime.fromtimestamp(instant, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def until(find: Callable[[], Value], limit: float = LIMIT) -> Value:
-    """What is found, as soon as it is true."""
+    """Wait until a function finds something, and return that."""
     end = time.monotonic() + limit
     while not (found := find()):
         assert time.monotonic() < end, "did not come true in time"

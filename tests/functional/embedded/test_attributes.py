@@ -1,7 +1,7 @@
-"""Every attribute of a lease: given, kept, shown, told, changed alone, and unknown to older clients (issue 17).
+"""Every attribute of a lease: given, stored, shown, notified, changed alone, and unknown to older clients (issue 17).
 
-The tests follow the descriptions at the fields of ``LeaseRequest`` and ``LeaseDocument``, so they walk a new attribute
-as soon as there is one.
+The tests follow the descriptions at the fields of ``LeaseRequest`` and ``LeaseDocument``, so they cover a new attribute
+as soon as it exists.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NODES = [{"count": 1, "resources": {"VCPU": 8}}]
 
 
 def _values(attribute: Attribute) -> tuple[Any, Any]:
-    """Two values that differ from each other, and from the default where there are enough of them."""
+    """Return two values that differ from each other, and from the default if there are enough values."""
     match attribute.kind:
         case Flag():
             return True, False
@@ -52,7 +52,7 @@ def _values(attribute: Attribute) -> tuple[Any, Any]:
 
 
 def _words(attribute: Attribute, value: Any) -> list[str]:
-    """The words of a command that give a value."""
+    """Return the command-line arguments that give a value."""
     if attribute.name == "extras":
         return [word for key, text in value.items() for word in ("--extra", f"{key}={text}")]
     option = f"--{attribute.name.replace('_', '-')}"
@@ -62,7 +62,7 @@ def _words(attribute: Attribute, value: Any) -> list[str]:
 
 
 def _before(version: str) -> str | None:
-    """The microversion before another one, from 1.2 on, where requests may have what the tests send."""
+    """Return the microversion before another one, but at least 1.2, which accepts what the tests send."""
     known = list(HISTORY)
     earlier = known[known.index(version) - 1] if version in known[1:] else None
     return earlier if earlier in known[known.index("1.2") :] else None
@@ -81,7 +81,7 @@ def service(make: Make) -> ReservationService:
 
 
 def _told(service: ReservationService, lease_id: str) -> list[Document]:
-    """Payloads of the notifications of a lease, earliest first."""
+    """Return the payloads of a lease's notifications, earliest first."""
     lines = service.log.read_text().splitlines()
     found = [json.loads(text[0]) for line in lines if (text := re.findall(r"\{.*\"event_type\".*\}", line))]
     return [each["payload"] for each in found if each["payload"].get("lease_id") == lease_id]
@@ -103,7 +103,7 @@ def test_what_is_given_is_kept_shown_and_told(service: ReservationService) -> No
     assert service.interrupt() == 0
     service.start()
     told = rest.get(f"leases/{made['id']}")["lease"]
-    # Also what the engine has read from the database and written again.
+    # Also for what the engine has read from the database and written again.
     rest.ask("PUT", f"leases/{made['id']}", {"name": "renamed"})
     renamed = rest.get(f"leases/{made['id']}")["lease"]
     for each in _SHOWN:
@@ -112,7 +112,7 @@ def test_what_is_given_is_kept_shown_and_told(service: ReservationService) -> No
 
 
 def test_each_changes_alone_and_others_stay(service: ReservationService) -> None:
-    """Also those that are planned with, while the lease runs, and after a restart (issue 16)."""
+    """Also those that affect planning, while the lease runs and after a restart (issue 16)."""
     rest = Rest(service)
     lease = rest.lease("work", "deadline", duration=20_000, deadline=date(rest.now() + 40_000), preemptible=True)
     until(lambda: rest.state(lease) == "active")

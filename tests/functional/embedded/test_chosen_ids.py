@@ -1,4 +1,4 @@
-"""A client that chooses the id of its lease can repeat the request until it has an answer (issue 17)."""
+"""A client that chooses the id of its lease can repeat the request until it gets an answer (issue 17)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _body(**others: object) -> Document:
 
 
 def test_the_same_request_again_gives_the_same_lease(service: ReservationService) -> None:
-    """Also when its start has passed, after a restart, and when the lease is over or deleted."""
+    """Also if its start has passed, after a restart, and if the lease is over or deleted."""
     rest = Rest(service)
     start = rest.now() + 300
     body = _body(kind="reservation", start_date=date(start))
@@ -45,7 +45,7 @@ def test_the_same_request_again_gives_the_same_lease(service: ReservationService
     until(lambda: rest.get(path)["lease"]["state"] == "active" and rest.now() > start + 120)
 
     def check_again(state: str) -> None:
-        # Keys in another order are the same request.
+        # The same request with its keys in another order.
         again = rest.ask("POST", "leases", dict(reversed(body.items())))
         assert again.status_code == 201, again.text
         told = again.json()["lease"]
@@ -67,12 +67,12 @@ def test_the_same_request_again_gives_the_same_lease(service: ReservationService
 
 
 def test_another_request_with_the_id_is_refused(service: ReservationService) -> None:
-    """So is one of another project, which is told no more than that the id is taken."""
+    """A request from another project is refused too, and learns only that the id is taken."""
     rest = Rest(service)
     body = _body()
     rest.post("leases", body)
     other = Rest(service, X_Project_Id="another", X_User_Id="another", X_Roles="member")
-    # The lease of another way to come to be, without a chosen id.
+    # A lease that is created in another way, without a chosen id.
     plain = rest.lease("plain", "best-effort", duration=7_200)
     refused = [
         rest.ask("POST", "leases", {**body, "name": "other"}),

@@ -1,4 +1,4 @@
-"""The demonstration: a recorded workload comes over REST, and goes on after whatever has happened to the process."""
+"""The demonstration: a recorded workload is submitted over REST, and continues after any interruption."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KINDS = {"reservation", "immediate", "deadline", "best-effort"}
 class _StandingClock:
     """Always shows the same instant.
 
-    :param instant: what it shows
+    :param instant: the instant
     """
 
     def __init__(self, instant: int) -> None:
@@ -44,7 +44,7 @@ def _number(name: str) -> int:
 
 
 def test_all_kinds(make: Make) -> None:
-    """It submits leases of all four kinds, which move on, and nothing is reported as wrong."""
+    """It submits leases of all four kinds, which change their states, and no error is logged."""
     service = make(["--demonstration"], _FAST)
     service.start()
     rest = Rest(service)
@@ -58,7 +58,7 @@ def test_all_kinds(make: Make) -> None:
 
 
 def test_kills(make: Make) -> None:
-    """Killed again and again it goes on where it was, and submits no lease twice."""
+    """Killed repeatedly, it continues where it stopped, and submits no lease twice."""
     service = make(["--demonstration"], _FAST)
     place = service.folder / "state" / "demonstration" / "demonstration.json"
     reached = 0
@@ -79,7 +79,7 @@ def test_kills(make: Make) -> None:
 
 
 def test_killed_before_it_wrote_down(make: Make, tmp_path: Path) -> None:
-    """A lease that is there, though nobody wrote down that it was submitted, is not submitted again."""
+    """A lease that exists is not submitted again, even if its submission was not recorded."""
     service = make(configuration="[simulated_cloud]\nhosts = 144\n")
     service.start()
     rest = Rest(service)

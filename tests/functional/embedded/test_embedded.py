@@ -1,4 +1,4 @@
-"""The embedded service as a process: it starts, answers, ends, goes on, and says in one line why it does not start."""
+"""The embedded service as a process: it starts, answers, ends, resumes, and says in one line why it does not start."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROOT = Path(__file__).parents[3]
 
 
 def _refused(*options: str) -> str:
-    """The one line with which the program refuses to start."""
+    """Return the only line with which the program refuses to start."""
     ended = subprocess.run([_PROGRAM, *options], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 2, ended.stderr
     errors = [line for line in ended.stderr.splitlines() if " INFO " not in line]
@@ -31,7 +31,7 @@ def _refused(*options: str) -> str:
 
 
 def test_answers(make: Make) -> None:
-    """Health check, page and API are there; who gives no headers is an administrator, and roles count."""
+    """Health check, page and API work; a request without headers comes from an administrator, and roles take effect."""
     service = make()
     service.start()
     assert requests.get(f"{service.url}/healthcheck", timeout=10).status_code == 200
@@ -50,7 +50,7 @@ def test_answers(make: Make) -> None:
 
 
 def test_pages_of_other_sites_are_kept_away(make: Make) -> None:
-    """A name that leads here without being ours, and a form of another site, get nothing; our own page does."""
+    """Requests for a foreign host name, and forms of other sites, are refused; our own page is not."""
     service = make()
     service.start()
     url = f"{service.url}/v1/os-hosts"
@@ -66,7 +66,7 @@ def test_pages_of_other_sites_are_kept_away(make: Make) -> None:
 
 
 def test_behind_a_balancer(make: Make, tmp_path: Path) -> None:
-    """Addresses are those that the balancer is known by, if it may be believed; a file takes the process out of it."""
+    """Addresses are as the load balancer reports them, if it is trusted; a file takes the process out of service."""
     out = tmp_path / "out"
     lines = f"[healthcheck]\nbackends = disable_by_file\ndisable_by_file_path = {out}\n"
     said = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "leases.example.org"}
@@ -103,7 +103,7 @@ def test_ends_in_order(make: Make, number: signal.Signals) -> None:
 
 
 def test_goes_on(make: Make) -> None:
-    """A second start finds leases, hosts, the simulated cloud and the clock as the first one left them."""
+    """After a restart, leases, hosts, the simulated cloud and the clock are as they were."""
     clock = "[simulated_cloud]\nhosts = 4\nclock_speed = 60\nclock_start = 1800000000\n"
     service = make(configuration=clock)
     service.start()
@@ -120,7 +120,7 @@ def test_goes_on(make: Make) -> None:
     after = rest.calendar()
     assert [host["name"] for host in after["hosts"]] == [host["name"] for host in before["hosts"]]
     assert [lease["holdings"] for lease in after["leases"]] == held
-    # As long as it was down the clock stood still: what has passed since is what it ran.
+    # The clock stood still while the service was down, so only its running time has passed.
     assert before["now"] <= after["now"] < before["now"] + 60 * 60
     assert (rest.state(running), rest.state(planned)) == ("active", "ready")
     assert rest.ask("DELETE", f"leases/{running['id']}").status_code == 204
@@ -137,7 +137,7 @@ def test_port_in_use(tmp_path: Path) -> None:
 
 
 def test_folder_in_use(make: Make, tmp_path: Path) -> None:
-    """Two processes on one folder would each plan without the other; the first one is not disturbed."""
+    """Two processes on one folder would plan without knowing of each other; the first one is not disturbed."""
     service = make()
     service.start()
     line = _refused("--state-path", str(tmp_path / "state"), "--port", str(free_port()))
@@ -152,7 +152,7 @@ def test_folder_that_cannot_be(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "example.org", "::"])
 def test_not_for_others(tmp_path: Path, host: str) -> None:
-    """The service does not authenticate callers, so it listens on loopback only."""
+    """The service does not authenticate clients, so it listens on loopback only."""
     settings = tmp_path / "service.conf"
     settings.write_text(f"[api]\nhost = {host}\n")
     line = _refused("--state-path", str(tmp_path / "state"), "--config-file", str(settings))
@@ -160,8 +160,10 @@ def test_not_for_others(tmp_path: Path, host: str) -> None:
 
 
 def test_make_run(tmp_path: Path) -> None:
-    """``make run`` listens where the environment says; Ctrl-C, which all processes at a terminal get, ends it in order
-    and make does not complain."""
+    """``make run`` listens where the environment says, and Ctrl-C ends it cleanly.
+
+    A terminal sends Ctrl-C to all processes; make does not report an error.
+    """
     port = free_port()
     environment = {**os.environ, "LEASE_SCHEDULER_PORT": str(port)}
     command = ["make", "--directory", str(_ROOT), "--old-file=setup", "run", "DEMO=0", f"STATE={tmp_path / 'state'}"]
@@ -181,7 +183,7 @@ def test_make_run(tmp_path: Path) -> None:
         said = (tmp_path / "make.log").read_text()
         assert "stopped" in said
         assert "***" not in said
-        # GNU make waits for the service, and then ends as the signal says even though the service ended with 0.
+        # GNU make waits for the service, and then ends by the signal even though the service ended with status 0.
         assert run.returncode in (0, -signal.SIGINT)
     finally:
         run.kill()

@@ -1,4 +1,4 @@
-"""A full disk is told as such, in one line, and is no reason to fail for longer than it is full."""
+"""A full disk is reported in one line, and requests fail only while it is full."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_full_disk(tmp_path: Path, disk: Path) -> None:
             return answer.status_code == 503 and "disk of the database is full" in answer.json()["error_message"]
 
         assert wait_until(is_full, _LIMIT), service.log.read_text()[-3_000:]
-        # From then on nobody waits for an engine that is not there.
+        # From then on, requests do not wait for the missing engine.
         assert all(is_full() or create().status_code == 503 for _ in range(5))
         health = requests.get(f"{service.url}/healthcheck", timeout=20).json()
         assert health["status"] == "degraded"
@@ -66,7 +66,7 @@ def test_a_full_disk(tmp_path: Path, disk: Path) -> None:
 
 
 def _fill(path: Path) -> None:
-    """Take all the room that is left."""
+    """Fill the disk."""
     with path.open("wb") as file:
         for size in (65_536, 512, 1):
             try:

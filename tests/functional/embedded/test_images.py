@@ -1,11 +1,11 @@
-"""Images that are brought ahead of boots, as users of the service see it (haizea F15, F60, 7.2)."""
+"""Images cached ahead of boots, as users of the service see it (haizea F15, F60, 7.2)."""
 
 from __future__ import annotations
 
 from tests.functional.embedded.conftest import Make
 from tests.functional.embedded.rest import Rest, date, until
 
-#: An image of 4,096 MB takes 33 s to a host, on a clock that is 20 times as fast as the real one.
+#: Transferring an image of 4,096 MB to a host takes 33 s, on a clock that is 20 times as fast as the real one.
 _SETTINGS = """
 [simulated_cloud]
 hosts = 2

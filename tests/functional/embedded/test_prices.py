@@ -26,14 +26,14 @@ _HOUR = 3_600
 
 
 def _terms(rest: Rest, count: int = 1, **said: Any) -> dict[str, Any]:
-    """An hour of whole hosts in a week."""
+    """Return the terms of one hour of whole hosts in a week."""
     start = rest.now() + 7 * 86_400
     nodes = [{"count": count, "resources": {"VCPU": 8}}]
     return {"name": "priced", "nodes": nodes, "start_date": date(start), "end_date": date(start + _HOUR), **said}
 
 
 def test_the_life_of_a_quote(make: Make) -> None:
-    """Held, accepted after a restart, rejected, expired; the rate follows, and what was missed is told."""
+    """An offer is held, accepted after a restart, rejected, or expires; the rate follows; lost revenue is reported."""
     service = make(configuration=_SETTINGS)
     service.start()
     rest = Rest(service)
@@ -69,7 +69,7 @@ def test_the_life_of_a_quote(make: Make) -> None:
     rejected = member.post(f"leases/{second['lease_id']}/action", {"reject": {}})["lease"]
     assert (rejected["state"], price()) == ("rejected-by-user", 2.5)
 
-    # Five minutes are five seconds here.
+    # On this clock, five minutes take five real seconds.
     third = offered(max_price=10.0)
     until(lambda: rest.get(f"leases/{third['lease_id']}")["lease"]["state"] == "rejected-by-user")
     history = member.get(f"leases/{third['lease_id']}/history")["history"]
@@ -90,7 +90,7 @@ def test_the_life_of_a_quote(make: Make) -> None:
 
 
 def test_an_offer_counts_in_limits(make: Make) -> None:
-    """A project that may have one lease has it when one is held for it; not any more when it has turned it down."""
+    """An offer counts towards a quota of one lease; after its rejection the project can have a lease."""
     service = make(configuration=_SETTINGS)
     service.start()
     Rest(service).register(4)
@@ -102,12 +102,12 @@ def test_an_offer_counts_in_limits(make: Make) -> None:
     dear = small.ask("POST", "leases", _terms(small, max_price=0.5))
     assert (dear.status_code, dear.json()["field"]) == (409, "max_price")
     lease = small.post("leases", _terms(small, max_price=100))["lease"]
-    # It has turned down 2 and 1, so it is thought to pay the half of that.
+    # It has rejected rates of 2 and 1, so half of that is its estimated limit.
     assert lease["price"] == pytest.approx(0.5)
 
 
 def test_a_negotiation_over_rest(make: Make) -> None:
-    """haizea F8: counter-offers, a counter, a restart, and the price of a change before it is made."""
+    """haizea F8: counter-offers, a counter, a restart, and the price of a change in advance."""
     service = make(configuration=_SETTINGS.replace("adaptive", "constant"))
     service.start()
     rest = Rest(service)

@@ -1,4 +1,4 @@
-"""A reservation that starts now on hosts full of best-effort servers: an honest later start, and no work is lost."""
+"""A reservation that starts now on hosts full of best-effort servers starts a little later, and no work is lost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _instant(told: str) -> int:
 
 
 def test_a_start_at_short_notice_waits_for_the_suspension_and_says_so(make: Make) -> None:
-    """``room_lead`` is not set: ``strict`` is what a service does."""
+    """``room_lead`` is not set, so the service uses its default, ``strict``."""
     service = make(configuration=_SETTINGS)
     service.start()
     rest = Rest(service)
@@ -33,7 +33,7 @@ def test_a_start_at_short_notice_waits_for_the_suspension_and_says_so(make: Make
     work = rest.lease("work", "best-effort", count=2, duration=900, preemptible=True)
     until(lambda: rest.state(work) == "active")
     before = rest.now()
-    # Some work that would be lost.
+    # Let it do some work that could be lost.
     until(lambda: rest.now() >= before + 300)
 
     asked = rest.now()
@@ -53,5 +53,5 @@ def test_a_start_at_short_notice_waits_for_the_suspension_and_says_so(make: Make
     resumed = rest.now()
     assert rest.get(f"leases/{work['id']}")["lease"]["accumulated"] >= 300
     until(lambda: rest.state(work) == "done")
-    # It runs what was left, not all of it again.
+    # It runs only what was left, not everything again.
     assert rest.now() - resumed < 900

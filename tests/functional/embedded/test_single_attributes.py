@@ -1,4 +1,4 @@
-"""What a lease says of its preemption and for its owner changes alone: it is told, kept and lived by (issue 16)."""
+"""Attributes for preemption and for the project's own use change alone, are notified, stored and obeyed (issue 16)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ clock_speed = 60
 clock_start = 1800000000
 """
 
-#: What is changed, and what is told of the lease then.
+#: Changes, and what the API shows of the lease afterwards.
 _CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"extras": {"note": "x"}}, {"extras": {"note": "x"}}),
     ({"preemption_mode": "delete"}, {"preemption_mode": "delete", "preemptible": True}),
@@ -47,7 +47,7 @@ def test_a_single_attribute_is_changed_and_survives_a_restart(make: Make, kind: 
 
 
 def test_who_becomes_preemptible_without_saying_how_is_shelved(make: Make) -> None:
-    """A lease that is not preemptible has the mode ``none``, which refuses whatever ``preemptible`` says."""
+    """A lease that is not preemptible has the mode ``none``, which contradicts any other ``preemptible``."""
     service = make(configuration=_SETTINGS)
     service.start()
     rest = Rest(service)
@@ -63,7 +63,7 @@ def test_who_becomes_preemptible_without_saying_how_is_shelved(make: Make) -> No
     assert (answer.status_code, answer.json()["lease"]["preemption_mode"]) == (200, "shelve")
     assert rest.ask("POST", "leases", {**wanted, "nodes": nodes}).status_code == 201
 
-    # Now its hosts are promised.
+    # From now on its hosts are guaranteed.
     answer = rest.ask("PUT", f"leases/{lease['id']}", {"preemptible": False})
     assert answer.status_code == 409
     assert "promised to other leases" in answer.json()["error_message"]

@@ -1,4 +1,4 @@
-"""The service with limits and filters, and those whom it asks."""
+"""The service with limits and filters, and the servers that it asks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEADERS = {"OpenStack-API-Version": "reservation latest"}
 
 
 class Client:
-    """Asks a service over REST."""
+    """Sends requests to a service over REST."""
 
     def __init__(self, service: ReservationService) -> None:
         self.service = service
@@ -31,7 +31,7 @@ class Client:
         return requests.request(method, f"{self.service.url}/v1/{path}", headers=headers, timeout=60, **values)
 
     def create(self, project: str = "admin", count: int = 1, **body: Any) -> requests.Response:
-        """An immediate lease of an hour of whole hosts, unless the body says something else."""
+        """Create an immediate lease of whole hosts for one hour, unless the body says otherwise."""
         defaults = {
             "name": "lease",
             "kind": "immediate",
@@ -49,7 +49,7 @@ Start = Callable[[str], Client]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts the service with a group ``enforcement`` and a pool of four hosts."""
+    """Starts the service with the options of a group ``enforcement`` and with a pool of four hosts."""
     running: list[ReservationService] = []
 
     def begin(configuration: str) -> Client:

@@ -1,4 +1,4 @@
-"""Servers of other people: the external service that decides on leases, and as much of Keystone as is asked."""
+"""Stand-ins for external servers: the service that decides on leases, and the parts of Keystone that are used."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Request:
 
 
 class Server:
-    """An HTTP server whose answers a test decides; it can be away and come back at the same address."""
+    """An HTTP server whose answers a test sets; it can go away and come back at the same address."""
 
     def __init__(self, answer: Callable[[Request], Answer]) -> None:
         self.port = free_port()
@@ -61,7 +61,7 @@ class Server:
                     self.end_headers()
                     self.wfile.write(data)
                 except OSError:
-                    # Whoever asked is gone.
+                    # The client has closed the connection.
                     self.close_connection = True
 
             do_GET = do_POST = _serve
@@ -89,7 +89,7 @@ class Decider(Server):
         super().__init__(lambda request: (204, None))
 
     def asked(self, what: str, lease_id: str | None = None) -> list[Document]:
-        """The bodies of the requests of one kind, oldest first."""
+        """Return the bodies of the requests of one kind, oldest first."""
         return [
             request.body
             for request in list(self.requests)
@@ -97,14 +97,14 @@ class Decider(Server):
         ]
 
     def hears(self, what: str, lease_id: str | None = None, limit: float = 20) -> bool:
-        """Whether such a request comes."""
+        """Wait for such a request and return whether it came."""
         return wait_until(lambda: bool(self.asked(what, lease_id)), limit)
 
 
 class Keystone(Server):
     """Tokens by password, and unified limits of one service.
 
-    :ivar limits: (project id, or none for what is registered; name) -> limit
+    :ivar limits: (project id, or None for registered limits; name) -> limit
     """
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ class Keystone(Server):
         return 201, {"token": token}
 
     def credentials(self) -> str:
-        """Lines of a configuration file."""
+        """Return configuration lines with the credentials."""
         return (
             f"auth_type = password\nauth_url = {self.url}\nusername = scheduler\npassword = secret\n"
             "project_name = service\nuser_domain_id = default\nproject_domain_id = default\n"

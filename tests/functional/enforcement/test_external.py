@@ -84,7 +84,7 @@ def test_a_refusal_is_passed_on_in_the_words_of_the_service(start: Start, decide
     refused = client.create()
     assert refused.status_code == 403
     assert "404" in refused.json()["error_message"]
-    # What was refused has not come to anything, so there is no end of it; that of the other lease comes after them.
+    # The refused lease does not exist, so no end of it is reported. The end of the other lease is reported later.
     decider.answer = lambda request: (204, None)
     assert client.ask("DELETE", f"leases/{lease_id}").status_code == 204
     assert decider.hears("on-end", lease_id)
@@ -105,7 +105,7 @@ def test_what_was_allowed_and_then_failed_is_told(start: Start, decider: Decider
     with ThreadPoolExecutor() as pool:
         slow = pool.submit(client.create, "slow", 4)
         assert is_asked.wait(_PATIENCE)
-        # Another project is not held up, and takes a host in the meantime.
+        # Another project does not have to wait, and takes a host in the meantime.
         assert client.create("quick").status_code == 201
         may_answer.set()
         assert slow.result(_PATIENCE).status_code == 409
@@ -120,7 +120,7 @@ def test_two_leases_do_not_share_the_rest_of_a_limit_while_the_first_is_being_ch
 ) -> None:
     filters = "enabled_filters = QuotaFilter, ExternalServiceFilter\nlimit_leases = 1"
     client = start(_group(decider).replace("enabled_filters = ExternalServiceFilter", filters))
-    # Each waits a while for the other one, so that both have passed the quota if nothing keeps them apart.
+    # Each waits a while for the other, so that both would pass the quota if nothing serialized them.
     together = threading.Barrier(2)
 
     def answer(request: Request) -> Answer:
@@ -208,7 +208,7 @@ def test_a_service_that_does_not_answer_in_time_is_away(start: Start, decider: D
     decider.answer = lambda request: (204 if may_answer.wait(_PATIENCE) else 500, None)
     assert client.create().status_code == 503
     may_answer.set()
-    # It may have counted the lease, so it is told that nothing came of it.
+    # It may have counted the lease, so it is told that the lease was not created.
     assert decider.hears("on-end", decider.asked("check-create")[0]["lease"]["id"])
 
 

@@ -33,7 +33,7 @@ _INSTANCE = [{"count": 1, "resources": {"VCPU": 1}}]
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """A service for all tests; each of them has a project of its own."""
+    """A service for all tests; each test has a project of its own."""
     service = ReservationService(tmp_path_factory.mktemp("service"), configuration=_CONFIGURATION)
     service.start()
     found = Client(service)
@@ -95,7 +95,7 @@ def test_a_lease_may_not_end_too_far_ahead(client: Client) -> None:
     assert client.create("near", nodes=_INSTANCE, duration="25h").status_code == 403
     later = client.ask("PUT", f"leases/{made.json()['lease']['id']}", "near", json={"duration": "6h"})
     assert later.status_code == 403
-    # A best-effort lease has no end that could be too far away.
+    # A best-effort lease has no fixed end that could be too far away.
     assert client.create("near", kind="best-effort", nodes=_INSTANCE, duration="30h").status_code == 201
 
 
@@ -143,7 +143,7 @@ def test_limits_are_those_of_keystone(start: Start, keystone: Keystone) -> None:
         assert codes == [201] * number + [403], project
     keystone.limits["poor", "reservation:leases"] = 2
     assert client.create("poor", nodes=_INSTANCE).status_code == 201
-    # What is not registered is 0, as oslo.limit has it.
+    # An unregistered limit is 0, as in oslo.limit.
     del keystone.limits[None, "reservation:node_hours"]
     refused = client.create("third", nodes=_INSTANCE)
     assert (refused.status_code, "node_hours" in refused.json()["error_message"]) == (403, True)

@@ -13,7 +13,7 @@ Make = Callable[..., Haizea]
 
 @pytest.fixture
 def make(tmp_path: Path) -> Iterator[Make]:
-    """Makes simulations that have not been started, ended with the test whatever becomes of it."""
+    """Makes simulations that are not started yet; they end with the test, whatever its outcome."""
     with ExitStack() as stack:
 
         def one(**options: object) -> Haizea:

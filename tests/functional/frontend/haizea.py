@@ -38,12 +38,12 @@ imagetransfer-bandwidth: 1000
 
 
 def program(name: str) -> str:
-    """Where a program is."""
+    """Return the path of a program."""
     return str(Path(sys.executable).with_name(name))
 
 
 def run(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What a program comes to."""
+    """Run a program and return its result."""
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(folder)}
     words = [program(command[0]), *command[1:]]
     return subprocess.run(words, capture_output=True, text=True, timeout=_LIMIT_SECONDS, check=False, env=environment)
@@ -52,7 +52,7 @@ def run(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 class Haizea:
     """An interactive simulation with the files of one folder.
 
-    :param folder: where they are; one in which it has run before goes on from there
+    :param folder: its files; if it has run there before, it continues from that state
     """
 
     def __init__(
@@ -81,49 +81,49 @@ class Haizea:
 
     @property
     def options(self) -> list[str]:
-        """Words of the command line."""
+        """Command-line options of the programs."""
         ports = ["--port", str(self.port), "--api-port", str(self.api_port)]
         return ["-c", str(self.conf), "--pid-file", str(self.pid_file), *ports]
 
     @property
     def url(self) -> str:
-        """Where it answers."""
+        """The URL at which it listens."""
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Run it in the foreground until it answers."""
+        """Start it in the foreground and wait until it answers."""
         command = [program("haizea"), "-f", *self.options]
         process = self._process = OwnProcess("haizea", command, self.folder / "output")
         wait_until(lambda: not process.is_running() or self.answers(), _LIMIT_SECONDS)
         assert process.is_running() and self.answers(), log_end(self.folder / "output")
 
     def answers(self) -> bool:
-        """Whether it answers."""
+        """Return whether it answers."""
         try:
             return bool(self.call("test_func") == 0)
         except OSError:
             return False
 
     def call(self, method: str, *parameters: Any) -> Any:
-        """What a method gives, asked as Haizea's scripts do."""
+        """Call a method as Haizea's scripts do, and return its result."""
         with xmlrpc.client.ServerProxy(self.url, allow_none=True) as proxy:
             return getattr(proxy, method)(*parameters)
 
     def command(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """What one of its clients comes to."""
+        """Run one of its clients and return the result."""
         return run(words[0], "-s", self.url, *words[1:], folder=self.folder)
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill it."""
         if self._process is not None:
             self._process.kill()
 
     def interrupt(self) -> int | None:
-        """End it as Ctrl-C does; what it ended with."""
+        """Interrupt it as Ctrl-C does, and return its exit status."""
         assert self._process is not None
         self._process.end(signal.SIGINT, _LIMIT_SECONDS)
         return self._process.returncode
 
     def is_running(self) -> bool:
-        """Whether the process that was started in the foreground runs."""
+        """Return whether the process that was started in the foreground still runs."""
         return self._process is not None and self._process.is_running()

@@ -1,4 +1,4 @@
-"""Fronts before a service of its own: ids are the service's, so all fronts have the same (haizea F23)."""
+"""Front ends for a separate service: ids are the service's, so all front ends show the same ids (haizea F23)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.functional.frontend.haizea import program
 from tests.servers.base import OwnProcess, free_port, log_end, wait_until
 from tests.servers.reservation import ReservationService
 
-#: What a method gives is anything.
+#: The result of a method can be of any type.
 Front = Any
 StartFront = Callable[..., Front]
 
@@ -41,7 +41,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReservationSer
 
 @pytest.fixture
 def start_front(service: ReservationService, tmp_path: Path) -> Iterator[StartFront]:
-    """Starts fronts with further options; gives what calls them."""
+    """Starts a front end with further options and returns its XML-RPC client."""
     with ExitStack() as stack:
 
         def start(lines: str = "") -> Front:
@@ -78,14 +78,14 @@ def test_all_fronts_have_the_same_ids(service: ReservationService, start_front: 
         for each in ElementTree.fromstring(one.get_lease(first)).iterfind("extra/attr")
         if each.get("name") == "status:uuid"
     ]
-    # Parts of a VCPU and of a GB count whole where nobody can have parts.
+    # Fractions of a VCPU or of a GB are rounded up where fractions cannot be allocated.
     assert found[0]["reservations"][0]["resources"] == {"VCPU": 2, "MEMORY_MB": 1_024, "DISK_GB": 2}
     assert other.cancel_lease(first) == 0
     assert one.cancel_lease(second) == 0
 
 
 def test_boot_images(service: ReservationService, start_front: StartFront) -> None:
-    """A lease's disk image becomes servers that the service boots; where it is told so."""
+    """If configured so, a lease's disk image becomes servers that the service boots."""
     front = start_front("boot_images = true\npreemption_mode = stop\n")
     lease_id = front.create_lease(_lease(preemptible=True, start=""))
     lease = Rest(service).get(f"leases?number={lease_id}")["leases"][0]
@@ -95,7 +95,7 @@ def test_boot_images(service: ReservationService, start_front: StartFront) -> No
 
 
 def test_leases_over_rest_that_xml_cannot_say(service: ReservationService, start_front: StartFront) -> None:
-    """They do not keep the others from being listed."""
+    """Leases that XML cannot express do not prevent listing the others."""
     front = start_front("all_projects = true\n")
     rest = Rest(service)
     start = date(rest.now() + 90_000)

@@ -96,7 +96,7 @@ def test_the_four_kinds_by_commands(make: Make) -> None:
 
 
 def test_by_xml_rpc(make: Make) -> None:
-    """haizea F23, F24: what a script gets is what it asked for, with an id, a state and a time of submission."""
+    """haizea F23, F24: a script gets back what it requested, with an id, a state and a time of submission."""
     haizea = make(resources="4 CPU:200,Memory:1024,Disk:20480")
     haizea.start()
     assert haizea.call("get_hosts")[0] == {"id": 1, "hostname": "host-1", "cpu": 200, "mem": 1024}
@@ -141,7 +141,7 @@ def test_preemption(make: Make) -> None:
 
 
 def test_shares_of_a_cpu(make: Make) -> None:
-    """Two halves of a CPU fit on one node, and a third does not."""
+    """Two requests for half a CPU fit on one node, and a third does not."""
     haizea = make(resources="1 CPU:100,Memory:1024")
     haizea.start()
     half = ["haizea-request-lease", "-t", "now", "-d", "unlimited", "-n", "1", "-c", "0.5", "-m", "256"]
@@ -149,7 +149,7 @@ def test_shares_of_a_cpu(make: Make) -> None:
 
 
 def test_goes_on_after_a_restart(make: Make) -> None:
-    """haizea F45: after a kill the same leases have the same ids and terms, and new ones get ids never given before."""
+    """haizea F45: after a kill, leases keep their ids and terms, and new leases get ids that were never used."""
     haizea = make()
     haizea.start()
     kept = haizea.call("create_lease", _xml("<now/>"))
@@ -182,7 +182,7 @@ def test_without_persistence(make: Make) -> None:
 
 
 def test_in_the_background(make: Make, tmp_path: Path) -> None:
-    """It answers as soon as the command has come back, a second one is refused, and --stop waits for its end."""
+    """It answers as soon as the command has returned, a second one is refused, and --stop waits until it has ended."""
     haizea = make(level="STATUS")
     started = run("haizea", *haizea.options, folder=tmp_path)
     assert (started.returncode, started.stderr) == (0, "")
@@ -206,7 +206,7 @@ def test_in_the_background(make: Make, tmp_path: Path) -> None:
 
 
 def test_opennebulas_templates(make: Make) -> None:
-    """haizea F21, F22: a plain VM is wanted now and for good; VMs of a group are one lease, as the first one says."""
+    """haizea F21, F22: a plain VM starts now and has no end; VMs of a group are one lease with the first VM's terms."""
     haizea = make()
     haizea.start()
     folder = haizea.folder

@@ -1,4 +1,4 @@
-"""What leases have used, as Nova's notifications and the terms of the leases say; nothing of ours is asked."""
+"""What leases have used according to Nova's notifications and the leases' own terms, without our accounting."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from tests.functional.lab.service import Document, in_epoch
 from tests.servers.openstack.notifications import Notification
 
-#: Seconds by which the engine may see later than Nova that something is over, or begin earlier, on a busy machine.
+#: Seconds by which the engine may notice an end later than Nova, or start earlier, on a busy machine.
 NOTICE = 8.0
 
 CLASSES = ("VCPU", "MEMORY_MB", "DISK_GB")
 
-#: After these a server is there, and after those its host is rid of it.
+#: Events after which a server occupies its host, and events after which it does not.
 _ON = frozenset({"instance.create.end", "instance.unshelve.start"})
 _OFF = frozenset({"instance.shelve_offload.end", "instance.delete.end"})
 
@@ -24,11 +24,11 @@ class Booked:
     """A lease of the test.
 
     :ivar lease: as the API shows it when it is over
-    :ivar project_id: whose it is
-    :ivar nodes: how many it has, and servers if it has any
-    :ivar needs: what one of them is promised
-    :ivar duration: seconds that were asked for, extensions included
-    :ivar has_servers: whether Nova knows what it has used; what it was promised counts otherwise
+    :ivar project_id: project that holds it
+    :ivar nodes: number of nodes, and of servers if it has any
+    :ivar needs: resources promised to one node
+    :ivar duration: requested seconds, extensions included
+    :ivar has_servers: whether Nova knows what was used; otherwise what was promised counts
     """
 
     lease: Document
@@ -40,7 +40,7 @@ class Booked:
 
     @property
     def kind(self) -> str:
-        """Its kind."""
+        """The kind of the lease."""
         return str(self.lease["kind"])
 
 
@@ -48,8 +48,8 @@ class Booked:
 class Account:
     """What a lease has used.
 
-    :ivar intervals: from when until when, in seconds since the epoch
-    :ivar per_node: what each of its nodes had
+    :ivar intervals: starts and ends of use, in seconds since the epoch
+    :ivar per_node: resources of each node
     """
 
     booked: Booked
@@ -57,20 +57,20 @@ class Account:
     per_node: Mapping[str, int]
 
     def seconds(self, start: float, end: float) -> float:
-        """For how long of a window it had its nodes."""
+        """Return for how many seconds of a window the lease had its nodes."""
         return sum(_overlap(start, end, *interval) for interval in self.intervals)
 
     def uncertain(self, start: float, end: float) -> float:
-        """For how much of a window nobody can say to the second whether the engine knew."""
+        """Return for how many seconds of a window it is uncertain what the engine knew."""
         edges = [edge for interval in self.intervals for edge in interval]
         return sum(_overlap(start, end, edge - NOTICE, edge + NOTICE) for edge in edges)
 
 
 @dataclass
 class Use:
-    """Of a project's leases of one kind in a window, in node-seconds and resource-seconds.
+    """Usage of one project's leases of one kind in a window, in node-seconds and resource-seconds.
 
-    :ivar tolerance: by how many node-seconds it may be different
+    :ivar tolerance: allowed difference in node-seconds
     """
 
     node_seconds: float = 0.0
@@ -80,9 +80,9 @@ class Use:
 
 
 def account(booked: Booked, heard: Iterable[Notification]) -> Account:
-    """What one lease has used.
+    """Return what one lease has used.
 
-    :param heard: everything that Nova has said, in the order in which it happened
+    :param heard: all of Nova's notifications, in the order in which Nova sent them
     """
     if not booked.has_servers:
         return Account(booked, _promised(booked.lease), booked.needs)
@@ -95,7 +95,7 @@ def account(booked: Booked, heard: Iterable[Notification]) -> Account:
 
 
 def used(accounts: Iterable[Account], start: float, end: float) -> dict[tuple[str, str], Use]:
-    """What was used in a window, by project and kind."""
+    """Return what was used in a window, by project and kind."""
     found: dict[tuple[str, str], Use] = {}
     for each in accounts:
         use = found.setdefault((each.booked.project_id, each.booked.kind), Use())
@@ -116,7 +116,11 @@ def _promised(lease: Document) -> list[tuple[float, float]]:
 
 
 def _used(booked: Booked, mine: Sequence[Notification]) -> list[tuple[float, float]]:
-    """From when all servers are there, or the first of them is being brought back, until the last one is gone."""
+    """Return the intervals of use.
+
+    Each starts when all servers are there, or when the first of them is being unshelved, and ends when the last one is
+    gone.
+    """
     found: list[tuple[float, float]] = []
     there: set[str] = set()
     since: float | None = None
@@ -126,7 +130,7 @@ def _used(booked: Booked, mine: Sequence[Notification]) -> list[tuple[float, flo
         if each.event_type in _ON:
             there.add(each.server_id)
             if since is None and (len(there) == booked.nodes or each.event_type == "instance.unshelve.start"):
-                # Booted ahead of its start, it is not used yet.
+                # Servers that are booted ahead of the start do not count as used before it.
                 since = max(each.at, not_before)
         elif each.event_type in _OFF:
             there.discard(each.server_id)

@@ -1,4 +1,4 @@
-"""The lab as a test finds it: everything runs, whatever the one before has killed."""
+"""The lab as a test finds it: everything runs, whatever the previous test has killed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def service(lab: Lab) -> Iterator[Service]:
 
 @pytest.fixture
 def leases(service: Service) -> Iterator[list[Document]]:
-    """Leases that are deleted after the test, whatever becomes of it; nothing of them is left then."""
+    """Leases that are deleted after the test, whatever its outcome; nothing of them may remain."""
     made: list[Document] = []
     yield made
     for lease in made:
@@ -49,7 +49,7 @@ def leases(service: Service) -> Iterator[list[Document]]:
 
 @pytest.fixture
 def recorder(lab: Lab) -> Iterator[NotificationRecorder]:
-    """All that Nova says during a test."""
+    """All notifications that Nova sends during a test."""
     lab.ensure_running()
     with NotificationRecorder(lab.rabbitmq) as started:
         yield started

@@ -1,4 +1,4 @@
-"""A day of a recorded machine, as a hundred leases of all kinds for a site of twenty hosts in ten minutes."""
+"""A day of a recorded machine, scaled to a hundred leases of all kinds on twenty hosts in ten minutes."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from lease_scheduler.simulation.shipped import load_workload
 
 _DAY = 86_400
 
-#: Seconds; what is shorter is over before anything was booted.
+#: Shortest duration in seconds; a shorter lease would be over before its servers are booted.
 _SHORTEST = 30
 
-#: The same for immediate leases with servers. Their end is fixed and nothing is booted ahead, and a boot may take more
-#: than half a minute if a machine with two cores boots many servers at once.
+#: The same for immediate leases with servers, in seconds. Their end is fixed and nothing is booted ahead, and one boot
+#: may take more than half a minute when a machine with two cores boots many servers at once.
 _SHORTEST_WITH_BOOT = 60
 
-#: Which day of the month: one that loads its machine by half, mostly with small jobs, as hosts that pretend can bear.
+#: Which day of the month: one that loads its machine by half, mostly with small jobs, as fake hypervisors can bear.
 _WHICH = 22
 _MACHINE_NODES = 144
 
 _SEED = 20_260_401
 
-#: How often each kind is, in per cent. The machine knew best-effort jobs only.
+#: Share of each kind, in per cent. The recorded machine had best-effort jobs only.
 _KINDS = {"best-effort": 50, "reservation": 20, "deadline": 15, "immediate": 15}
 
-#: The longest time ahead for which a reservation is asked, in seconds; it has to be booted ahead.
+#: Range of the time from a request for a reservation to its start, in seconds; its servers have to be booted ahead.
 _AHEAD = (30, 120)
 
 
 @dataclass(frozen=True)
 class Job:
-    """A lease that somebody asks for.
+    """A lease to be requested.
 
     :ivar at: seconds from the beginning
-    :ivar nodes: how many it needs
-    :ivar duration: seconds that are asked for
-    :ivar real: seconds after which its owner ends it; none if he uses all that he asked for
-    :ivar ahead: seconds from the request to the start of a reservation, or earliest start of a deadline lease
-    :ivar slack: of a deadline lease: time until its deadline by its duration
-    :ivar managed: whether its servers are booted for its owner
+    :ivar nodes: number of nodes
+    :ivar duration: requested duration in seconds
+    :ivar real: seconds after which its project ends it; None if it runs for the whole duration
+    :ivar ahead: seconds from the request to the start of a reservation, or to the earliest start of a deadline lease
+    :ivar slack: of a deadline lease: time until its deadline divided by its duration
+    :ivar managed: whether the service boots its servers
     """
 
     number: int
@@ -56,11 +56,11 @@ class Job:
 
 
 def jobs_of_a_day(length: float, count: int, slots: int, largest: int) -> Sequence[Job]:
-    """A number of jobs, spread over the day as they were.
+    """Return a number of jobs, spread over the day as they were recorded.
 
     :param length: seconds that the day is to take
     :param slots: nodes that the site has
-    :param largest: nodes that a job may have at most
+    :param largest: most nodes that a job may have
     """
     speed, size = _DAY / length, slots / _MACHINE_NODES
     random = Random(_SEED)

@@ -1,4 +1,4 @@
-"""The reservation service on the lab: API and engine as processes, asked over REST by users of two projects."""
+"""The reservation service on the lab: API and engine as processes, used over REST by users of two projects."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ Document = dict[str, Any]
 
 LIMIT = 120.0
 
-#: Seconds before the start of a reservation at which its hosts are taken and its servers are booted.
+#: Seconds before the start of a reservation at which its hosts are vacated and its servers are booted.
 PREPARATION = 15
 
-#: What a node needs so that four of them fill a host of 8 VCPUs, of which Nova makes 32, and 16 GiB less what it keeps.
+#: Resources of a node such that four nodes fill a host of 8 VCPUs, which Nova counts as 32, and 16 GiB less Nova's
+#: share.
 QUARTER = {"VCPU": 8, "MEMORY_MB": 3_900, "DISK_GB": 1}
 
 _BIN = Path(sys.executable).parent
@@ -43,9 +44,9 @@ class Service:
     """API and engine on the lab, with users of two projects and an administrator.
 
     :param folder: for their files
-    :param settings: further options, by group; they win
+    :param settings: further options, by group; they override the defaults
     :ivar ada: a member of one project
-    :ivar bob: a member of another one
+    :ivar bob: a member of another project
     """
 
     def __init__(self, folder: Path, lab: Lab, settings: Mapping[str, Mapping[str, object]]) -> None:
@@ -85,17 +86,17 @@ class Service:
             "service": {"cloud": "nova"},
             "nova": {
                 "watch_interval": 1,
-                # A report that is lost with the broker is waited for for 30 s, of which a host is not yet down for 15;
-                # the broker is back within some 10 s.
+                # If a message is lost with the broker, its sender waits 30 s for the reply. A host is not considered
+                # down for the first 15 s of that, and the broker is back within some 10 s.
                 "down_grace": 35,
                 "preparation_time": PREPARATION,
-                # There is nothing to copy.
+                # There are no images to copy.
                 **dict.fromkeys(("lost_after", "stalled_after", "hung_after"), 15),
                 **notifications,
                 **login,
             },
             "keystone_authtoken": {"www_authenticate_uri": self.lab.keystone.url, **login},
-            # Nothing is really saved, so that it is quick, however many are saved one after the other.
+            # No memory is really saved, so suspension is quick even if many leases are suspended one after the other.
             "scheduling": {"suspend_rate": 20_000, "resume_rate": 20_000},
         }
         for group, options in settings.items():
@@ -110,7 +111,7 @@ class Service:
         return OwnProcess("lease-scheduler-api", program, self._api_log)
 
     def begin(self, hosts: Sequence[str]) -> None:
-        """Wait until both answer, and take hosts into the pool."""
+        """Wait until API and engine answer, and add hosts to the pool."""
         assert wait_until(self._is_healthy, LIMIT), self._api_log.read_text()
         for name in hosts:
             # The engine may not lead yet.
@@ -126,7 +127,7 @@ class Service:
             return False
 
     def end_engine(self, number: signal.Signals = signal.SIGKILL) -> None:
-        """End the engine, in an orderly way or not."""
+        """Stop the engine, with SIGKILL unless another signal is given."""
         if number == signal.SIGKILL:
             self.engine.kill()
         else:
@@ -137,15 +138,15 @@ class Service:
         self.engine = self.programs.engine()
 
     def said(self) -> str:
-        """What the engine has said last."""
+        """Return the end of the engine's log."""
         return self.programs.log(self.engine)[-8_000:]
 
     def close(self) -> None:
-        """End everything, and leave nothing of it on the lab's servers but users."""
+        """End all processes, and remove what they left in the lab, except for users."""
         self.api.kill()
         self.programs.close()
         with suppress(Exception):
-            # The host aggregate of the pool outlives the service, and the next one has a pool of its own.
+            # The pool's host aggregate outlives the service, and the next service has a pool of its own.
             self._remove_pool()
 
     def _remove_pool(self) -> None:
@@ -159,7 +160,7 @@ class Service:
     # -- asking ----------------------------------------------------------------------------------------------
 
     def ask(self, user: User, method: str, path: str, body: Document | None = None) -> requests.Response:
-        """The answer to a user's request below ``/v1/``."""
+        """Send a user's request to a path below ``/v1/`` and return the answer."""
         if user.id not in self._tokens:
             self._tokens[user.id] = self.lab.keystone.token(user)
         headers = {"X-Auth-Token": self._tokens[user.id], "OpenStack-API-Version": "reservation latest"}
@@ -167,44 +168,44 @@ class Service:
         return requests.request(method, url, json=body, headers=headers, timeout=LIMIT)
 
     def request(self, user: User, **terms: Any) -> requests.Response:
-        """The answer to a request for a lease, which may be refused."""
+        """Request a lease and return the answer, which may be a refusal."""
         return self.ask(user, "POST", "leases", {"name": f"lease-{uuid.uuid4()}", **terms})
 
     def lease(self, user: User, **terms: Any) -> Document:
-        """Make a lease."""
+        """Create a lease."""
         answer = self.request(user, **terms)
         assert answer.status_code == 201, answer.text
         made: Document = answer.json()["lease"]
         return made
 
     def show(self, lease: Document) -> Document:
-        """A lease as it is now; one that is over, too."""
+        """Return a lease as it is now, even if it is over."""
         answer = self.ask(self.operator, "GET", f"leases/{lease['id']}?deleted=true")
         assert answer.ok, answer.text
         found: Document = answer.json()["lease"]
         return found
 
     def state(self, lease: Document) -> str:
-        """The state of a lease."""
+        """Return the state of a lease."""
         return str(self.show(lease)["state"])
 
     def history(self, lease: Document) -> list[Document]:
-        """What became of a lease: instants, states and reasons."""
+        """Return the history of a lease: instants, states and reasons."""
         found: list[Document] = self.ask(self.operator, "GET", f"leases/{lease['id']}/history").json()["history"]
         return found
 
     def became(self, lease: Document, state: str) -> float:
-        """When a lease last came to be in a state, in seconds since the epoch."""
+        """Return when a lease last entered a state, in seconds since the epoch."""
         return max(in_epoch(entry["time"]) for entry in self.history(lease) if entry["to"] == state)
 
     def becomes(self, lease: Document, state: str, limit: float = LIMIT) -> None:
-        """Wait until a lease is in a state; one that is over in another state does not come to it."""
+        """Wait until a lease is in a state. Fail at once if it is over in another state."""
 
         found = ""
 
         def is_so() -> bool:
             nonlocal found
-            # Where the API's database or broker is away for a moment it is asked again.
+            # Ask again while the API's database or broker is away.
             with suppress(requests.RequestException, AssertionError):
                 found = self.state(lease)
             return found == state or found in _OVER
@@ -213,23 +214,23 @@ class Service:
             pytest.fail(f"the lease is {found} and not {state}: {self.history(lease)}\n{self.said()}")
 
     def is_cancelled(self, lease: Document) -> None:
-        """Have a lease end before its time, if it is not over."""
+        """End a lease before its time, unless it is over."""
         self.ask(self.operator, "DELETE", f"leases/{lease['id']}")
 
     # -- the cloud -------------------------------------------------------------------------------------------
 
     def servers(self, user: User) -> list[Document]:
-        """The servers of a user's project, with all that Nova tells its administrator."""
+        """Return the servers of a user's project, with all details that Nova shows to its administrator."""
         path = f"/servers/detail?all_tenants=1&project_id={user.project_id}"
         found: list[Document] = self.admin.compute("GET", path)["servers"]
         return found
 
     def client(self, user: User) -> CloudClient:
-        """Asks Nova as a user."""
+        """Return a client that talks to Nova as a user."""
         return self.lab.client(user)
 
     def settled(self, servers: Sequence[str], limit: float = LIMIT) -> dict[str, str]:
-        """The state of each of some servers by its id when Nova is through with all of them."""
+        """Wait until Nova has finished with some servers, and return the status of each by its id."""
 
         def all_rest() -> bool:
             found.update({each: self.admin.server(each) for each in servers})
@@ -240,21 +241,21 @@ class Service:
         return {each: str(found[each]["status"]) for each in servers}
 
     def remove_servers(self, servers: Sequence[str]) -> None:
-        """Delete servers of whomever, those that are gone already too."""
+        """Delete servers of any project; some may be gone already."""
         for each in servers:
             self._remove(each)
         for each in servers:
             assert wait_until(partial(self._remove, each), LIMIT)
 
     def _remove(self, server: str) -> bool:
-        """Have a server deleted; whether it is gone."""
-        # Nova answers so to a deletion that meets another one, or a boot that has just failed.
+        """Have a server deleted and return whether it is gone."""
+        # Nova gives these answers if another deletion is under way, or if a boot has just failed.
         with suppress(NotFound, InternalServerError):
             self.admin.compute("DELETE", f"/servers/{server}")
         return not self.exists(server)
 
     def exists(self, server: str) -> bool:
-        """Whether Nova still knows a server."""
+        """Return whether Nova still knows a server."""
         try:
             self.admin.server(server)
         except NotFound:
@@ -262,12 +263,12 @@ class Service:
         return True
 
     def template(self) -> Document:
-        """Of the servers of a managed lease."""
+        """Return a template for the servers of a managed lease."""
         (image,) = self.admin.image("GET", "/v2/images?status=active&visibility=public")["images"]
         return {"name": "web", "image_id": image["id"], "networks": "none"}
 
     def left(self) -> list[str]:
-        """What there is of leases of consumers in Nova, Placement and Keystone."""
+        """Return what the leases of the two projects have left in Nova, Placement and Keystone."""
         aggregates = [each["name"] for each in self.admin.compute("GET", "/os-aggregates")["aggregates"]]
         flavors = [each["name"] for each in self.admin.compute("GET", "/flavors?is_public=None")["flavors"]]
         groups = [
@@ -289,21 +290,21 @@ class Service:
         return found
 
     def trusts(self) -> list[Document]:
-        """All trusts that Keystone has."""
+        """Return all trusts in Keystone."""
         found: list[Document] = self.lab.keystone.ask("GET", "OS-TRUST/trusts")["trusts"]
         return found
 
     def nothing_left(self) -> None:
-        """Wait until nothing of leases is left anywhere."""
+        """Wait until no trace of leases is left anywhere."""
         assert wait_until(lambda: self.left() == [], LIMIT), (self.left(), self.said())
 
     def usages(self) -> dict[str, dict[str, int]]:
-        """What is taken of each compute host by class, as Placement counts."""
+        """Return the usage of each compute host by resource class, as Placement counts it."""
         return {name: of_host[0] for name, of_host in usages(self.admin, [h.name for h in self.lab.hosts]).items()}
 
 
 def usages(admin: CloudClient, hosts: Sequence[str]) -> dict[str, tuple[dict[str, int], dict[str, int]]]:
-    """What is taken of hosts, and what there is of them at most, by class, as Placement counts."""
+    """Return the usage and the capacity of hosts by resource class, as Placement counts them."""
     found = {}
     for provider in admin.placement("GET", "/resource_providers")["resource_providers"]:
         if provider["name"] in hosts:
@@ -322,9 +323,9 @@ def usages(admin: CloudClient, hosts: Sequence[str]) -> dict[str, tuple[dict[str
 def running_service(
     lab: Lab, hosts: Sequence[str] | None = None, settings: Mapping[str, Mapping[str, object]] | None = None
 ) -> Iterator[Service]:
-    """A service on the lab, ended in any case.
+    """Run the service on the lab, and end it in any case.
 
-    :param hosts: the pool; all hosts of the lab if none are named
+    :param hosts: the pool; by default all hosts of the lab
     :param settings: options of the service, by group
     """
     lab.ensure_running()
@@ -338,37 +339,37 @@ def running_service(
 
 
 def is_at_rest(server: Document) -> bool:
-    """Whether Nova does nothing with a server at present."""
+    """Return whether Nova is doing nothing with a server at present."""
     if server["status"] == "ERROR":
         return True
     return server["status"] != "BUILD" and server["OS-EXT-STS:task_state"] is None
 
 
 def host_of(server: Document) -> str | None:
-    """The compute host on which a server is, none if it is on none."""
+    """Return the compute host of a server, or None."""
     found: str | None = server["OS-EXT-SRV-ATTR:host"]
     return found
 
 
 def in_seconds(seconds: float) -> tuple[str, int]:
-    """An instant from now, at a full second: as the API takes it, and in seconds since the epoch."""
+    """Return an instant some seconds from now, at a full second: in the API's format, and in epoch seconds."""
     instant = int(time.time() + seconds)
     return as_date(instant), instant
 
 
 def as_date(instant: int) -> str:
-    """An instant as the API takes it."""
+    """Return an instant in the API's format."""
     return datetime.fromtimestamp(instant, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def in_epoch(text: str) -> float:
-    """Seconds since the epoch of an instant that the API gives."""
+    """Return the seconds since the epoch of an instant in the API's format."""
     found = datetime.fromisoformat(text)
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 def insist(call: Callable[[], Any], limit: float = LIMIT) -> Any:
-    """The result of a call that is repeated while a service is away."""
+    """Repeat a call while a service is away, and return its result."""
     found: list[Any] = []
 
     def answered() -> bool:

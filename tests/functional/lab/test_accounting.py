@@ -1,7 +1,8 @@
-"""A day of leases in some minutes, and what ``GET /v1/usage`` makes of it: the same as Nova's notifications say.
+"""A day of leases in some minutes: ``GET /v1/usage`` reports the same as Nova's notifications.
 
-All four kinds, two projects; one ends early, one is extended, one is cancelled, one is preempted and goes on, and the
-host of one dies. The day is looked at in slices: where nothing begins or ends, to the second.
+There are all four kinds and two projects. One lease ends early, one is extended, one is cancelled, one is preempted and
+resumed, and the host of one dies. The day is compared in slices; a slice in which nothing starts or ends must agree to
+the second.
 """
 
 from __future__ import annotations
@@ -37,35 +38,35 @@ from tests.servers.openstack.notifications import NotificationRecorder
 
 pytestmark = [
     pytest.mark.slow,
-    # Connections that a server has dropped are not closed by the library that had them.
+    # The client library does not close connections that a server has dropped.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
 _NAMES = [host.name for host in LAB_HOSTS]
 
-#: The one that has a process of its own, so that it can die alone.
+#: The host with a process of its own, so that it can be killed alone.
 _MORTAL = _NAMES[-1]
 
-#: One fits on a host.
+#: One of these fits on a host.
 _LARGE = {"VCPU": 8, "MEMORY_MB": 9_000, "DISK_GB": 2}
 
 #: Money per node and hour.
 _RATE = 2.5
 
-#: Seconds for which shelving and unshelving go on, and what is planned for each: more for the one, so that it is over
-#: in time, and less for the other, since what comes back before its time is not counted until then.
+#: Real seconds of shelving and unshelving, and the planned seconds of each. The plan for shelving is longer, so that it
+#: is done in time. The plan for unshelving is shorter, because use counts only from the planned time on.
 _COPYING, _PLANNED, _PLANNED_BACK = 10.0, 16, 5
 
 #: Seconds of a slice of the day.
 _SLICE = 5
 
-#: Hours are told with four digits.
+#: Reported hours have four decimals.
 _ROUNDING = 3_600 * 0.5e-4 + 1e-6
 
 
 @pytest.fixture(scope="module")
 def service(lab: Lab) -> Iterator[Service]:
-    """The service, with prices, and a model of how long its hosts take to shelve."""
+    """The service, with prices, and with its hosts' times for shelving in the model."""
     settings: dict[str, dict[str, object]] = {
         "scheduling": {
             "policy_pricing": "constant",
@@ -81,7 +82,7 @@ def service(lab: Lab) -> Iterator[Service]:
 
 
 class _Books:
-    """The leases of the day, and what Nova has said since it began."""
+    """The leases of the day, and Nova's notifications since it began."""
 
     def __init__(self, service: Service, recorder: NotificationRecorder) -> None:
         self.service = service
@@ -90,7 +91,7 @@ class _Books:
         self._made: list[tuple[Document, User, int, dict[str, int], int, bool]] = []
 
     def make(self, user: User, nodes: int, *, servers: bool, needs: Document, **terms: Any) -> Document:
-        """Ask for a lease."""
+        """Request a lease."""
         duration = terms.get("duration") or round(in_epoch(terms["end_date"]) - in_epoch(terms["start_date"]))
         if servers:
             terms["servers"] = [{**self.service.template(), "count": nodes}]
@@ -102,25 +103,25 @@ class _Books:
         return lease
 
     def extended(self, lease: Document, seconds: int) -> None:
-        """Note that a lease lasts longer than was asked for at first."""
+        """Record that a lease was extended beyond the requested duration."""
         self._made = [
             (*each[:4], each[4] + seconds, each[5]) if each[0]["id"] == lease["id"] else each for each in self._made
         ]
 
     def host_size(self) -> dict[str, int]:
-        """What a host has; all have the same."""
+        """Return the resources of a host, which all hosts have."""
         (_, most) = usages(self.service.admin, _NAMES)[_NAMES[0]]
         return {name: most[name] for name in CLASSES}
 
     def booked(self) -> list[Booked]:
-        """All leases as they are now."""
+        """Return all leases as they are now."""
         return [
             Booked(self.service.show(lease), user.project_id, nodes, needs, duration, servers)
             for lease, user, nodes, needs, duration, servers in self._made
         ]
 
     def close(self) -> None:
-        """Have everything end."""
+        """End all leases."""
         for lease, *_ in self._made:
             self.service.is_cancelled(lease)
         self.service.nothing_left()
@@ -139,7 +140,7 @@ def books(service: Service, lab: Lab) -> Iterator[_Books]:
 
 
 def _usage(service: Service, start: int, end: int) -> dict[str, Document]:
-    """What the service tells of all projects, by project."""
+    """Return the usage of all projects as the service reports it."""
     dates = [datetime.fromtimestamp(instant, UTC).strftime("%Y-%m-%dT%H:%M:%S") for instant in (start, end)]
     path = f"usage?all_projects=true&start={dates[0]}&end={dates[1]}"
     answer = service.ask(service.operator, "GET", path)
@@ -148,7 +149,7 @@ def _usage(service: Service, start: int, end: int) -> dict[str, Document]:
 
 
 def _check(books: _Books) -> None:
-    """Nova and the service agree: slice by slice, in all, and about money."""
+    """Check that Nova and the service agree slice by slice, in total, and about money."""
     service = books.service
     booked = books.booked()
     heard = books.recorder.heard()
@@ -172,7 +173,7 @@ def _key(each: Account) -> tuple[str, str]:
 
 
 def _compare(service: Service, kept: list[Account], start: int, end: int) -> bool:
-    """See that both say the same of a slice; whether it was to the second, and there was something to say."""
+    """Compare one slice; return whether it was exact to the second, and not empty."""
     found = _usage(service, start, end)
     expected = accounts.used(kept, start, end)
     told = {(project, kind) for project, each in found.items() for kind in each["kinds"]}
@@ -196,11 +197,11 @@ def _told(service: Service, project: str, kind: str, start: int, end: int) -> tu
 
 
 def _check_revenue(books: _Books, booked: list[Booked], end: int) -> None:
-    """haizea F78, F82: what was agreed on, nodes x duration x rate, of all that was done, whatever was used of it."""
+    """haizea F78, F82: check that revenue is nodes x duration x rate of all done leases, whatever they used."""
     earned: Counter[str] = Counter()
     for each in booked:
         if each.lease["state"] == "done":
-            # One that is extended is paid from when it really began.
+            # An extended lease is charged from its actual start.
             assert 0 <= each.duration - each.lease["duration"] <= accounts.NOTICE
             earned[each.project_id] += each.nodes * each.lease["duration"] / 3_600 * _RATE
     told = _usage(books.service, books.begun, end)
@@ -209,7 +210,7 @@ def _check_revenue(books: _Books, booked: list[Booked], end: int) -> None:
 
 
 def test_leases_of_all_kinds(service: Service, books: _Books) -> None:
-    """One ends early, one is extended, one is cancelled; servers and whole hosts; both projects."""
+    """One lease ends early, one is extended, one is cancelled; with servers and with whole hosts; in both projects."""
     ada, bob = service.ada, service.bob
     early = books.make(bob, 2, servers=True, needs=QUARTER, kind="immediate", duration=120)
     longer = books.make(ada, 1, servers=False, needs=QUARTER, kind="immediate", duration=25)
@@ -240,13 +241,13 @@ def test_leases_of_all_kinds(service: Service, books: _Books) -> None:
     for each in (early, longer, reserved, whole, in_time):
         service.becomes(each, "done")
     assert service.state(cancelled) == "cancelled"
-    # It has paid for all that it asked for, and used a part of it.
+    # It has paid for all that it asked for, and used only a part of it.
     assert in_epoch(service.show(early)["ended_at"]) < running + 120
     _check(books)
 
 
 def test_preempted_and_resumed(lab: Lab, service: Service, books: _Books) -> None:
-    """Putting servers away and bringing them back is counted as use, and what is between is not."""
+    """Shelving and unshelving count as use, and the time in between does not."""
     queued = books.make(service.ada, 4, servers=True, needs=_LARGE, kind="best-effort", duration=70)
     service.becomes(queued, "active")
     for host in _NAMES:
@@ -273,7 +274,7 @@ def test_preempted_and_resumed(lab: Lab, service: Service, books: _Books) -> Non
 
 
 def test_host_dies(lab: Lab, service: Service, books: _Books) -> None:
-    """What was used before is counted, though it is lost, and so is all that is done again; not the time between."""
+    """What was used before the failure counts although it is lost, and so does the repeated work; the gap does not."""
     lost = books.make(service.bob, 4, servers=True, needs=_LARGE, kind="best-effort", duration=30)
     service.becomes(lost, "active")
     assert _MORTAL in {host_of(each) for each in service.servers(service.bob)}

@@ -1,6 +1,6 @@
-"""blazar-tempest-plugin, unchanged, against our service on a real Nova with the profile for Blazar's clients (A.17).
+"""blazar-tempest-plugin, unchanged, against our service on a real Nova with the profile for Blazar's clients.
 
-Its declarative tests want a service that has nothing yet; its scenarios want a cloud all of whose hosts are reservable.
+Its declarative tests need a service without any resources; its scenarios need a cloud with all hosts reservable.
 Tempest runs in an environment of its own, and is told that there are no networks.
 """
 
@@ -40,14 +40,14 @@ _PROFILE: dict[str, dict[str, object]] = {
     "enforcement": {"max_lead_time": -1},
 }
 
-#: Runs the tests of a module. The plugin finds tempest's scenarios only if somebody has imported them.
+#: Runs the tests of a module. The plugin finds tempest's scenario module only if it has been imported before.
 _PROGRAM = """
 import sys, unittest
 import tempest.scenario.manager
 unittest.main(module=None, argv=["unittest", "-v", sys.argv[1]])
 """
 
-#: Tests of each module, which all have to be run.
+#: Tests of each module; all of them have to run.
 SCENARIOS = {
     "test_flavor_reservation": 1,
     "test_host_reservation": 3,
@@ -61,7 +61,7 @@ SCENARIOS = {
 
 @pytest.mark.parametrize("name", ["allocations", "hosts", "leases"])
 def test_gabbi_file(lab: Lab, request: pytest.FixtureRequest, name: str) -> None:
-    """Before the service of the other tests begins: two of them would not agree on the pool."""
+    """Runs before the service of the other tests starts, because two services would not agree on the pool."""
     lab.ensure_running()
     try:
         package = gabbi_files.fetch(request.config.cache.mkdir("blazar-tempest-plugin"))
@@ -69,7 +69,7 @@ def test_gabbi_file(lab: Lab, request: pytest.FixtureRequest, name: str) -> None
         fixtures.missing(str(error))
     hosts = [each["hypervisor_hostname"] for each in lab.admin.compute("GET", "/os-hypervisors")["hypervisors"]]
     with running_service(lab, hosts=(), settings=_PROFILE) as started:
-        # Who asks before an engine leads is refused.
+        # Until an engine leads, requests are refused.
         assert wait_until(lambda: started.ask(started.operator, "DELETE", "os-hosts/1").status_code == 404, _LIMIT)
         with gabbi_files.tempest_paths(f"http://127.0.0.1:{started.port}", hosts) as url:
             files = driver.build_tests(
@@ -93,7 +93,7 @@ def _file_of(suite: unittest.TestSuite) -> str:
 
 
 def _with_token(token: str) -> types.ModuleType:
-    """What the files use to log in."""
+    """Return a module with the fixture by which the files log in."""
 
     class AuthenticationFixture(fixture.GabbiFixture):  # type: ignore[misc]
         def start_fixture(self) -> None:
@@ -132,7 +132,7 @@ def tempest(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="module")
 def service(lab: Lab) -> Iterator[Service]:
-    """Our service with the profile, all hosts in its pool, and known in the catalogue."""
+    """Our service with the profile, with all hosts in its pool and an entry in the catalogue."""
     with running_service(lab, settings=_PROFILE) as started:
         entry = lab.keystone.ensure_service("reservation", f"http://127.0.0.1:{started.port}/v1")
         try:
@@ -196,11 +196,11 @@ def test_scenario(service: Service, tempest: Path, module: str, tmp_path: Path) 
     service.nothing_left()
 
 
-# -- what the plugin does not look at ----------------------------------------------------------------------------
+# -- what the plugin does not check ------------------------------------------------------------------------------
 
 
 def test_tenants_and_their_reservations(service: Service) -> None:
-    """Two projects, each with a host: none gets onto the other's, whatever he says."""
+    """Two projects, each with a host: neither gets onto the other's host, whatever the request says."""
     admin, ada, bob = service.admin, service.client(service.ada), service.client(service.bob)
     end, _ = in_seconds(600)
     leases = {
@@ -233,7 +233,7 @@ def test_tenants_and_their_reservations(service: Service) -> None:
 
 
 def test_a_group_of_servers_goes_with_its_lease(service: Service) -> None:
-    """Whether the lease has begun or not."""
+    """Whether the lease has started or not."""
     for start in (None, in_seconds(3_600)[0]):
         instances: Document = {
             "resource_type": "virtual:instance",

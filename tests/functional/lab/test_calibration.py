@@ -1,4 +1,4 @@
-"""``lease-scheduler-manage calibrate`` on a real Nova whose hypervisors take the time that they are told; haizea E4."""
+"""``lease-scheduler-manage calibrate`` on a real Nova whose hypervisors have set delays; haizea E4."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = [
 
 Document = dict[str, Any]
 
-#: In the same process, so that they can take turns.
+#: In one process, so that their steps can be serialized.
 _HOSTS = ("node1", "node2", "node3")
 
 #: Seconds that steps take.
@@ -45,7 +45,7 @@ _MARK = "lease-scheduler-calibration"
 
 @pytest.fixture(autouse=True)
 def _quick_again(lab: Lab) -> Iterator[None]:
-    """Hosts take no time after the test, and nothing of it is left."""
+    """Hosts have no delays after the test, and nothing of it is left."""
     yield
     for host in _HOSTS:
         lab.set_delays(host, {})
@@ -53,7 +53,7 @@ def _quick_again(lab: Lab) -> Iterator[None]:
 
 @pytest.fixture
 def conf(lab: Lab, tmp_path: Path) -> Path:
-    """How the service logs in."""
+    """The configuration with which the service logs in."""
     path = tmp_path / "service.conf"
     path.write_text(
         f"[DEFAULT]\ntransport_url = {lab.transport_url}\n[nova]\nauth_type = password\n"
@@ -79,7 +79,7 @@ def _of_servers(hosts: Sequence[str] = _HOSTS) -> list[object]:
 
 
 def _left(lab: Lab) -> list[str]:
-    """What there is of runs."""
+    """Return what calibration runs have left."""
     admin = lab.admin
     servers = admin.compute("GET", "/servers/detail?all_tenants=1")["servers"]
     flavors = admin.compute("GET", "/flavors?is_public=None")["flavors"]
@@ -89,7 +89,7 @@ def _left(lab: Lab) -> list[str]:
 
 @pytest.mark.parametrize(("turns", "exclusion"), [("host", Exclusion.LOCAL), ("all", Exclusion.GLOBAL)])
 def test_options_are_measured(lab: Lab, conf: Path, tmp_path: Path, turns: str, exclusion: Exclusion) -> None:
-    """What is written is what the hosts take, and the service reads it."""
+    """The measured options are the hosts' delays, and the service can read them."""
     for host in _HOSTS:
         lab.set_delays(host, _DELAYS, turns)
     options, samples = tmp_path / "options.conf", tmp_path / "samples.json"
@@ -101,7 +101,7 @@ def test_options_are_measured(lab: Lab, conf: Path, tmp_path: Path, turns: str, 
 
     found = json.loads(samples.read_text())
     assert found["source"] == "Nova's notifications"
-    # Single servers, three on one host, and three on as many.
+    # Single servers, three on one host, and three on three hosts.
     assert len(found["samples"]) == (3 + 3 + 3) * len(MeasuredOperation)
     in_force = configuration.load(["--config-file", str(conf), "--config-file", str(options)])
     planning = planning_options(in_force)
@@ -116,7 +116,7 @@ def test_options_are_measured(lab: Lab, conf: Path, tmp_path: Path, turns: str, 
         times = [each["ended"] - each["begun"] for each in single if each["operation"] == operation]
         assert min(times) >= _DELAYS[step]
         assert rate is not None
-        # What is planned is what most stay within.
+        # The planned rate is one that most suspensions keep.
         assert _MEMORY_MB / rate >= fmean(times)
     assert (planning.exclusion, planning.shelve_exclusion) == (exclusion, exclusion)
     assert planning.enactment_overhead >= 1
@@ -127,14 +127,14 @@ def test_options_are_measured(lab: Lab, conf: Path, tmp_path: Path, turns: str, 
 
 @pytest.mark.parametrize(("turns", "exclusion"), [("host", "local"), ("all", "global")])
 def test_the_model_is_true(lab: Lab, conf: Path, tmp_path: Path, turns: str, exclusion: str) -> None:
-    """With options that are measured, observed is at most 1.4 and 1.7 times what is predicted (E4)."""
+    """With measured options, observed times are at most 1.4 and 1.7 times the predicted ones (E4)."""
     for host in _HOSTS:
         lab.set_delays(host, _DELAYS, turns)
     options, check = tmp_path / "options.conf", tmp_path / "check.json"
     single = ("--repetitions", 3, "--at-once")
     done = _calibrate([conf], *_of_servers(), *single, "--output", options)
     assert done.returncode == 0, (done.stdout, done.stderr)
-    # Of the turns that they take, single servers tell nothing.
+    # Single servers show nothing about serialization.
     taken = tmp_path / "turns.conf"
     taken.write_text(f"[scheduling]\nsuspend_resume_exclusion = {exclusion}\nshelve_exclusion = {exclusion}\n")
     words = ("--repetitions", 2, "--at-once", 3, "--group-repetitions", 1, "--check", "--json", check)
@@ -142,7 +142,7 @@ def test_the_model_is_true(lab: Lab, conf: Path, tmp_path: Path, turns: str, exc
     print(done.stdout)
     assert done.returncode == 0, (done.stdout, done.stderr)
     told = json.loads(check.read_text())["accuracy"]
-    # Each way to put away and back: alone, three on one host, and three on as many.
+    # Each way to save and restore: alone, three on one host, and three on three hosts.
     assert len(told) == len(BOUNDS) * 3
     for each in told:
         assert 0 < each["observed"] / each["predicted"] <= each["bound"], each
@@ -150,7 +150,7 @@ def test_the_model_is_true(lab: Lab, conf: Path, tmp_path: Path, turns: str, exc
 
 
 def test_a_model_that_is_not_true(lab: Lab, conf: Path, tmp_path: Path) -> None:
-    """Times that are longer than the options say are told, and the status says so."""
+    """Times longer than the options allow are reported, also by the exit status."""
     lab.set_delays("node1", {"suspend": 2.0})
     wrong = tmp_path / "wrong.conf"
     wrong.write_text("[scheduling]\nsuspend_rate = 5000\nresume_rate = 50\n")
@@ -163,11 +163,11 @@ def test_a_model_that_is_not_true(lab: Lab, conf: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_run_that_is_ended(lab: Lab, conf: Path, how: signal.Signals) -> None:
-    """Killed, it leaves what ``--clean`` finds, and until then no other run begins; otherwise it removes everything."""
+    """Killed, it leaves what ``--clean`` finds, and no other run starts before; interrupted, it removes everything."""
     lab.set_delays("node1", {"suspend": 3.0})
     words = ("--repetitions", 5, "--at-once", "--ways", "suspend")
     command = _command([conf], *_of_servers(["node1"]), *words)
-    # Where the tests run in the background of a shell that has no jobs, they were told to ignore SIGINT.
+    # A shell without job control starts background processes, and so these tests, with SIGINT ignored.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     signal.signal(signal.SIGINT, before)
@@ -195,7 +195,7 @@ def _has_suspending(lab: Lab) -> bool:
 
 
 def test_what_fails_is_left_out(lab: Lab, conf: Path, tmp_path: Path) -> None:
-    """An operation that takes longer than it may is told, and its server is removed."""
+    """An operation that exceeds its limit is reported, and its server is removed."""
     lab.set_delays("node1", {"suspend": 30.0})
     samples = tmp_path / "samples.json"
     words = ("--repetitions", 2, "--at-once", "--ways", "suspend", "stop", "--limit", 8, "--json", samples)
@@ -208,7 +208,7 @@ def test_what_fails_is_left_out(lab: Lab, conf: Path, tmp_path: Path) -> None:
 
 
 def test_hosts_of_others(lab: Lab, admin: CloudClient, conf: Path, tmp_path: Path) -> None:
-    """Servers of others keep it off their host unless one says otherwise, and are not touched; neither are leases."""
+    """Other servers on a host exclude it unless an option allows them; neither they nor leases are touched."""
     words = ("--repetitions", 2, "--at-once", "--ways", "stop")
     server = lab.tenant().boot("precious", lab.flavors["small"])
     host = admin.wait_for(server, "ACTIVE")["OS-EXT-SRV-ATTR:host"]
@@ -230,7 +230,7 @@ def test_hosts_of_others(lab: Lab, admin: CloudClient, conf: Path, tmp_path: Pat
         refused = _calibrate([conf], *_of_servers(["node2"]), *words)
         assert "node2 has a lease (somebody's)" in refused.stderr
         of_aggregate = ("--flavor", "small", "--image", "tiny", "--aggregate", "somebody's", "--busy-hosts")
-        # The pool and its leases are nothing to the flavor that is made, but this aggregate is no lease of anybody.
+        # Without a lease id the aggregate belongs to no lease, so a run may use it.
         admin.compute("POST", path, {"set_metadata": {"metadata": {"lease:id": None}}})
         done = _calibrate([conf], *of_aggregate, *words)
         assert done.returncode == 0, (done.stdout, done.stderr)

@@ -1,4 +1,4 @@
-"""``tools.lab``, with which one starts a lab by hand."""
+"""``tools.lab``, the command that starts a lab by hand."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_up_status_down(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A lab is started that outlives the command, found again, shown, and ended."""
+    """A lab is started, outlives the command, and is found again, shown, and ended."""
     _need_servers()
     folder, port = tmp_path_factory.mktemp("l") / "lab", free_port()
     refused = _command(folder, "status")
@@ -71,7 +71,7 @@ def test_up_status_down(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 def _try_what_is_printed(folder: Path, printed: str) -> None:
-    """As a user does: the first server, then our service with its configuration, then a lease."""
+    """Do what a user does: boot a first server, start our service with its configuration, create a lease."""
     lines = [line.strip() for line in printed.splitlines()]
     sync, engine, api, add = [line.removesuffix(" &").split() for line in lines if "--config-file" in line]
     lease, server = [line.partition("openstack ")[2].split() for line in lines if "openstack " in line]
@@ -97,7 +97,7 @@ def _shown(rc: Path, *words: str) -> dict[str, Any]:
 
 
 def _with(rc: Path, *words: str) -> list[dict[str, Any]]:
-    """What OpenStackClient lists, logged in with a file."""
+    """Return what OpenStackClient lists with the credentials of a file."""
     found: list[dict[str, Any]] = _ask(rc, *words, "--os-compute-api-version", "2.53")
     return found
 
@@ -119,7 +119,7 @@ def _ask(rc: Path, *words: str) -> Any:
 
 @pytest.mark.slow
 def test_process_of_the_lab_dies(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Everything ends with it, one is told so, and can start anew."""
+    """If the supervisor dies, everything ends with it, the status says so, and a new lab can start."""
     _need_servers()
     folder = tmp_path_factory.mktemp("l") / "lab"
     try:
@@ -135,7 +135,7 @@ def test_process_of_the_lab_dies(tmp_path_factory: pytest.TempPathFactory) -> No
 
 
 def _of_sessions(sessions: set[int]) -> list[str]:
-    """Processes that have not ended."""
+    """Return the processes of some sessions that have not ended."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(FileNotFoundError, ProcessLookupError):
@@ -148,7 +148,7 @@ def _of_sessions(sessions: set[int]) -> list[str]:
 def test_what_is_missing_is_said_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """All of it in one line, before anything is installed or started."""
+    """All missing programs are named in one line, before anything is installed or started."""
 
     def absent() -> None:
         raise MissingServerError("not there")
@@ -164,7 +164,7 @@ def test_what_is_missing_is_said_at_once(
 
 
 def test_why_packages_cannot_be_installed() -> None:
-    """The error, not pip's advice after it."""
+    """pip's error is reported, not the advice after it."""
     said = (
         "ERROR: Could not find a version that satisfies the requirement nova==99\n"
         "ERROR: No matching distribution found for nova==99\n\n[notice] A new release of pip is available\n"
@@ -174,7 +174,7 @@ def test_why_packages_cannot_be_installed() -> None:
 
 
 def test_what_is_not_a_lab(tmp_path: Path) -> None:
-    """Nobody's files are removed, and whoever asks for nonsense is told so in one line."""
+    """Foreign files are not removed, and a wrong argument is reported in one line."""
     (tmp_path / "precious").touch()
     for words in (["up"], ["down"], ["status"]):
         refused = _command(tmp_path, *words)

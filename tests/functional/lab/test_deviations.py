@@ -1,4 +1,4 @@
-"""The world does not do what was planned: servers deleted by their owner, hosts that go, others' servers, edits."""
+"""Deviations from the plan: deleted servers, failing hosts, servers without leases, edited aggregates."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from tests.servers.openstack.notifications import NotificationRecorder
 
 pytestmark = [
     pytest.mark.slow,
-    # Connections that a server has dropped are not closed by the library that had them.
+    # The client library does not close connections that a server has dropped.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
 _NAMES = [host.name for host in LAB_HOSTS]
 
-#: A host that dies alone.
+#: A host that can be killed alone.
 _MORTAL = "node4"
 
 _WHOLE: Document = {"exclusive": True, "resources": QUARTER}
@@ -40,7 +40,7 @@ _WHOLE: Document = {"exclusive": True, "resources": QUARTER}
 
 @pytest.fixture(scope="module")
 def service(lab: Lab) -> Iterator[Service]:
-    """The service, which compares leases and cloud so often that one can wait for it."""
+    """The service, which reconciles so often that a test can wait for it."""
     settings = {"engine": {"reconcile_interval": 5}, "nova": {"inspect_interval": 5}}
     with running_service(lab, settings=settings) as started:
         yield started
@@ -67,14 +67,14 @@ def _aggregate(service: Service, lease: Document) -> Document:
 
 
 def _hosts(service: Service, lease: Document) -> set[str]:
-    """Those that a lease has for itself, as Nova says."""
+    """Return the hosts that Nova has in a lease's aggregate."""
     with suppress(StopIteration):
         return set(_aggregate(service, lease)["hosts"])
     return set()
 
 
 def test_owner_deletes_his_servers(service: Service, leases: list[Document], recorder: NotificationRecorder) -> None:
-    """A managed lease is over when its last server is gone; whoever waits begins at once."""
+    """A managed lease is over when its last server is gone; a waiting lease starts at once."""
     nodes = [{"count": 16, "resources": QUARTER}]
     servers = [{**service.template(), "count": 2}]
     first = service.lease(service.ada, kind="best-effort", duration=900, nodes=nodes, servers=servers)
@@ -96,7 +96,7 @@ def test_owner_deletes_his_servers(service: Service, leases: list[Document], rec
 
 
 def test_host_is_disabled(service: Service, leases: list[Document]) -> None:
-    """Nothing new begins there, and what runs there goes on."""
+    """No lease starts there any more, and running servers continue."""
     running = service.lease(
         service.ada,
         kind="immediate",
@@ -124,21 +124,21 @@ def test_host_is_disabled(service: Service, leases: list[Document]) -> None:
 
 
 def _takes(service: Service, count: int) -> bool:
-    """Whether so many whole hosts could be had at once."""
+    """Return whether that many whole hosts are available at once."""
     terms: Document = {"kind": "immediate", "duration": 5, "nodes": [{"count": count, **_WHOLE}]}
     return bool(service.ask(service.operator, "POST", "quotes", {"name": "try", **terms}).json()["quote"]["granted"])
 
 
 def _kill(lab: Lab) -> None:
-    """Have a host die, and wait until Nova has noticed."""
+    """Kill a host, and wait until Nova has noticed."""
     lab.computes_of(_MORTAL).kill()
-    # Details of hypervisors are not to be had while one of them does not answer.
+    # Not from hypervisor details, which fail while one hypervisor does not answer.
     path = f"/os-services?binary=nova-compute&host={_MORTAL}"
     assert wait_until(lambda: lab.admin.compute("GET", path)["services"][0]["state"] == "down", LIMIT)
 
 
 def test_host_dies_and_another_is_free(service: Service, leases: list[Document], lab: Lab) -> None:
-    """A reservation of two hosts gets another one, and its server begins anew there."""
+    """A reservation of two hosts gets another host, and its server is rebuilt there."""
     (start_date, _), (end_date, _) = in_seconds(PREPARATION + 5), in_seconds(400)
     both = [
         service.lease(
@@ -154,7 +154,7 @@ def test_host_dies_and_another_is_free(service: Service, leases: list[Document],
     leases += both
     for lease in both:
         service.becomes(lease, "active")
-    # The two have all hosts; it is the one that dies which counts.
+    # The two leases have all hosts; the one that is on the killed host matters.
     (hit,) = [lease for lease in both if _MORTAL in _hosts(service, lease)]
     (other,) = [lease for lease in both if lease is not hit]
     (stays,) = _hosts(service, hit) - {_MORTAL}
@@ -177,7 +177,7 @@ def test_host_dies_and_another_is_free(service: Service, leases: list[Document],
 
 
 def test_host_dies_and_none_is_free(service: Service, leases: list[Document], lab: Lab) -> None:
-    """A reservation of all hosts goes on without, says so, and has it again when the host is back."""
+    """A reservation of all hosts continues without the host, reports it, and has the host again when it is back."""
     lease = service.lease(service.ada, kind="immediate", duration=600, nodes=[{"count": 4, **_WHOLE}])
     leases.append(lease)
     service.becomes(lease, "active")
@@ -192,7 +192,7 @@ def test_host_dies_and_none_is_free(service: Service, leases: list[Document], la
 
 
 def test_somebody_elses_server(service: Service, leases: list[Document]) -> None:
-    """One that an administrator forces onto a host of a lease is told of; the lease goes on."""
+    """A server that an administrator forces onto a lease's host is reported; the lease continues."""
     lease = service.lease(service.ada, kind="immediate", duration=600, nodes=[{"count": 1, **_WHOLE}])
     leases.append(lease)
     service.becomes(lease, "active")
@@ -207,7 +207,7 @@ def test_somebody_elses_server(service: Service, leases: list[Document]) -> None
 
 
 def test_aggregate_edited_by_hand(service: Service, leases: list[Document]) -> None:
-    """What an administrator takes from the aggregate of a lease, or adds to it, is put right."""
+    """A host that an administrator removes from a lease's aggregate, or adds to it, is put right."""
     lease = service.lease(service.ada, kind="immediate", duration=600, nodes=[{"count": 2, **_WHOLE}])
     leases.append(lease)
     service.becomes(lease, "active")
@@ -228,9 +228,9 @@ def test_aggregate_edited_by_hand(service: Service, leases: list[Document]) -> N
 
 
 def test_host_after_a_lease_that_it_has_learnt_of(service: Service, leases: list[Document], lab: Lab) -> None:
-    """Servers can be booted on a host when a lease is over whose slots nova-compute has learnt of meanwhile.
+    """Servers can be booted on a host after a lease whose slots nova-compute has cached is over.
 
-    It fails as long as it remembers a child provider of its host that somebody else has removed.
+    While nova-compute remembers a child provider that another client has removed, its updates fail.
     """
     lease = service.lease(service.ada, kind="immediate", duration=600, nodes=[{"count": 16, "resources": QUARTER}])
     leases.append(lease)
@@ -247,7 +247,7 @@ def test_host_after_a_lease_that_it_has_learnt_of(service: Service, leases: list
 
 
 def test_trust_of_a_lease_that_never_began(service: Service) -> None:
-    """What a consumer trusted us with ends with his lease, whether it began or not."""
+    """A trust that a user gave us ends with the lease, whether it started or not."""
     (start_date, _), (end_date, _) = in_seconds(3_600), in_seconds(7_200)
     lease = service.lease(
         service.operator,
@@ -265,7 +265,7 @@ def test_trust_of_a_lease_that_never_began(service: Service) -> None:
 
 
 def test_deleted_while_they_are_shelved(service: Service, leases: list[Document], lab: Lab) -> None:
-    """Servers that are gone keep nobody from making room."""
+    """Servers that are deleted meanwhile do not delay making room."""
     nodes = [{"count": 16, "resources": QUARTER}]
     for seconds in (15.0, 0.0):
         for name in _NAMES:
@@ -295,11 +295,11 @@ def test_deleted_while_they_are_shelved(service: Service, leases: list[Document]
 
 
 def _all_are_shelved(service: Service, count: int) -> bool:
-    """Whether so many servers are being shelved."""
+    """Return whether that many servers are being shelved."""
     found = service.servers(service.ada)
     return [each["OS-EXT-STS:task_state"] is not None for each in found] == [True] * count
 
 
 def test_nothing_is_left(service: Service) -> None:
-    """In Nova, Placement and Keystone, when all leases are over."""
+    """Nothing is left in Nova, Placement and Keystone when all leases are over."""
     service.nothing_left()

@@ -1,4 +1,4 @@
-"""What the documentation shows boots: a server on every example lease that has nodes."""
+"""The examples of the documentation boot: a server for every example lease with nodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PAGES = (_ROOT / "README.md", *sorted((_ROOT / "doc" / "source").rglob("*.rst")
 
 
 def _nodes() -> Iterator[tuple[str, list[Document]]]:
-    """The node sets of all examples, each with its page."""
+    """Return the node sets of all examples, each with its page."""
     for page in _PAGES:
         text = page.read_text()
         for found in re.finditer(r'"nodes":\s*(?=\[)', text):

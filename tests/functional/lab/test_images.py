@@ -1,4 +1,4 @@
-"""Images of leases are in the caches of their hosts before these boot, on a real Nova (haizea F60-F65, 7.2)."""
+"""Images of leases are in the caches of their hosts before servers boot, on a real Nova (haizea F60-F65, 7.2)."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from tests.servers.openstack.notifications import Notification, NotificationReco
 
 pytestmark = pytest.mark.slow
 
-#: Seconds that it takes to bring an image to a host, as the plan has it.
+#: Planned seconds for bringing an image to a host.
 _SECONDS = 4
 
-#: Seconds by which the engine may act after an instant, on a machine that does other things too.
+#: Seconds by which the engine may act late on a busy machine.
 _PROMPT = 10.0
 
 
 @pytest.fixture(scope="module")
 def service(lab: Lab) -> Iterator[Service]:
-    """The service, which has images brought ahead."""
+    """The service, with pre-caching of images turned on."""
     settings: dict[str, dict[str, object]] = {
         "image_transfer": {"lease_preparation": "imagetransfer", "force_imagetransfer_time": _SECONDS}
     }
@@ -44,7 +44,7 @@ def service(lab: Lab) -> Iterator[Service]:
 
 @pytest.fixture
 def image(service: Service) -> Iterator[str]:
-    """An image that no host has."""
+    """An image that is in no host's cache."""
     description = {"name": f"image-{uuid.uuid4()}", "disk_format": "raw", "container_format": "bare"}
     made = service.admin.image("POST", "/v2/images", {**description, "visibility": "public"})["id"]
     service.admin.upload(made, bytes(1024))
@@ -53,7 +53,7 @@ def image(service: Service) -> Iterator[str]:
 
 
 def _reserve(service: Service, image: str, seconds: float, hosts: Sequence[str] = (), lasts: int = 20) -> Document:
-    """A lease of two whole hosts with a server on each, and when it begins."""
+    """Reserve two whole hosts with a server on each; return the lease with its start."""
     (start_date, start), (end_date, _) = in_seconds(seconds), in_seconds(seconds + lasts)
     nodes: Document = {"count": 2, "exclusive": True, "resources": QUARTER}
     template = {"name": "web", "image_id": image, "networks": "none"}
@@ -69,7 +69,7 @@ def _reserve(service: Service, image: str, seconds: float, hosts: Sequence[str] 
 
 
 def _named(hosts: Sequence[str]) -> str:
-    """A query for these hosts."""
+    """Return a resource property query for these hosts."""
     return json.dumps(["or", *(["==", "$hypervisor_hostname", host] for host in hosts)])
 
 
@@ -78,13 +78,13 @@ def _hosts_of_servers(service: Service) -> set[str | None]:
 
 
 def _cached_on(service: Service, image: str) -> set[str]:
-    """Hosts whose hypervisors say that they have an image."""
+    """Return the hosts whose hypervisors have an image in their cache."""
     lab = service.lab
     return {host.name for host in lab.hosts if image in lab.computes_of(host.name).cached_images(host.name)}
 
 
 def _brought(recorder: NotificationRecorder, image: str) -> list[Notification]:
-    """What Nova has said of hosts to whose caches an image came because somebody asked for it."""
+    """Return Nova's notifications of hosts that cached an image on request."""
     heard = recorder.heard("aggregate.cache_images.progress")
     return [each for each in heard if image in (*each.payload["images_cached"], *each.payload["images_failed"])]
 
@@ -92,7 +92,7 @@ def _brought(recorder: NotificationRecorder, image: str) -> list[Notification]:
 def test_an_image_is_there_before_its_lease_and_is_brought_once(
     service: Service, image: str, leases: list[Document], recorder: NotificationRecorder
 ) -> None:
-    """On exactly the lease's hosts; a second lease of the image goes to these, and nothing is brought for it."""
+    """Exactly the lease's hosts get it; a second lease of the image goes to these without a transfer."""
     chosen = ("node2", "node4")
     first = _reserve(service, image, PREPARATION + 3 * _SECONDS + 15, chosen)
     leases.append(first)
@@ -105,7 +105,7 @@ def test_an_image_is_there_before_its_lease_and_is_brought_once(
     brought = _brought(recorder, image)
     assert sorted(each.payload["host"] for each in brought) == list(chosen)
     assert [each.payload["images_failed"] for each in brought] == [[], []]
-    # As late as possible, and not too late.
+    # As late as possible, and in time.
     assert all(boot - 2 * _SECONDS - 2 <= each.at <= boot + 1 for each in brought), [each.at - boot for each in brought]
     assert _cached_on(service, image) == set(chosen)
     changes = [(entry["to"], in_epoch(entry["time"])) for entry in service.history(first)]
@@ -128,7 +128,7 @@ def test_an_image_is_there_before_its_lease_and_is_brought_once(
 def test_an_engine_is_killed_while_an_image_is_brought(
     service: Service, image: str, leases: list[Document], recorder: NotificationRecorder
 ) -> None:
-    """The next one has it brought once more; the lease begins when it should, and nothing is left."""
+    """The next engine has it transferred again; the lease starts in time, and nothing is left."""
     chosen = ("node1", "node3")
     for host in chosen:
         service.lab.set_delays(host, {"cache_image": 6})
@@ -155,7 +155,7 @@ def test_an_engine_is_killed_while_an_image_is_brought(
 def test_an_image_that_is_deleted_meanwhile_harms_nobody_else(
     service: Service, image: str, leases: list[Document], recorder: NotificationRecorder
 ) -> None:
-    """Nova cannot bring it; the lease of another image begins in time."""
+    """Nova cannot fetch it; a lease of another image starts in time."""
     gone = service.admin.image(
         "POST", "/v2/images", {"name": "gone", "disk_format": "raw", "container_format": "bare"}
     )["id"]

@@ -1,4 +1,4 @@
-"""The tenant who tries to get in: nobody has capacity that is another's, as Placement and Nova say."""
+"""Tenants who try to get more than they have: Placement and Nova show that none gets another project's capacity."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ pytestmark = pytest.mark.slow
 
 _BOOTS, _THREADS = 50, 10
 
-#: Seconds by which a reservation may begin late if all of Nova shares two cores with so many boots.
+#: Seconds by which a reservation may start late while all of Nova shares two cores with so many boots.
 _CROWDED = 60
 
 
 @pytest.fixture(scope="module")
 def preemptible(admin: CloudClient) -> Iterator[str]:
-    """A flavor whose servers give way to leases; eight of them fill a host."""
+    """A flavor of preemptible servers; eight of them fill a host."""
     body: Document = {"flavor": {"name": f"guest-{uuid.uuid4()}", "vcpus": 2, "ram": 1_900, "disk": 1}}
     flavor = str(admin.compute("POST", "/flavors", body)["flavor"]["id"])
     admin.compute("POST", f"/flavors/{flavor}/os-extra_specs", {"extra_specs": {"lease:preemptible": "true"}})
@@ -50,7 +50,7 @@ def preemptible(admin: CloudClient) -> Iterator[str]:
 
 @pytest.fixture
 def servers(service: Service) -> Iterator[list[str]]:
-    """Servers that are deleted after the test, whatever becomes of it."""
+    """Servers that are deleted after the test, whatever its outcome."""
     made: list[str] = []
     yield made
     service.remove_servers(made)
@@ -69,7 +69,7 @@ def _flavor(admin: CloudClient, lease: Document) -> str:
 
 
 def test_who_may_not_get_in_does_not(service: Service, leases: list[Document], servers: list[str]) -> None:
-    """Neither with another project's hint, by whatever name, nor with its flavor, nor without anything."""
+    """Neither with another project's hint, under any name, nor with its flavor, nor without either."""
     admin, bob, ada = service.admin, service.client(service.bob), service.client(service.ada)
     lease = service.lease(service.ada, kind="immediate", duration=600, nodes=[{"count": 2, "resources": QUARTER}])
     leases.append(lease)
@@ -77,7 +77,7 @@ def test_who_may_not_get_in_does_not(service: Service, leases: list[Document], s
     flavor, aggregate = _flavor(admin, lease), _aggregate(admin, lease)
     with pytest.raises(HttpError) as refusal:
         bob.boot("stolen", flavor)
-    # Nova does not say that there is such a flavor.
+    # Nova does not reveal that there is such a flavor.
     assert refusal.value.http_status in (400, 403, 404)
     small = service.lab.flavors["small"]
     attempts = [
@@ -95,14 +95,14 @@ def test_who_may_not_get_in_does_not(service: Service, leases: list[Document], s
     servers += mine
     assert service.settled(refused) == dict.fromkeys(refused, "ERROR")
     assert {host_of(admin.server(each)) for each in refused} == {None}
-    # Its owner gets what he has, and no more.
+    # Its own project gets the leased capacity, and no more.
     assert sorted(service.settled(mine).values()) == ["ACTIVE", "ACTIVE", "ERROR"]
 
 
 def test_a_small_shared_lease_opens_nothing_else(
     service: Service, leases: list[Document], servers: list[str], preemptible: str
 ) -> None:
-    """Its owner boots other flavors with its hint, resizes what it has, and tries again when it is over."""
+    """The project boots other flavors with its hint, resizes its servers, and tries again after the lease."""
     ada, admin = service.client(service.ada), service.admin
     small: Document = {"VCPU": 1, "MEMORY_MB": 512, "DISK_GB": 1}
     terms: Document = {"kind": "immediate", "nodes": [{"count": 1, "resources": small}]}
@@ -143,7 +143,7 @@ def test_a_small_shared_lease_opens_nothing_else(
 
 
 def test_a_whole_host_is_left_at_the_end(service: Service, leases: list[Document], servers: list[str]) -> None:
-    """Tags of another lease of the same project keep no server there, and one that is still being placed goes too."""
+    """Tags of another lease of the same project do not keep a server there, nor one that is still being placed."""
     ada, small = service.client(service.ada), service.lab.flavors["small"]
     long = service.lease(service.ada, kind="immediate", duration=600, nodes=[{"count": 1, "resources": QUARTER}])
     whole = service.lease(service.ada, kind="immediate", duration=600, nodes=[{"count": 1, "exclusive": True}])
@@ -162,7 +162,7 @@ def test_a_whole_host_is_left_at_the_end(service: Service, leases: list[Document
     servers += late[4:]
 
     def all_rest() -> bool:
-        # Those that came are deleted, maybe between two looks.
+        # Servers that got onto a host are deleted, maybe between two checks.
         return all(is_at_rest(each) for each in service.servers(service.ada))
 
     assert wait_until(all_rest, LIMIT)
@@ -178,13 +178,13 @@ def test_a_whole_host_is_left_at_the_end(service: Service, leases: list[Document
 def test_a_reservation_with_a_host_that_is_not_free(
     service: Service, leases: list[Document], servers: list[str]
 ) -> None:
-    """Another host takes its place; without one the rest is handed over in time, and the other when it is free."""
+    """Another host replaces it; if there is none, the rest is delivered in time, and that host once it is free."""
     admin, small = service.admin, service.lab.flavors["small"]
     firm = admin.boot("forced", small, availability_zone="nova:node2")
     servers.append(firm)
     assert service.settled([firm]) == {firm: "ACTIVE"}
     for count in (3, 4):
-        # Nothing is planned on the host that is known not to be free until it is looked at again, after a minute.
+        # Nothing is planned on a host that is known to be occupied until the next check, a minute later.
         ahead = PREPARATION + (10 if count == 3 else 75)
         (start_date, start), (end_date, _) = in_seconds(ahead), in_seconds(ahead + 390)
         nodes: Document = {"count": count, "exclusive": True, "resources": QUARTER}
@@ -205,7 +205,7 @@ def test_a_reservation_with_a_host_that_is_not_free(
         if count == 3:
             service.is_cancelled(lease)
             assert wait_until(lambda: not service.servers(service.bob), LIMIT)
-    # Whose server it is, and where, is for the operator.
+    # The server and its host are shown only to operators.
     assert firm in service.programs.log(service.engine)
     found = service.ask(service.bob, "GET", f"leases/{lease['id']}").json()["lease"]
     assert found["reservations"][0]["missing_resources"] is True
@@ -221,7 +221,7 @@ def test_a_reservation_with_a_host_that_is_not_free(
 
 
 def test_forged_aggregate(service: Service, leases: list[Document]) -> None:
-    """A tenant makes no aggregates and no flavors, changes none, and chooses no host."""
+    """A tenant can neither create nor change aggregates and flavors, nor choose a host."""
     lease = service.lease(service.ada, kind="immediate", duration=600, nodes=[{"count": 1, "exclusive": True}])
     leases.append(lease)
     service.becomes(lease, "active")
@@ -244,7 +244,7 @@ def test_forged_aggregate(service: Service, leases: list[Document]) -> None:
 
 
 def test_forged_tag(service: Service, leases: list[Document], servers: list[str], preemptible: str) -> None:
-    """A server with the tag of another's lease is none of it: it gives way, and takes nobody's place."""
+    """A server with the tag of another project's lease is not part of it: it makes room, and takes no slot."""
     bob = service.client(service.bob)
     (start_date, _), (end_date, _) = in_seconds(PREPARATION + 20), in_seconds(PREPARATION + 20 + _CROWDED)
     terms = {
@@ -263,10 +263,9 @@ def test_forged_tag(service: Service, leases: list[Document], servers: list[str]
 
 
 class _Watch:
-    """Looks all the time who is where, and what Placement counts.
+    """Samples all the time which servers are where, and what Placement counts.
 
-    :ivar samples: for each look when it began, project, host, id and state of every server, and what more is taken
-        than there is
+    :ivar samples: for each sample: when it started; project, host, id and state of every server; overcommitted capacity
     """
 
     def __init__(self, service: Service) -> None:
@@ -305,7 +304,7 @@ def _state(server: Document) -> str:
 
 @pytest.mark.parametrize("exclusive", [True, False])
 def test_race(service: Service, leases: list[Document], servers: list[str], preemptible: str, exclusive: bool) -> None:
-    """Fifty boots by somebody else while a reservation begins: it has everything, and nobody is where he may not be."""
+    """Another project boots fifty servers while a reservation starts: it gets everything, and none of them gets in."""
     (start_date, start), (end_date, _) = in_seconds(PREPARATION + 12), in_seconds(PREPARATION + 12 + 2 * _CROWDED)
     nodes: Document = {"count": 2, "exclusive": True} if exclusive else {"count": 16}
     lease = service.lease(
@@ -323,7 +322,7 @@ def test_race(service: Service, leases: list[Document], servers: list[str], pree
 
     def boot(number: int) -> str:
         flavor, hints = kinds[number % len(kinds)]
-        # From some seconds before its hosts are taken until it has begun.
+        # From some seconds before its hosts are vacated until it has started.
         instant = start - PREPARATION - 4 + number * (PREPARATION + 6) / _BOOTS
         time.sleep(max(0.0, instant - time.time()))
         return service.client(service.bob).boot("racer", flavor, hints=hints)
@@ -336,11 +335,11 @@ def test_race(service: Service, leases: list[Document], servers: list[str], pree
         assert [each["status"] for each in mine] == ["ACTIVE"] * nodes["count"]
         hosts = set(_aggregate(service.admin, lease)["hosts"])
         assert len(hosts) == (2 if exclusive else 4)
-        # Each host has as many as it was planned to have.
+        # Each host has as many of its servers as planned.
         assert Counter(host_of(each) for each in mine) == dict.fromkeys(hosts, nodes["count"] // len(hosts))
         time.sleep(2)
     states = service.settled(servers)
-    # The hint of another project leads nowhere, and without one only servers that give way get into the pool.
+    # The hint of another project has no effect, and without a hint only preemptible servers get into the pool.
     for number, server in enumerate(servers):
         if number % len(kinds) != 1:
             assert states[server] == "ERROR", number
@@ -358,5 +357,5 @@ def test_race(service: Service, leases: list[Document], servers: list[str], pree
 
 
 def test_nothing_is_left(service: Service) -> None:
-    """In Nova, Placement and Keystone, when all leases are over."""
+    """Nothing is left in Nova, Placement and Keystone when all leases are over."""
     service.nothing_left()

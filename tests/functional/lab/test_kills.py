@@ -1,4 +1,4 @@
-"""What the service needs is killed in the middle of a preemption; in the end everything is as if nothing had been."""
+"""What the service depends on is killed during a preemption; in the end everything is as if nothing had happened."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from tests.servers.fixtures import LAB_HOSTS
 
 pytestmark = [
     pytest.mark.slow,
-    # Connections that a server has dropped are not closed by the library that had them.
+    # The client library does not close connections that a server has dropped.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
 _PRODUCTION = Path(__file__).parents[3] / "doc" / "source" / "admin" / "production.rst"
 
-#: Our engine among the servers of the lab.
+#: Name for our engine, beside the servers of the lab.
 _ENGINE = "engine"
 
-#: Seconds; a test that takes seven minutes ends the run of all tests.
+#: Limit in seconds; a test that takes seven minutes would end the whole test run.
 _LONG = 150.0
 
-#: Seconds that the best-effort lease runs; it is not over when the reservation begins.
+#: Seconds that the best-effort lease runs; it is not done when the reservation starts.
 _DURATION = 45
 
 
 @pytest.fixture
 def leases(service: Service) -> Iterator[list[Document]]:
-    """Leases that are deleted after the test; what may be left of them is seen in the end."""
+    """Leases that are deleted after the test; the last test checks what they leave."""
     made: list[Document] = []
     yield made
     for lease in made:
@@ -47,7 +47,7 @@ def leases(service: Service) -> Iterator[list[Document]]:
 class _Preempted:
     """A best-effort lease that makes room for a reservation.
 
-    :ivar servers: ids of those of the best-effort lease
+    :ivar servers: ids of the servers of the best-effort lease
     """
 
     queued: Document
@@ -57,7 +57,7 @@ class _Preempted:
 
 @pytest.fixture
 def preempted(service: Service, leases: list[Document]) -> _Preempted:
-    """Both of them; the servers are just being shelved."""
+    """Both leases, while the servers are being shelved."""
     nodes = [{"count": 4 * len(LAB_HOSTS), "resources": QUARTER}]
     servers = [{**service.template(), "count": 4}]
     queued = service.lease(service.ada, kind="best-effort", duration=_DURATION, nodes=nodes, servers=servers)
@@ -93,7 +93,7 @@ def preempted(service: Service, leases: list[Document]) -> _Preempted:
 def test_killed_in_a_preemption(service: Service, preempted: _Preempted, victims: Sequence[str]) -> None:
     """A best-effort lease makes room for a reservation and is done in the end, whatever is killed meanwhile.
 
-    Nothing is promised for the time in which nobody can do anything, so the reservation may begin late.
+    Nothing can be done while a server is away, so the reservation may start late.
     """
     _kill(service, victims)
     _start_again(service, victims)
@@ -106,9 +106,9 @@ def test_killed_in_a_preemption(service: Service, preempted: _Preempted, victims
 
 
 def test_the_database_is_away_while_it_is_resumed(service: Service, preempted: _Preempted) -> None:
-    """For longer than the lease has left: its work is saved, and waits until it can go on.
+    """The database is away for longer than the lease has left: its work is saved, and waits until it can resume.
 
-    If Nova has lost what it was doing with a server, that takes an operator.
+    If Nova has lost its task on a server, an operator has to intervene.
     """
     service.becomes(preempted.reserved, "active", _LONG)
     service.becomes(preempted.reserved, "done", _LONG)
@@ -123,7 +123,7 @@ def test_the_database_is_away_while_it_is_resumed(service: Service, preempted: _
 
     assert wait_until(goes_on, _LONG), service.said()
     if service.show(preempted.queued)["state"] != "active":
-        # It holds no host that others could have, and nothing of it is gone.
+        # It holds no host that other leases could use, and none of its servers are lost.
         service.becomes(preempted.queued, "suspended-pending", _LONG)
         assert {each["id"] for each in service.servers(service.ada)} == preempted.servers
         _mend_servers(service)
@@ -131,28 +131,28 @@ def test_the_database_is_away_while_it_is_resumed(service: Service, preempted: _
 
 
 def _mend_servers(service: Service) -> None:
-    """Do as the documentation says with those servers of the best-effort lease that Nova has lost."""
+    """Do as the documentation says with those servers of the best-effort lease whose task Nova has lost."""
     (statement,) = re.findall(r"^ *(UPDATE instances SET .*?;)$", _PRODUCTION.read_text(), re.MULTILINE | re.DOTALL)
     for each in service.servers(service.ada):
         execute(service.lab.mariadb.database_url("nova"), statement.replace("SERVER", each["id"]))
 
 
 def _goes_on_to_its_end(service: Service, preempted: _Preempted) -> None:
-    """The best-effort lease runs with the servers that it had, and for as long as it had left."""
+    """Check that the best-effort lease continues with its servers and runs for as long as it had left."""
     service.becomes(preempted.queued, "active", _LONG)
-    # They are the same servers: nothing of the work was lost.
+    # The servers are the same, so no work was lost.
     mine = insist(lambda: service.servers(service.ada))
     assert {each["id"] for each in mine} == preempted.servers
     assert {each["status"] for each in mine} == {"ACTIVE"}
     service.becomes(preempted.queued, "done", _LONG)
     assert _DURATION - 1 <= service.show(preempted.queued)["accumulated"] <= _DURATION + 1
     states = [entry["to"] for entry in service.history(preempted.queued)]
-    # A queue, two runs, and no third one.
+    # It was queued, ran twice, and did not start a third time.
     assert states.count("active") == 2, states
 
 
 def _is_any(service: Service, task: str) -> bool:
-    """Whether something whose name begins so is being done to a server of the best-effort lease."""
+    """Return whether a task with such a name is in progress on a server of the best-effort lease."""
     found = service.servers(service.ada)
     return any((each["OS-EXT-STS:task_state"] or "").startswith(task) for each in found)
 
@@ -172,5 +172,5 @@ def _start_again(service: Service, victims: Sequence[str]) -> None:
 
 
 def test_nothing_is_left(service: Service) -> None:
-    """In Nova, Placement and Keystone, when all leases are over."""
+    """Nothing is left in Nova, Placement and Keystone when all leases are over."""
     service.nothing_left()

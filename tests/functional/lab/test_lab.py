@@ -1,4 +1,4 @@
-"""The lab does what a cloud does, and what happens to a cloud."""
+"""The lab works as a cloud does, and can fail as a cloud does."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _host(admin: CloudClient, server: str) -> str | None:
 
 
 def _state(admin: CloudClient, host: str) -> str:
-    """What Nova says of a host's compute service: up or down."""
+    """Return the state of a host's compute service according to Nova: up or down."""
     (found,) = admin.compute("GET", f"/os-services?binary=nova-compute&host={host}")["services"]
     return str(found["state"])
 
@@ -63,7 +63,7 @@ def _flavor(admin: CloudClient, extra_specs: dict[str, str]) -> Iterator[str]:
 
 
 def _sockets(sessions: set[int]) -> set[str]:
-    """Numbers of the sockets that processes of some sessions have."""
+    """Return the numbers of the sockets of some sessions' processes."""
     found = set()
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -75,7 +75,7 @@ def _sockets(sessions: set[int]) -> set[str]:
 
 
 def test_nothing_listens_beyond_loopback(lab: Lab) -> None:
-    """All services wait for connections on this machine's own address only."""
+    """All services listen on this machine's loopback addresses only."""
     ours = _sockets({process.pid for server in lab.servers.values() for process in server._processes})
     rows = [line.split() for kind in ("tcp", "tcp6") for line in Path(f"/proc/net/{kind}").read_text().splitlines()[1:]]
     addresses = {row[1].partition(":")[0] for row in rows if row[3] == "0A" and row[9] in ours}
@@ -85,7 +85,7 @@ def test_nothing_listens_beyond_loopback(lab: Lab) -> None:
 
 
 def test_part_that_does_not_start(request: pytest.FixtureRequest) -> None:
-    """It is named, with the end of its log, and nothing is left running."""
+    """The error names it, with the end of its log, and nothing is left running."""
     folder = Path(tempfile.mkdtemp(prefix="lease-scheduler-"))
     lines = "[filter_scheduler]\navailable_filters = no.such.Filter\n"
     broken = Lab(folder, request.config.cache.mkdir("openstack"), LAB_HOSTS[:1], nova_lines=lines)
@@ -102,7 +102,7 @@ def test_life_of_a_server(lab: Lab, admin: CloudClient, tenant: CloudClient) -> 
     assert _host(admin, server) in _HOSTS
     tenant.act(server, "shelve")
     tenant.wait_for(server, "SHELVED_OFFLOADED")
-    # Nova takes the server off the host a moment after it has said so.
+    # Nova removes the server from the host a little later than it reports this.
     assert wait_until(lambda: _host(admin, server) is None, _LIMIT)
     tenant.act(server, "unshelve")
     tenant.wait_for(server, "ACTIVE")
@@ -115,7 +115,7 @@ def test_life_of_a_server(lab: Lab, admin: CloudClient, tenant: CloudClient) -> 
 
 
 def test_where_a_server_is_unshelved(lab: Lab, admin: CloudClient) -> None:
-    """The administrator says which host a server begins on, and which one it comes back on."""
+    """The administrator chooses the host on which a server boots, and the one on which it is unshelved."""
     server = admin.boot("there", lab.flavors["small"], host="node2")
     admin.wait_for(server, "ACTIVE")
     assert _host(admin, server) == "node2"
@@ -150,7 +150,7 @@ def test_tenant_may_not_choose_a_host(lab: Lab, tenant: CloudClient) -> None:
 
 
 def test_our_filter_is_asked(lab: Lab, admin: CloudClient) -> None:
-    """A server without a lease does not begin on a host of the pool, and does when the host is none."""
+    """A server without a lease does not boot on a host of the pool, but does once the host has left the pool."""
     with _aggregate(admin, "node3", {"lease:pool": "true"}):
         refused = admin.boot("refused", lab.flavors["small"], host="node3")
         with pytest.raises(ServerError, match="No valid host"):
@@ -162,7 +162,7 @@ def test_our_filter_is_asked(lab: Lab, admin: CloudClient) -> None:
 
 
 def test_our_weigher_is_asked(lab: Lab, admin: CloudClient) -> None:
-    """Of hosts that are equal otherwise, the one is taken whose next lease is farthest away."""
+    """Of otherwise equal hosts, the scheduler takes the one whose next lease starts last."""
     now = int(time.time())
     with ExitStack() as stack:
         flavor = stack.enter_context(_flavor(admin, {"lease:preemptible": "true"}))
@@ -176,7 +176,7 @@ def test_our_weigher_is_asked(lab: Lab, admin: CloudClient) -> None:
 
 
 def test_anchors(admin: CloudClient) -> None:
-    """Every host has the inventory that servers of leases take one of."""
+    """Every host has the inventory of which each server of a lease takes one unit."""
     providers = admin.placement("GET", "/resource_providers")["resource_providers"]
     hosts = {each["name"]: each["uuid"] for each in providers if each["name"] in _HOSTS}
     assert set(hosts) == _HOSTS
@@ -187,7 +187,7 @@ def test_anchors(admin: CloudClient) -> None:
 
 
 def test_a_host_dies(lab: Lab, admin: CloudClient) -> None:
-    """A host whose process is killed is down, the others are up; its servers are there when it is back."""
+    """A host whose process is killed is down, and the others are up; its servers are there when it is back."""
     server = admin.boot("survivor", lab.flavors["small"], host="node4")
     admin.wait_for(server, "ACTIVE")
     lab.computes_of("node4").kill()
@@ -202,7 +202,7 @@ def test_a_host_dies(lab: Lab, admin: CloudClient) -> None:
 
 @pytest.mark.parametrize("names", [("nova-api", "nova-conductor", "nova-scheduler"), ("rabbitmq",), ("mariadb",)])
 def test_a_service_dies(lab: Lab, admin: CloudClient, names: tuple[str, ...]) -> None:
-    """Servers can be booted again when a service that was killed is back."""
+    """Servers can be booted again when a killed service is back."""
     for name in names:
         lab.servers[name].kill()
     assert not any(lab.servers[name].is_running() for name in names)

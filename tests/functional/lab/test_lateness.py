@@ -1,8 +1,7 @@
-"""How late leases begin whose start falls together with a fault; the figures are printed.
+"""How late leases start when a fault hits their start; the figures are printed.
 
-Nobody can begin a lease while the database or the broker is away, so what counts is the time from the planned start,
-or from the end of the fault if that is later. An engine that was killed is started again at once, and the loading of
-its program counts.
+No lease can start while the database or the broker is away, so lateness counts from the planned start or from the end
+of the fault, whichever is later. A killed engine is started again at once, and the time to load its program counts.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ from tests.servers.base import wait_until
 
 pytestmark = [
     pytest.mark.slow,
-    # Connections that a server has dropped are not closed by the library that had them.
+    # The client library does not close connections that a server has dropped.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
-#: Our engine among the servers of the lab.
+#: Name for our engine, beside the servers of the lab.
 _ENGINE = "engine"
 
-#: Seconds that a lease may be late.
+#: Allowed lateness in seconds.
 _AIMS = {_ENGINE: 3.0, "mariadb": 5.0, "rabbitmq": 5.0}
 
-#: Seconds for which a server is away, in which those who need it try less and less often.
+#: Seconds for which a server is away; meanwhile its clients retry less and less often.
 _AWAY = 12.0
 
 _ROUNDS = 3
@@ -57,7 +56,7 @@ def _is_cancelled(service: Service, lease: Document) -> bool:
 def test_start_in_a_fault(
     service: Service, leases: list[Document], victim: str, is_managed: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The victim is killed a second before the start, and comes back."""
+    """The server is killed a second before the start, and comes back."""
     found = [_lateness(service, leases, victim, is_managed) for _ in range(_ROUNDS)]
     late, loading = ([round(each[what], 1) for each in found] for what in (0, 1))
     with capsys.disabled():

@@ -1,6 +1,6 @@
-"""Leases on a real Nova, asked for over REST with tokens of Keystone (haizea 7.5; anchors A.17, no. 9 to 11).
+"""Leases on a real Nova, requested over REST with tokens of Keystone (haizea 7.5).
 
-When something was over is said by Nova's notifications.
+Nova's notifications tell when something was done.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _NAMES = [host.name for host in LAB_HOSTS]
 #: Nodes that fill the whole site.
 _ALL = [{"count": 4 * len(_NAMES), "resources": QUARTER}]
 
-#: Seconds by which the engine may act after an instant, on a machine that does other things too.
+#: Seconds by which the engine may act late on a busy machine.
 _PROMPT = 10.0
 
 
 def test_the_pool_is_for_leases(service: Service, admin: CloudClient) -> None:
-    """A.17, no. 9: a host that was taken in is in ``freepool``, and ordinary servers do not get there."""
+    """A host that was added is in ``freepool``, and ordinary servers do not get there."""
     aggregates = admin.compute("GET", "/os-aggregates")["aggregates"]
     (pool,) = [each for each in aggregates if each["name"] == "freepool"]
     assert sorted(pool["hosts"]) == sorted(_NAMES)
@@ -51,7 +51,7 @@ def test_the_pool_is_for_leases(service: Service, admin: CloudClient) -> None:
 
 
 def _work(service: Service, leases: list[Document], duration: int) -> tuple[Document, list[str]]:
-    """A best-effort lease of the whole site that runs, and its four servers."""
+    """Run a best-effort lease of the whole site, and return it with its four servers."""
     terms = {"nodes": _ALL, "servers": [{**service.template(), "count": 4}]}
     lease = service.lease(service.ada, kind="best-effort", duration=duration, **terms)
     leases.append(lease)
@@ -62,7 +62,7 @@ def _work(service: Service, leases: list[Document], duration: int) -> tuple[Docu
 
 
 def _created(recorder: NotificationRecorder, server: str) -> float:
-    """When a server was there, as Nova says."""
+    """Return when a server was created according to Nova."""
     return recorder.wait_for("instance.create.end", server).at
 
 
@@ -82,15 +82,15 @@ def test_reservation(service: Service, leases: list[Document], recorder: Notific
         service.becomes(lease, "active")
         servers = service.servers(service.ada)
         assert [server["status"] for server in servers] == ["ACTIVE"] * 2
-        # Booted on the consumer's behalf: they are his own.
+        # They are booted in the user's name, and belong to the user.
         assert {server["user_id"] for server in servers} == {service.ada.id}
         hosts = {host_of(server) for server in servers}
         assert len(hosts) == 2
         service.becomes(lease, "done")
-    # The promise is the start; that it is kept ahead is what preparation is for.
+    # The start is promised; preparing ahead of it is how the promise is kept.
     assert [_created(recorder, server["id"]) < start for server in servers] == [True] * 2
     for server in servers:
-        # What was asked for is delivered in full.
+        # The whole requested duration is delivered.
         assert end <= recorder.wait_for("instance.delete.end", server["id"]).at < end + _PROMPT
     assert start <= service.became(lease, "active") < start + _PROMPT
     assert service.servers(service.ada) == []
@@ -99,10 +99,10 @@ def test_reservation(service: Service, leases: list[Document], recorder: Notific
 
 
 class _Guests:
-    """Somebody who tries again and again to get onto hosts of the pool.
+    """Servers of a user who tries again and again to get onto hosts of the pool.
 
-    :ivar tried: how often
-    :ivar begun: hosts onto which he got
+    :ivar tried: number of attempts
+    :ivar begun: hosts onto which a server got
     """
 
     def __init__(self) -> None:
@@ -145,11 +145,11 @@ def _strangers_try(service: Service, user: User) -> Iterator[_Guests]:
 def test_preempted_for_a_reservation_and_back(
     service: Service, leases: list[Document], recorder: NotificationRecorder, how: signal.Signals | None
 ) -> None:
-    """Haizea 7.5, no. 2 and 6: best-effort servers are shelved before a reservation begins, and come back after it.
+    """Haizea 7.5, no. 2 and 6: best-effort servers are shelved before a reservation starts, and resumed after it.
 
-    Also if the engine ends in the middle of it, and another one takes over.
+    Also if the engine ends in the middle of that, and another one takes over.
     """
-    # It is not over when the reservation begins.
+    # It is not done when the reservation starts.
     duration = 45
     queued, running = _work(service, leases, duration)
     (start_date, start), (end_date, end) = in_seconds(PREPARATION + 12), in_seconds(PREPARATION + 22)
@@ -170,7 +170,7 @@ def test_preempted_for_a_reservation_and_back(
     offloaded = [recorder.wait_for("instance.shelve_offload.end", server).at for server in running]
     assert max(offloaded) < start
     begun = service.became(reserved, "active")
-    # It is a lease of capacity: its consumer boots himself.
+    # It is a lease of capacity, so its users boot servers themselves.
     server = service.client(service.bob).boot("mine", service.lab.flavors["small"], hints={"lease": reserved["id"]})
     assert service.settled([server]) == {server: "ACTIVE"}
     service.becomes(reserved, "done")
@@ -186,10 +186,10 @@ def test_preempted_for_a_reservation_and_back(
 
 
 def test_preempted_at_short_notice(service: Service, leases: list[Document], recorder: NotificationRecorder) -> None:
-    """A reservation from now on waits until best-effort servers are shelved, and says so; these lose no work."""
+    """A reservation from now on waits until best-effort servers are shelved, and says so; they lose no work."""
     duration = 30
     work, running = _work(service, leases, duration)
-    # Work that would be lost if it had to start over.
+    # Let it do work that would be lost if it had to start over.
     time.sleep(5)
     (end_date, _), (_, asked) = in_seconds(PREPARATION + 40), in_seconds(0)
     reserved = service.lease(
@@ -216,7 +216,7 @@ def test_preempted_at_short_notice(service: Service, leases: list[Document], rec
 
 
 def test_full_site(service: Service, leases: list[Document]) -> None:
-    """Haizea 7.5, no. 3: an immediate lease is refused at once where nothing is free; a best-effort one waits."""
+    """Haizea 7.5, no. 3: without free capacity an immediate lease is refused at once, and a best-effort one waits."""
     first = service.lease(service.ada, kind="immediate", duration=20, nodes=_ALL)
     leases.append(first)
     begun = time.monotonic()
@@ -232,7 +232,7 @@ def test_full_site(service: Service, leases: list[Document]) -> None:
 
 
 def test_deadlines(service: Service, leases: list[Document], recorder: NotificationRecorder) -> None:
-    """Haizea 7.5, no. 4: a deadline lease in a hurry preempts one that can wait, and not one that cannot."""
+    """Haizea 7.5, no. 4: an urgent deadline lease preempts one with slack, and not one without."""
     now = int(time.time())
     patient = service.lease(
         service.ada,
@@ -256,7 +256,7 @@ def test_deadlines(service: Service, leases: list[Document], recorder: Notificat
         nodes=_ALL,
     )
     leases.append(hurried)
-    # It has a slack of one and half, and would have to wait for nobody who can wait no longer.
+    # The slack of the urgent lease is 1.5: if it made room for this one, it would miss its deadline.
     refused = service.request(
         service.bob,
         kind="deadline",
@@ -276,7 +276,7 @@ def test_deadlines(service: Service, leases: list[Document], recorder: Notificat
 
 
 def test_victim_that_cannot_wait(service: Service, leases: list[Document]) -> None:
-    """Haizea 7.5, no. 4: without slack a deadline lease is preempted by nobody of its kind."""
+    """Haizea 7.5, no. 4: other deadline leases do not preempt one without slack."""
     (start_date, _), (deadline, _) = in_seconds(3), in_seconds(3 + 42)
     tight = service.lease(
         service.ada, kind="deadline", start_date=start_date, duration=40, deadline=deadline, nodes=_ALL
@@ -315,5 +315,5 @@ def test_quote_is_what_happens(service: Service, leases: list[Document]) -> None
 
 
 def test_nothing_is_left(service: Service) -> None:
-    """In Nova, Placement and Keystone, when all leases are over."""
+    """Nothing is left in Nova, Placement and Keystone when all leases are over."""
     service.nothing_left()

@@ -1,4 +1,4 @@
-"""Nova says what happens, and it is seen at once; looks at intervals are so far apart that they cannot have done it."""
+"""Events in Nova are noticed at once, by notifications: the intervals of polling are too long to explain it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.servers.openstack.notifications import NotificationRecorder
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.usefixtures("whole_lab"),
-    # Connections that a server has dropped are not closed by the library that had them.
+    # The client library does not close connections that a server has dropped.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
@@ -44,7 +44,7 @@ _HOSTS = {host.name for host in LAB_HOSTS}
 
 
 class Observer:
-    """A watcher on the lab, and what it has told, each with the instant."""
+    """A watcher on the lab, and what it has reported, each with its instant."""
 
     def __init__(self, folder: Path, lab: Lab, *, inspect_interval: float = 60, topics: str | None = None) -> None:
         self._lab = lab
@@ -59,7 +59,7 @@ class Observer:
             + ("" if topics is None else f"notification_topics = {topics}\n")
         )
         conf = configuration.load(["--config-file", str(path)])
-        # The engine has one for requests before it leads.
+        # The engine has a transport for requests before it leads.
         messaging.rpc_transport(conf).cleanup()
         cloud = ConfiguredNova(conf)
         connection = cloud.connection()
@@ -73,7 +73,7 @@ class Observer:
         )
 
     def start(self) -> None:
-        """Begin, and return when it listens and has looked for the first time."""
+        """Start, and return when it listens and has polled for the first time."""
 
         def listens() -> bool:
             return any(each["name"] == _QUEUE for each in self._lab.rabbitmq.manage("GET", "queues/%2F"))
@@ -94,7 +94,7 @@ class Observer:
         return [what for _, what in list(self.told) if isinstance(what, DriverEvent)]
 
     def is_told_at_once(self, fits: Callable[[Any], bool], begun: float) -> None:
-        """What fits is told within two seconds after an instant."""
+        """Return whether a matching report comes within two seconds of an instant."""
 
         def found() -> list[float]:
             return [at for at, what in list(self.told) if at >= begun and fits(what)]
@@ -125,7 +125,7 @@ def recorder(lab: Lab) -> Iterator[NotificationRecorder]:
 
 @contextmanager
 def _lease(lab: Lab, admin: CloudClient, host: str, *, exclusive: bool, project: str) -> Iterator[tuple[str, str]]:
-    """What the engine makes of a lease on one host: its id, and that of its flavor."""
+    """Create what the engine creates for a lease on one host; yield the ids of the lease and of its flavor."""
     lease_id = str(uuid.uuid4())
     name = names.aggregate(lease_id, exclusive=exclusive)
     aggregate = admin.compute("POST", "/os-aggregates", {"aggregate": {"name": name}})["aggregate"]["id"]
@@ -164,7 +164,7 @@ def _aggregate_id(admin: CloudClient, name: str) -> int:
 def test_hosts_and_servers(
     lab: Lab, admin: CloudClient, observe: Callable[..., Observer], recorder: NotificationRecorder
 ) -> None:
-    """A host that is disabled or said to be down, and a lease whose last server is deleted, are told within 2 s."""
+    """Disabling a host, forcing it down, and deleting a lease's last server are reported within 2 s."""
     observer = observe()
     begun = time.time()
     _set_service(admin, "node1", status="disabled", disabled_reason="a disk fails")
@@ -208,7 +208,7 @@ def _project(client: CloudClient) -> str:
 def test_what_we_do_ourselves_is_no_news(
     lab: Lab, admin: CloudClient, observe: Callable[..., Observer], recorder: NotificationRecorder
 ) -> None:
-    """Servers that the engine deletes do not end their lease, and aggregates that it changes were not edited."""
+    """Servers that the engine deletes do not end their lease, and its own changes to aggregates are not reported."""
     with _lease(lab, admin, "node3", exclusive=False, project=_project(admin)) as (lease_id, flavor):
         server = admin.boot("ours", flavor, tags=[names.tag(lease_id)])
         admin.wait_for(server, "ACTIVE")
@@ -223,7 +223,7 @@ def test_what_we_do_ourselves_is_no_news(
         observer.is_told_at_once(
             lambda what: isinstance(what, ServerChange) and what.event_type == "instance.delete.end", deleted
         )
-        # News of which comes later, by the same way.
+        # An event whose report comes later, in the same way.
         begun = time.time()
         _set_service(admin, "node1", forced_down=True)
         observer.is_told_at_once(lambda what: _is_event(what, EventKind.HOST_DOWN, "node1"), begun)
@@ -234,7 +234,7 @@ def test_what_we_do_ourselves_is_no_news(
 
 
 def test_aggregates_and_strangers(lab: Lab, admin: CloudClient, observe: Callable[..., Observer]) -> None:
-    """An aggregate that is edited by hand, and a server that is forced onto a host of a lease, are told in 2 s."""
+    """An aggregate edited by hand and a server forced onto a lease's host are reported within 2 s."""
     with _lease(lab, admin, "node3", exclusive=True, project=_project(lab.tenant())) as (lease_id, _):
         observer = observe()
         server = admin.boot("forced", lab.flavors["small"], availability_zone="nova:node3")
@@ -267,7 +267,7 @@ def _is_aggregate(what: Any, lease_id: str, hosts: set[str]) -> bool:
 
 @pytest.mark.parametrize("topics", [None, ""])
 def test_what_nobody_says(lab: Lab, admin: CloudClient, observe: Callable[..., Observer], topics: str | None) -> None:
-    """Traits of a host, and, where nobody listens, strangers and edited aggregates are found by looking."""
+    """Polling finds traits of a host and, without a listener, servers without a lease and edited aggregates."""
     with _lease(lab, admin, "node3", exclusive=True, project=_project(lab.tenant())) as (lease_id, _):
         observer = observe(inspect_interval=0.5, topics=topics)
         providers = admin.placement("GET", "/resource_providers?name=node1")["resource_providers"]
@@ -279,7 +279,7 @@ def test_what_nobody_says(lab: Lab, admin: CloudClient, observe: Callable[..., O
         admin.placement("PUT", path, {**before, "traits": [*before["traits"], trait]})
         assert wait_until(lambda: observer.hosts_told() == {"node1"}, _LIMIT), observer.told
         observer.told.clear()
-        # Changes what is taken of the host, and nothing that leases are planned with.
+        # This changes the host's usage, but nothing that affects the planning of leases.
         server = admin.boot("forced", lab.flavors["small"], availability_zone="nova:node3")
         stranger = Stranger(server, lease_id, "node3", _project(admin))
         assert wait_until(lambda: stranger in [what for _, what in list(observer.told)], _LIMIT), observer.told
@@ -290,7 +290,7 @@ def test_what_nobody_says(lab: Lab, admin: CloudClient, observe: Callable[..., O
         assert wait_until(
             lambda: any(_is_aggregate(what, lease_id, {"node2", "node3"}) for _, what in list(observer.told)), _LIMIT
         ), observer.told
-        # Until something of a host was changed for the first time nobody knows how it was before.
+        # Until the first change of a host, there is nothing to compare it with.
         assert wait_until(lambda: observer.hosts_told() == {"node2", "node3"}, _LIMIT), observer.told
         observer.told.clear()
         admin.delete(server)

@@ -1,4 +1,4 @@
-"""Prices and quotes that are held, on a real Nova with tokens of Keystone (haizea 7.5, no. 5)."""
+"""Prices and offers on a real Nova with tokens of Keystone (haizea 7.5, no. 5)."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ pytestmark = pytest.mark.slow
 #: Nodes that fill the whole site.
 _NODES = 4 * len(LAB_HOSTS)
 
-#: Seconds for which a quote is held.
+#: Seconds for which an offer is held.
 _LIFETIME = 20
 
-#: Seconds by which the engine may act after an instant, on a machine that does other things too.
+#: Seconds by which the engine may act late on a busy machine.
 _PROMPT = 10.0
 
 
 @pytest.fixture(scope="module")
 def service(lab: Lab) -> Iterator[Service]:
-    """The service, whose leases have prices that follow what consumers say."""
+    """The service, with prices that follow what projects accept and reject."""
     settings: dict[str, dict[str, object]] = {
         "scheduling": {"policy_pricing": "adaptive"},
         "service": {"quote_lifetime": _LIFETIME},
@@ -46,7 +46,7 @@ def service(lab: Lab) -> Iterator[Service]:
 
 
 def _terms(service: Service, start: str, end: str) -> Document:
-    """A lease of the whole site with a server."""
+    """Return the terms of a lease of the whole site with a server."""
     nodes = [{"count": _NODES, "resources": QUARTER}]
     return {
         "name": "all of it",
@@ -65,7 +65,7 @@ def _quote(service: Service, user: User, **terms: object) -> Document:
 
 
 def _rate(service: Service) -> float:
-    """What a node costs now in an hour."""
+    """Return the present rate of a node per hour."""
     (start, _), (end, _) = in_seconds(86_400), in_seconds(86_400 + 3_600)
     terms = _terms(service, start, end)
     return float(_quote(service, service.ada, **terms)["price"]) / _NODES
@@ -76,18 +76,18 @@ def _answer(service: Service, user: User, lease_id: str, answer: str) -> int:
 
 
 def _began(service: Service, lease_id: str) -> list[str]:
-    """What there is of a lease in Nova."""
+    """Return what exists of a lease in Nova."""
     aggregates = service.admin.compute("GET", "/os-aggregates")["aggregates"]
     servers = [str(each["id"]) for each in service.servers(service.ada)]
     return servers + [each["name"] for each in aggregates if lease_id in each["name"]]
 
 
 def test_quotes_are_accepted_refused_and_expire(service: Service, leases: list[Document]) -> None:
-    """The rate moves up after an accept and down after a reject, and what is held is nobody else's."""
+    """The rate goes up after an accept and down after a reject, and an offer's capacity is reserved."""
     ada, bob = service.ada, service.bob
     assert _rate(service) == pytest.approx(1.0)
 
-    # One that is accepted: its start is so near that it would be prepared at once if it need not be accepted.
+    # An offer that is accepted. Its start is so near that a lease without an offer would be prepared at once.
     (start, start_at), (end, _) = in_seconds(PREPARATION + 12), in_seconds(PREPARATION + 42)
     offer = _quote(service, ada, **_terms(service, start, end), hold=True)
     lease = {"id": offer["lease_id"]}
@@ -109,7 +109,7 @@ def test_quotes_are_accepted_refused_and_expire(service: Service, leases: list[D
     service.becomes(lease, "done")
     assert wait_until(lambda: _began(service, offer["lease_id"]) == [], LIMIT)
 
-    # One that is rejected: its place is free at once.
+    # An offer that is rejected: its place is free at once.
     (start, _), (end, _) = in_seconds(600), in_seconds(1_200)
     rejected = _quote(service, ada, **_terms(service, start, end), hold=True)
     leases.append({"id": rejected["lease_id"]})
@@ -120,7 +120,7 @@ def test_quotes_are_accepted_refused_and_expire(service: Service, leases: list[D
     assert _quote(service, bob, **_terms(service, start, end))["granted"]
     assert _rate(service) == pytest.approx(1.25)
 
-    # One that nobody accepts, though it would have been prepared long before.
+    # An offer that expires, although a lease would have been prepared long before.
     (start, _), (end, _) = in_seconds(PREPARATION + 2), in_seconds(PREPARATION + 600)
     expired = _quote(service, ada, **_terms(service, start, end), hold=True)
     leases.append({"id": expired["lease_id"]})
@@ -135,7 +135,7 @@ def test_quotes_are_accepted_refused_and_expire(service: Service, leases: list[D
     assert _rate(service) == pytest.approx(1.125)
     assert service.servers(ada) == []
 
-    # What was earned from whom.
+    # Revenue by project.
     usage = service.ask(ada, "GET", "usage").json()["usage"][0]
     assert usage["revenue"]["earned"] == pytest.approx(offer["price"], abs=1e-5)
     missed = rejected["price"] + expired["price"]
@@ -143,7 +143,7 @@ def test_quotes_are_accepted_refused_and_expire(service: Service, leases: list[D
 
 
 def test_what_costs_too_much_is_refused(service: Service, leases: list[Document]) -> None:
-    """409 names the price; the trust that was given for its servers is taken back."""
+    """The answer 409 states the price; the trust for its servers is deleted."""
     (start, _), (end, _) = in_seconds(600), in_seconds(600 + 3_600)
     terms = {**_terms(service, start, end), "kind": "reservation"}
     price = _quote(service, service.ada, **terms)["price"]

@@ -1,4 +1,4 @@
-"""An operator deletes what belongs to a lease, and it is made again; the service leaves, and nothing of it is left."""
+"""An operator deletes what belongs to a lease, and it is recreated; the service is uninstalled without a trace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.servers.openstack.lab import Lab
 
 pytestmark = [
     pytest.mark.slow,
-    # Connections that a server has dropped are not closed by the library that had them.
+    # The client library does not close connections that a server has dropped.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
@@ -28,7 +28,7 @@ _LIMIT = 240.0
 
 @pytest.fixture
 def service(lab: Lab) -> Iterator[Service]:
-    """The service, which compares leases and cloud when it is told to."""
+    """The service, which reconciles only when told to."""
     with running_service(lab, settings={"engine": {"reconcile_interval": 3_600}}) as started:
         yield started
 
@@ -49,7 +49,7 @@ def _agrees(service: Service) -> bool:
 
 
 def _damages(service: Service, lease: Document) -> dict[str, Callable[[], Any]]:
-    """What an operator does by mistake, by the kind of thing that is then missing or different."""
+    """Mistakes of an operator, by the kind of difference that each of them causes."""
     admin, lease_id = service.admin, lease["id"]
     flavor_id, resource_class = names.flavor_id(lease_id, 0), names.slot_class(lease_id, 0)
     consumer = names.consumer(lease_id, 0)
@@ -82,7 +82,7 @@ def _damages(service: Service, lease: Document) -> dict[str, Callable[[], Any]]:
 
 
 def test_what_is_deleted_is_told_and_made_again(service: Service) -> None:
-    """While the engine is away, so that nobody hears of it at once."""
+    """While the engine is away, so that no notification is heard."""
     lease = service.lease(service.ada, kind="immediate", duration=3_600, nodes=[{"count": 2, "resources": QUARTER}])
     service.becomes(lease, "active")
     assert wait_until(lambda: _agrees(service), _LIMIT), _manage(service, "reconcile", "--dry-run")
@@ -93,7 +93,7 @@ def test_what_is_deleted_is_told_and_made_again(service: Service) -> None:
     told = _manage(service, "reconcile", "--dry-run")
     assert told.returncode == 1, told
     kinds = {line.split()[0] for line in told.stdout.splitlines() if lease["id"] in line}
-    # What is a part of something that is missing is not told of.
+    # Parts of something that is missing are not reported separately.
     assert kinds == damages.keys() - {"access", "extra_specs", "metadata"}, told.stdout
     service.start_engine()
     assert wait_until(lambda: _agrees(service), _LIMIT), (_manage(service, "reconcile", "--dry-run"), service.said())
@@ -106,7 +106,7 @@ def test_what_is_deleted_is_told_and_made_again(service: Service) -> None:
 
 
 def _everything(service: Service) -> dict[str, list[str]]:
-    """What there is in the cloud, by names."""
+    """Return the names of everything in the cloud."""
     admin = service.admin
     lists: dict[str, list[Document]] = {
         "aggregates": admin.compute("GET", "/os-aggregates")["aggregates"],
@@ -124,7 +124,7 @@ def _everything(service: Service) -> dict[str, list[str]]:
 
 
 def test_nothing_is_left_after_leaving(lab: Lab) -> None:
-    """With live leases only when told so; killed in the middle; without an engine, and with one."""
+    """With live leases only if told so; killed in the middle; without an engine, and with one."""
     settings = {"engine": {"reconcile_interval": 3_600}}
     with running_service(lab, hosts=[], settings=settings) as service:
         service._remove_pool()
@@ -149,14 +149,14 @@ def test_nothing_is_left_after_leaving(lab: Lab) -> None:
         service.end_engine()
         with subprocess.Popen(_command(service, "uninstall", "--end-leases"), stdout=subprocess.PIPE) as first:
             assert first.stdout is not None
-            # It has begun, and has not come to its end.
+            # It has started, and is not finished.
             first.stdout.readline()
             first.kill()
         again = _manage(service, "uninstall", "--end-leases")
         assert (again.returncode, "nothing is left in the cloud" in again.stdout) == (0, True), again
         assert _everything(service) == before
         assert {service.state(managed), service.state(shared)} == {"cancelled"}
-        # An engine that comes back makes nothing again.
+        # An engine that comes back recreates nothing.
         service.start_engine()
         assert wait_until(lambda: _agrees(service), _LIMIT)
         assert _everything(service) == before
@@ -177,5 +177,5 @@ def test_pool_commands_without_an_engine_say_so_at_once(service: Service) -> Non
     begun = time.monotonic()
     refused = _manage(service, "host", "remove", service.lab.hosts[0].name)
     assert (refused.returncode, "no engine leads" in refused.stderr) == (2, True), refused
-    # Beside what a command takes to begin.
+    # In addition to the time that a command takes to start.
     assert time.monotonic() - begun < 3 * start + 5

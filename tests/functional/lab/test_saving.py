@@ -14,7 +14,7 @@ _BEFORE_END, _LASTS = 25, 70
 
 
 def _images(service: Service, server: str) -> list[Document]:
-    """What the owner sees of the images of a server."""
+    """Return the images of a server that its project sees."""
     images: list[Document] = service.client(service.ada).image("GET", f"/v2/images?lease_server={server}")["images"]
     return images
 
@@ -26,7 +26,7 @@ def _remove(service: Service, images: list[Document]) -> None:
 
 @pytest.mark.parametrize("is_killed", [False, True], ids=["quiet", "engine killed"])
 def test_before_the_end_of_a_reservation_of_hosts(service: Service, leases: list[Document], is_killed: bool) -> None:
-    """One image, complete, of the right server and project; it is there before the server goes, and stays."""
+    """One complete image of the right server and project; it exists before the server is deleted, and stays."""
     start = PREPARATION + 8
     lease = service.lease(
         service.ada,
@@ -50,7 +50,7 @@ def test_before_the_end_of_a_reservation_of_hosts(service: Service, leases: list
     server = tenant.boot("work", service.lab.flavors["small"], {"lease": lease["id"]})
     assert service.settled([server]) == {server: "ACTIVE"}
     if is_killed:
-        # Nova is told, and whoever told it dies.
+        # Nova gets the request, and then the engine dies.
         assert wait_until(lambda: _images(service, server) != [], LIMIT), service.said()
         service.end_engine()
         service.start_engine()
@@ -72,7 +72,7 @@ def test_before_the_end_of_a_reservation_of_hosts(service: Service, leases: list
 
 
 def test_instances_at_their_end(service: Service, leases: list[Document]) -> None:
-    """Of what the tenant booted with the flavor of the lease; without a trust the service hands its image over."""
+    """For servers booted with the lease's flavor; without a trust the service hands the image over to the project."""
     terms = {"kind": "immediate", "duration": 600, "on_end": "snapshot"}
     lease = service.lease(service.ada, nodes=[{"count": 1, "resources": QUARTER}], **terms)
     leases.append(lease)

@@ -1,4 +1,4 @@
-"""A day of a recorded machine on twenty hosts, some of which die: promises are kept, and nothing is left behind."""
+"""A day of a recorded machine on twenty hosts, some of which die: promises are kept, and nothing is left."""
 
 from __future__ import annotations
 
@@ -32,34 +32,34 @@ from tests.servers.openstack.nova import Host
 
 pytestmark = [
     pytest.mark.slow,
-    # Connections that a server has dropped are not closed by the library that had them.
+    # The client library does not close connections that a server has dropped.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
-#: The first two, which are filled first, die alone.
+#: The first two, which are filled first, can be killed alone.
 _HOSTS = tuple(Host(f"host{number:02}", process=str(min(number, 3))) for number in range(1, 21))
 _MORTAL = (_HOSTS[0].name, _HOSTS[1].name)
 
 _LENGTH = 600.0
 _LEASES = 100
 
-#: Seven fill a host of 32 VCPUs and 16 GiB less what Nova keeps.
+#: Seven fill a host of 32 VCPUs and 16 GiB less Nova's share.
 _PER_HOST = 7
 _NODE = {"VCPU": 4, "MEMORY_MB": 2_200, "DISK_GB": 1}
 
-#: Servers of a managed lease at most; the fewest of its nodes have one, because the machine is small.
+#: Most servers of a managed lease; most of its nodes have none, because the machine is small.
 _SERVERS = 2
 
-#: When a host dies at the earliest, in seconds from the beginning, and for how long.
+#: Earliest time of a host's failure and its duration, in seconds, and the host.
 _FAILURES = ((180.0, 90.0, _MORTAL[0]), (380.0, 90.0, _MORTAL[1]))
 
-#: The day, job by job.
+#: The jobs of the day.
 _JOBS = jobs_of_a_day(_LENGTH, _LEASES, _PER_HOST * len(_HOSTS), largest=40)
 
-#: Seconds for which one test waits; one that takes seven minutes ends the run of all tests.
+#: Seconds for which one test waits; a test that takes seven minutes would end the whole test run.
 _PART = 240.0
 
-#: When the last one should be over at the latest, in seconds from the beginning.
+#: Latest end of the last lease, in seconds from the beginning.
 _LAST = 2 * _LENGTH
 
 _OVER = frozenset({"done", "cancelled", "rejected", "failed"})
@@ -75,8 +75,8 @@ def large_lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
 
 @pytest.fixture(scope="module")
 def service(large_lab: Lab) -> Iterator[Service]:
-    """The service on them."""
-    # Nova's API is one process here and hosts die twice only: the cloud is looked at as often as operators' are.
+    """The service on the twenty hosts."""
+    # Nova's API is a single process here and hosts die only twice, so the service polls as rarely as in a real cloud.
     settings = {
         "engine": {"reconcile_interval": 30, "host_repair_time": 120},
         "nova": {"inspect_interval": 15, "watch_interval": 10},
@@ -87,18 +87,18 @@ def service(large_lab: Lab) -> Iterator[Service]:
 
 @dataclass
 class _Day:
-    """What is seen of the day.
+    """The day, and a record of it.
 
-    :ivar begun: seconds since the epoch
+    :ivar begun: its beginning, in seconds since the epoch
     :ivar made: leases by the numbers of their jobs
-    :ivar refused: jobs that got none, with the answer
-    :ivar oversold: hosts of which more was taken than there is
-    :ivar samples: how often that was looked at
-    :ivar capacity: for each reservation its state just after its start, and how many of its nodes had their capacity
-    :ivar ended: jobs whose lease was ended by its owner
-    :ivar states: of the leases, by their ids, as they were lately
-    :ivar parts: what everybody does
-    :ivar is_given_up: whether nobody is to wait for anything any more
+    :ivar refused: jobs whose requests were refused, with the answer
+    :ivar oversold: hosts with more usage than capacity
+    :ivar samples: number of checks of that
+    :ivar capacity: for each reservation its state just after its start, and the number of its nodes with their capacity
+    :ivar ended: jobs whose lease was ended early
+    :ivar states: latest known states of leases, by id
+    :ivar parts: the concurrent activities
+    :ivar is_given_up: whether all waiting should stop
     """
 
     begun: float
@@ -113,18 +113,18 @@ class _Day:
     is_given_up: bool = False
 
     def is_over(self) -> bool:
-        """Whether nobody does anything any more."""
+        """Return whether all activities are over."""
         return all(each.done() for each in self.parts)
 
     def wait_for(self, instant: float) -> None:
-        """Until some seconds after the beginning."""
+        """Wait until some seconds after the beginning."""
         while not self.is_given_up and time.time() < self.begun + instant:
             time.sleep(min(1.0, max(0.0, self.begun + instant - time.time())))
 
 
 @contextmanager
 def _watched(service: Service, day: _Day) -> Iterator[None]:
-    """Look all the time what has become of the leases, and whether Placement counts more than there is."""
+    """Sample the states of leases all the time, and whether usage in Placement exceeds capacity."""
 
     def look_at_placement() -> None:
         admin, hosts = service.lab.admin, [host.name for host in _HOSTS]
@@ -166,7 +166,7 @@ def day(service: Service) -> Iterator[_Day]:
 
 @pytest.mark.parametrize("part", range(1, int(_LAST / _PART) + 1))
 def test_day_goes_on(day: _Day, part: int) -> None:
-    """Until it is over nothing is oversold. In parts, because no test may take long."""
+    """Nothing is oversold until the day is over. The wait is split, because no single test may take long."""
     wait_until(lambda: day.is_over() or time.time() > day.begun + part * _PART, _PART + 60)
     for each in day.parts:
         if each.done():
@@ -175,20 +175,20 @@ def test_day_goes_on(day: _Day, part: int) -> None:
 
 
 def test_promises_were_kept(service: Service, day: _Day) -> None:
-    """Reservations had their capacity when they began, and all that was queued was done."""
+    """Reservations had their capacity at their start, and all queued leases were done."""
     seen = {number: service.show(lease) for number, lease in day.made.items()}
     kinds = Counter((_JOBS[number].kind, lease["state"]) for number, lease in seen.items())
     print(f"{dict(kinds)}; {day.samples} samples; refused: {sorted(day.refused)}; at the start: {day.capacity}")
     troubles = {
         number: (_JOBS[number].kind, service.history(lease))
         for number, lease in seen.items()
-        # One whose host had just died when its owner ended it was waiting for another one.
+        # If its host died just before its early end, it was waiting for another host.
         if lease["state"] != "done" and not (lease["state"] == "cancelled" and number in day.ended)
     }
     assert day.is_over()
     assert day.samples >= 20
     assert len(day.made) + len(day.refused) == _LEASES
-    # Nobody is refused but who wants to begin at once, or to be over soon.
+    # Only requests for an immediate start or an early deadline are refused.
     assert {_JOBS[number].kind for number in day.refused} <= {"immediate", "deadline", "reservation"}
     assert len(day.refused) < _LEASES / 4
     reservations = [_JOBS[number] for number in day.made if _JOBS[number].kind == "reservation"]
@@ -198,19 +198,19 @@ def test_promises_were_kept(service: Service, day: _Day) -> None:
 
 
 def test_nothing_is_left(service: Service, day: _Day) -> None:
-    """In Nova, Placement and Keystone, when all leases are over."""
+    """Nothing is left in Nova, Placement and Keystone when all leases are over."""
     assert day.is_over()
     service.nothing_left()
 
 
 def _is_short(day: _Day, job: Job) -> bool:
-    """Whether a reservation had not all its capacity when it began; that its servers run may take a moment longer."""
+    """Return whether a reservation lacked capacity at its start; its servers may be active a little later."""
     _, held = day.capacity.get(job.number, ("", 0))
     return held != job.nodes
 
 
 def _fail(service: Service, day: _Day, dies: float, lasts: float, host: str) -> None:
-    """A host dies as soon as it has something of a lease."""
+    """Kill a host as soon as it has something of a lease."""
     lab, admin = service.lab, service.lab.admin
 
     def is_in_use() -> bool:
@@ -222,12 +222,12 @@ def _fail(service: Service, day: _Day, dies: float, lasts: float, host: str) -> 
     assert wait_until(is_in_use, _LENGTH)
     lab.computes_of(host).kill()
     day.wait_for(time.time() + lasts - day.begun)
-    # Not by a thread that ends: the processes of a host end with the one that started them.
+    # Not in a thread that ends: the kernel ends the processes of a host with the thread that started them.
     lab.ensure_running()
 
 
 def _live(service: Service, day: _Day, job: Job) -> None:
-    """Ask for a lease, look at its beginning, end it when its work is done, and see it through."""
+    """Request a lease, check it at its start, end it when its work is done, and follow it to its end."""
     day.wait_for(job.at)
     if day.is_given_up:
         return
@@ -250,7 +250,7 @@ def _live(service: Service, day: _Day, job: Job) -> None:
 
 
 def _comes_to(day: _Day, lease: Document, states: Collection[str]) -> str:
-    """The state of a lease when it is one of some, or when all should be over."""
+    """Wait until a lease is in one of some states, or all should be over; return its state."""
 
     def state() -> str:
         return day.states.get(lease["id"], "new")
@@ -275,7 +275,7 @@ def _terms(service: Service, job: Job) -> Document:
 
 
 def _held(service: Service, lease: Document, job: Job) -> int:
-    """How many nodes of a lease have their capacity in Placement."""
+    """Return how many nodes of a lease have their capacity in Placement."""
     found = 0
     for number in range(job.nodes):
         consumer = names.consumer(lease["id"], number)
@@ -285,7 +285,7 @@ def _held(service: Service, lease: Document, job: Job) -> int:
 
 
 def _end(service: Service, lease: Document, job: Job) -> None:
-    """The work is done before its time: servers are deleted by their owner, and capacity is given back."""
+    """End a lease before its time: delete its servers or give back its capacity."""
     owner = service.ada if job.number % 2 else service.bob
     if job.managed:
         client = service.client(owner)

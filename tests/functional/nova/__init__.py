@@ -1,1 +1,1 @@
-"""What runs inside Nova, in its own environment."""
+"""Parts that run inside Nova, in Nova's own environment."""

@@ -16,9 +16,9 @@ from tests.servers.fixtures import REQUIRE_SERVERS, missing
 from tests.servers.openstack import environment
 
 _ROOT = Path(__file__).parents[3]
-#: Seconds; all of pytest ends by faulthandler_timeout some time later.
+#: Seconds; faulthandler_timeout would end all of pytest some time later.
 _LIMIT = 400
-#: Tests that are run by one process.
+#: Number of tests that one process runs.
 _PIECE = 7
 
 
@@ -32,7 +32,7 @@ def python(request: pytest.FixtureRequest) -> Path:
 
 
 def _run(python: Path, *words: str) -> str:
-    """What a program said that ran there; it must succeed."""
+    """Run a program in the environment; it must succeed. Return its output."""
     ended = subprocess.run(
         [str(python), "-W", "ignore", "-m", *words],
         cwd=_ROOT,
@@ -48,7 +48,7 @@ def _run(python: Path, *words: str) -> str:
 
 
 def _all_ran(verdict: str) -> None:
-    """Check the last line of a run that succeeded: it succeeds also if tests were skipped."""
+    """Check the last line of a successful run: unittest also succeeds if tests were skipped."""
     if "skipped" in verdict:
         missing(f"Nova's environment lacks something: {verdict}")
     assert verdict == "OK" or re.fullmatch(r"\d+ passed.*", verdict), verdict
@@ -75,7 +75,7 @@ def test_filter_and_weigher(python: Path) -> None:
 
 
 def _tests(path: Path) -> list[str]:
-    """Return the tests of a module, as unittest calls them; it cannot be imported here."""
+    """Return the tests of a module by unittest's names; the module cannot be imported here."""
     classes = {node.name: node for node in ast.parse(path.read_text()).body if isinstance(node, ast.ClassDef)}
 
     def methods(name: str) -> list[str]:

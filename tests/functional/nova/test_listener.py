@@ -1,4 +1,4 @@
-"""The listener on a real RabbitMQ: what becomes of its queue, and of itself when the broker goes."""
+"""The listener on a real RabbitMQ: the life of its queue, and recovery when the broker goes away."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.servers.base import wait_until
 from tests.servers.rabbitmq import RabbitMQ
 from tests.unit.cloud.nova.recorded import RECORDED
 
-#: Connections that a server has dropped are not closed by the library that had them.
+#: The client library does not close connections that a server has dropped.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 _LIMIT = 90.0
@@ -25,7 +25,7 @@ _QUEUE = "lease-scheduler.default"
 
 
 class Nova:
-    """Sends notifications on its exchange, as Nova does."""
+    """Sends notifications on Nova's exchange, as Nova does."""
 
     def __init__(self, url: str) -> None:
         import oslo_messaging
@@ -39,7 +39,7 @@ class Nova:
         )
 
     def say(self, event_type: str) -> None:
-        """Send a message that was recorded; it is lost if there is no broker."""
+        """Send a recorded message; it is lost if there is no broker."""
         self._notifier.info({}, event_type, RECORDED[event_type]["payload"])
 
 
@@ -61,13 +61,13 @@ def _nova(url: str) -> Iterator[Nova]:
 
 
 def _queue(server: RabbitMQ, url: str) -> dict[str, Any] | None:
-    """What RabbitMQ tells of the queue, none if it is not there."""
+    """Return RabbitMQ's description of the queue, or None."""
     found = server.manage("GET", f"queues/{url.rpartition('/')[2]}")
     return next((each for each in found if each["name"] == _QUEUE), None)
 
 
 def test_nothing_piles_up(rabbitmq_server: RabbitMQ, rabbitmq_url: str) -> None:
-    """A queue that nobody listens to goes; until then whoever listens next hears what is in it."""
+    """A queue without a listener expires; a listener that comes before gets its messages."""
     with _nova(rabbitmq_url) as nova:
         first: list[Hint] = []
         with _listening(rabbitmq_url, 3, first):
@@ -77,7 +77,7 @@ def test_nothing_piles_up(rabbitmq_server: RabbitMQ, rabbitmq_url: str) -> None:
             assert described["arguments"]["x-expires"] == 3_000
             nova.say("service.update")
             assert wait_until(lambda: first == [ServiceHint("node1")], _LIMIT)
-            # Longer than an unused queue is there.
+            # Longer than the expiry time of an unused queue.
             assert not wait_until(lambda: _queue(rabbitmq_server, rabbitmq_url) is None, 4)
         nova.say("service.delete")
         second: list[Hint] = []
@@ -88,7 +88,7 @@ def test_nothing_piles_up(rabbitmq_server: RabbitMQ, rabbitmq_url: str) -> None:
 
 
 def test_the_broker_goes_and_comes_back(rabbitmq_server: RabbitMQ, rabbitmq_url: str) -> None:
-    """Whoever listened does so again, and whoever began while it was away begins when it is there."""
+    """A listener reconnects by itself, also if it was started while the broker was away."""
     late: list[Hint] = []
     heard: list[Hint] = []
     with _nova(rabbitmq_url) as nova, _listening(rabbitmq_url, 600, heard):

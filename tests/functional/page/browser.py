@@ -14,7 +14,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from tests.functional.page.service import Service
 
-#: Longest time that anything may take, s.
+#: Longest time that anything may take, in seconds.
 LIMIT = 20
 
 Colour = tuple[int, int, int]
@@ -43,71 +43,71 @@ class Page:
         self.console()
 
     def resize(self, width: int, height: int) -> None:
-        """Give the page this many CSS pixels."""
+        """Set the size of the page in CSS pixels."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
     def prefer(self, scheme: str) -> None:
-        """Prefer light or dark colours."""
+        """Set the preferred colour scheme, light or dark."""
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
 
     def load(self, fragment: str = "") -> None:
-        """Open the page afresh, without a token."""
+        """Load the page afresh, without a token."""
         self.driver.get("about:blank")
         self.driver.get(self.url + "blank")
         self.driver.execute_script("sessionStorage.clear()")
         self.driver.get(self.url + fragment)
 
     def open(self, fragment: str = "") -> Page:
-        """Open the page and wait until it shows what the service tells."""
+        """Open the page and wait until it shows the service's data."""
         self.load(fragment)
         self.until(lambda: self.text("#status") == "Live")
         self.drawn()
         return self
 
     def script(self, source: str, *arguments: Any) -> Any:
-        """Value of a piece of JavaScript."""
+        """Run JavaScript and return the value of its expression."""
         return self.driver.execute_script(source, *arguments)
 
     def until(self, condition: Callable[[], Value]) -> Value:
-        """Wait until something is true, and give it."""
+        """Wait until something is true, and return it."""
         errors = (NoSuchElementException, StaleElementReferenceException, JavascriptException)
         wait = WebDriverWait(self.driver, LIMIT, poll_frequency=0.05, ignored_exceptions=errors)
         return wait.until(lambda _: condition())
 
     def drawn(self) -> None:
-        """Wait until the canvas shows what is to be shown."""
+        """Wait until the canvas shows the current data."""
         source = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))"
         self.driver.execute_async_script(source)
 
     def one(self, selector: str) -> WebElement:
-        """The element of a CSS selector."""
+        """Return the element of a CSS selector."""
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def all(self, selector: str) -> list[WebElement]:
-        """Elements of a CSS selector."""
+        """Return the elements of a CSS selector."""
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def text(self, selector: str) -> str:
-        """What an element says."""
+        """Return the text of an element."""
         return self.one(selector).text
 
     def says(self, selector: str, text: str) -> None:
-        """Wait until an element says this."""
+        """Wait until an element has this text."""
         self.until(lambda: self.text(selector) == text)
 
     def shown(self, selector: str) -> bool:
-        """Whether an element is to be seen."""
+        """Return whether an element is visible."""
         return self.one(selector).is_displayed()
 
     def press(self, *keys: str) -> None:
-        """Press keys, one after the other, where the focus is."""
+        """Press keys, one after the other, on the focused element."""
         for key in keys:
             ActionChains(self.driver).send_keys(key).perform()
 
     def tab(self, back: bool = False) -> str:
-        """Go to the next element by key, and say which it is."""
+        """Move the focus to the next element with the Tab key, and return which it is."""
         if back:
             ActionChains(self.driver).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
         else:
@@ -115,28 +115,28 @@ class Page:
         return self.focus()
 
     def focus(self) -> str:
-        """Id of the element that has the focus; without one its lease or text."""
+        """Return the id of the focused element; if it has none, its lease or text."""
         source = "const e = document.activeElement; return e.id || e.dataset.lease || e.name || e.textContent.trim()"
         return str(self.script(source))
 
     def go_to_chart(self) -> None:
-        """Give the chart the focus."""
+        """Move the focus to the chart."""
         self.script("document.getElementById('chart').focus()")
 
     def boxes(self, name: str) -> list[tuple[float, float, float, float]]:
-        """Where a lease is painted on the canvas: x, y, width, height."""
+        """Return the rectangles of a lease on the canvas: x, y, width, height."""
         self.drawn()
         found = self.script("return calendar.timeline.boxes(arguments[0])", f"id-{name}")
         return [(x, y, width, height) for x, y, width, height in found]
 
     def pixel(self, x: float, y: float) -> Colour:
-        """Colour of the canvas at a point."""
+        """Return the colour of the canvas at a point."""
         self.drawn()
         red, green, blue = self.script(_PIXEL, x, y)
         return red, green, blue
 
     def colours(self, name: str, share: float = 0.5) -> set[Colour]:
-        """Colours of a lease on 12 pixels from a share of its width on, along a line that crosses any hatching."""
+        """Return a lease's colours on 12 pixels, from a share of its width on, along a line that crosses hatching."""
         x, y, width, _ = self.boxes(name)[0]
         points = [(x + width * share + step, y + 4 + step // 2) for step in range(12)]
         return {self.pixel(*point) for point in points}
@@ -147,7 +147,7 @@ class Page:
         self.move_to(x + width * share, y + height / 2).click().perform()
 
     def move_to(self, x: float, y: float) -> ActionChains:
-        """An action that begins by moving to a point of the chart."""
+        """Return a chain of actions that starts by moving to a point of the chart."""
         chart = self.one("#chart")
         size = self.script("const e = arguments[0].getBoundingClientRect(); return [e.width, e.height]", chart)
         return ActionChains(self.driver, duration=20).move_to_element_with_offset(
@@ -155,16 +155,16 @@ class Page:
         )
 
     def names(self, view: str) -> list[str]:
-        """Names of the leases in a table, from top to bottom."""
+        """Return the names of the leases in a table, from top to bottom."""
         return [button.text for button in self.all(f"#view-{view} tbody th button")]
 
     def cells(self, view: str, name: str) -> list[str]:
-        """What a table says about a lease."""
+        """Return a table's cells for a lease."""
         row = self.one(f"#view-{view} [data-lease=id-{name}]").find_element(By.XPATH, "ancestor::tr")
         return [cell.text for cell in row.find_elements(By.CSS_SELECTOR, "th, td")]
 
     def console(self) -> list[str]:
-        """Errors on the console since the last look; requests for data that a test lets fail are none."""
+        """Return the errors on the console since the last call, without failed requests for data."""
         entries: list[dict[str, str]] = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
         errors = [one for one in entries if one["level"] == "SEVERE"]
         return [json.dumps(one) for one in errors if one.get("source") != "network" or "/v1/" not in one["message"]]

@@ -30,7 +30,7 @@ _FLAGS = (
 
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    """One browser for all tests of a worker."""
+    """One browser for all tests of a worker process."""
     missing = [path for path in (CHROMIUM, DRIVER) if shutil.which(path) is None]
     if missing:
         pytest.skip(f"needs {' and '.join(missing)} (packages chromium and chromium-driver)")
@@ -55,7 +55,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def service(server: Server) -> Service:
-    """What the page is told: eight hosts and no lease, until the test says more."""
+    """The service behind the page: eight hosts and no lease, until the test adds some."""
     told = Service()
     told.set_hosts([host(number) for number in range(1, 9)])
     server.use(told)
@@ -64,7 +64,7 @@ def service(server: Server) -> Service:
 
 @pytest.fixture
 def page(driver: webdriver.Chrome, server: Server, service: Service) -> Iterator[Page]:
-    """The page, not opened yet; nothing on the console may be an error when the test is over."""
+    """The page, not opened yet. The console must have no errors at the end of the test."""
     opened = Page(driver, server.url, service)
     opened.reset()
     yield opened
@@ -76,7 +76,7 @@ def page(driver: webdriver.Chrome, server: Server, service: Service) -> Iterator
 
 @pytest.fixture
 def sight(service: Service) -> Service:
-    """A lease of each kind and state, one to a host."""
+    """Return a lease of each kind and state, each on a host of its own."""
     service.put(*_one_of_each())
     return service
 

@@ -1,4 +1,4 @@
-"""What the tests of the page against the real service ask of it."""
+"""Requests that the tests of the page send to the real service."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Value = TypeVar("Value")
 
 _HEADERS = {"X-Auth-Token": "anything", "OpenStack-API-Version": "reservation latest"}
 _LIMIT = 60.0
-#: No more connections than a session keeps.
+#: At most as many connections as a session keeps.
 _SIDE_BY_SIDE = 10
 
 
@@ -30,45 +30,45 @@ class Live:
         self._session.headers.update(_HEADERS)
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
         self._session.close()
 
     def ask(self, method: str, path: str, body: Document | None = None) -> Document:
-        """Body of an answer that must be a good one."""
+        """Send a request and return the body of the answer, which must not be an error."""
         answer = self._session.request(method, f"{self.service.url}/v1/{path}", json=body, timeout=_LIMIT)
         assert answer.status_code < 300, answer.text
         found: Document = answer.json() if answer.content else {}
         return found
 
     def register(self, count: int) -> None:
-        """Take the first hosts of the cloud into the pool."""
+        """Add the first hosts of the cloud to the pool."""
         names = [f"compute-{number}" for number in range(1, count + 1)]
-        # An answer takes 50 ms here, in which nobody does anything.
+        # An answer takes 50 ms here, most of it idle.
         with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
             list(pool.map(lambda name: self.ask("POST", "os-hosts", {"name": name}), names))
 
     def lease(self, name: str, kind: str, count: int, **terms: Any) -> str:
-        """Id of a new lease of so many whole hosts of the simulated cloud."""
+        """Create a lease of a number of whole hosts of the simulated cloud and return its id."""
         nodes = [{"count": count, "resources": {"VCPU": 8, "MEMORY_MB": 1024}}]
         body = {"name": name, "kind": kind, "nodes": nodes, **terms}
         return str(self.ask("POST", "leases", body)["lease"]["id"])
 
     def state(self, lease_id: str) -> str:
-        """State of a lease."""
+        """Return the state of a lease."""
         return str(self.ask("GET", f"leases/{lease_id}")["lease"]["state"])
 
     def now(self) -> int:
-        """The instant of the service's clock."""
+        """Return the present instant of the service's clock."""
         return int(self.ask("GET", "calendar")["now"])
 
 
 def date(instant: int) -> str:
-    """An instant as the API reads it."""
+    """Return an instant in the format that the API reads."""
     return datetime.fromtimestamp(instant, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def until(find: Callable[[], Value], limit: float = _LIMIT) -> Value:
-    """What is found, as soon as it is true."""
+    """Wait until a function finds something, and return that."""
     end = time.monotonic() + limit
     while not (found := find()):
         assert time.monotonic() < end, "did not come true in time"

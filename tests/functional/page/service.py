@@ -1,4 +1,4 @@
-"""A stand-in for the API that serves the calendar page and tells it what a test says."""
+"""A stand-in for the API that serves the calendar page and the data that a test sets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOW = 1_772_452_800
 HOUR = 3600
 
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-#: The strictest policy that lets the page work; a breach is an error on the console.
+#: The strictest policy with which the page works; a violation is an error on the console.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -29,12 +29,12 @@ Document = dict[str, Any]
 
 
 def host(number: int, state: str = "up") -> Document:
-    """A host by its number."""
+    """Return a host by its number."""
     return {"id": f"h{number}", "name": f"node-{number}", "state": state, "vcpus": 8, "memory_mb": 32_768}
 
 
 def holding(start: int, end: int, hosts: list[int], resume: int = 0, suspend: int = 0) -> Document:
-    """Hosts held from one hour to another, counted from now; resumption and suspension in seconds."""
+    """Return a holding of hosts between two hours, counted from now; resumption and suspension are in seconds."""
     first, last = NOW + start * HOUR, NOW + end * HOUR
     return {
         "start": first,
@@ -47,7 +47,7 @@ def holding(start: int, end: int, hosts: list[int], resume: int = 0, suspend: in
 
 
 def past(start: float, end: float, hosts: list[int], phase: str = "run") -> Document:
-    """What is over, in hours counted from now."""
+    """Return a past holding, in hours counted from now."""
     return {
         "start": NOW + round(start * HOUR),
         "end": NOW + round(end * HOUR),
@@ -57,7 +57,7 @@ def past(start: float, end: float, hosts: list[int], phase: str = "run") -> Docu
 
 
 def lease(name: str, kind: str, state: str, **values: Any) -> Document:
-    """A lease whose id is made from its name."""
+    """Return a lease whose id is made from its name."""
     holdings: list[Document] = values.get("holdings", [])
     return {
         "id": f"id-{name}",
@@ -82,11 +82,11 @@ def lease(name: str, kind: str, state: str, **values: Any) -> Document:
 
 
 class Service:
-    """What the page is told, and what it has asked.
+    """The data that the page gets, and a record of its requests.
 
     :ivar now: the server's instant
-    :ivar broken: an HTTP status with which every request for data is answered, 0 for a connection that just ends
-    :ivar token: the only token that is taken, none for any
+    :ivar broken: HTTP status with which every request for data is answered; 0 closes the connection without an answer
+    :ivar token: the only token that is accepted; None accepts any
     :ivar requests: path with query and headers of every request for data
     """
 
@@ -103,12 +103,12 @@ class Service:
         self._removed: dict[str, int] = {}
         self._revision = 1
         self._lock = threading.Lock()
-        #: Set while the service answers; clear lets requests wait.
+        #: Set while the service answers; requests wait while it is clear.
         self.open = threading.Event()
         self.open.set()
 
     def set_hosts(self, hosts: list[Document]) -> None:
-        """Use these hosts."""
+        """Replace the hosts."""
         with self._lock:
             self._hosts = hosts
 
@@ -124,25 +124,25 @@ class Service:
         self.put(self._leases[f"id-{name}"] | values)
 
     def remove(self, name: str) -> None:
-        """Take a lease off the calendar."""
+        """Remove a lease from the calendar."""
         with self._lock:
             self._revision += 1
             del self._leases[f"id-{name}"]
             self._removed[f"id-{name}"] = self._revision
 
     def restart_empty(self) -> None:
-        """Go on with another database, whose revisions are lower."""
+        """Continue with another database, whose revisions are lower."""
         with self._lock:
             self._leases.clear()
             self._removed.clear()
             self._revision = 0
 
     def paths(self) -> list[str]:
-        """Paths that were asked for."""
+        """Return the requested paths."""
         return [path for path, _ in self.requests]
 
     def answer(self, path: str, query: Mapping[str, list[str]]) -> Document | None:
-        """Body of the answer, none if there is nothing there."""
+        """Return the body of the answer, or None if the path is unknown."""
         parts = path.strip("/").split("/")
         if parts == ["v1", "calendar"]:
             return self._calendar(query)
@@ -223,7 +223,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server:
-    """Serves one service at a time on a free port of the loopback."""
+    """Serves one service at a time, on a free loopback port."""
 
     def __init__(self) -> None:
 
@@ -242,11 +242,11 @@ class Server:
         return f"http://127.0.0.1:{self._server.server_port}/"
 
     def use(self, service: Service) -> None:
-        """Answer with this service from now on."""
+        """Answer with the data of this service from now on."""
         self._handler.service = service
 
     def stop(self) -> None:
-        """Serve no more."""
+        """Stop serving."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

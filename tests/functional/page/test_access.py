@@ -1,4 +1,4 @@
-"""Whether everybody can use the page: keyboard, screen readers, contrast, small screens."""
+"""Accessibility of the page: keyboard, screen readers, contrast, small screens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.functional.page.service import Service, holding, host, lease
 
 VIEWS = ("timeline", "queue", "leases", "free")
 
-#: Elements that are to be seen, have text of their own, and too little contrast to what lies behind them.
+#: Visible elements with text of their own and too little contrast to the background.
 _LOW_CONTRAST = """
 const canvas = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
 const channels = (colour) => {
@@ -46,7 +46,7 @@ for (const element of document.querySelectorAll("body *")) {
 return [seen, bad];
 """
 
-#: Faults that need no judgement: names, roles, references, headings.
+#: Faults that a script can detect: names, roles, references, headings.
 _FAULTS = """
 const faults = [];
 const start = (element) => element.outerHTML.slice(0, 80);
@@ -81,7 +81,7 @@ return faults;
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_contrast_of_texts(page: Page, sight: Service, view: str, scheme: str) -> None:
-    """All texts have a contrast of at least 4.5 to what is behind them, with the details open."""
+    """All texts have a contrast of at least 4.5 to the background, with the details open."""
     page.prefer(scheme)
     page.open(f"#view={view}&lease=id-course")
     seen, bad = page.script(_LOW_CONTRAST)
@@ -104,14 +104,14 @@ def test_contrast_of_messages(page: Page, sight: Service) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_names_and_roles(page: Page, sight: Service, view: str) -> None:
-    """Everything that one can use has a name, references lead somewhere, headings and landmarks are there."""
+    """Every control has a name, references have targets, and headings and landmarks are there."""
     page.open(f"#view={view}&lease=id-course&name=e")
     page.until(lambda: page.all(".history p"))
     assert page.script(_FAULTS) == []
 
 
 def test_roles_as_the_browser_sees_them(page: Page, sight: Service) -> None:
-    """The tree that assistive technology gets has the parts under their names."""
+    """The accessibility tree has the parts under their names."""
     page.open()
     nodes: list[dict[str, Any]] = page.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     found = {
@@ -160,7 +160,7 @@ def test_focus_is_to_be_seen(page: Page, sight: Service) -> None:
 
 
 def test_skip_link(page: Page, sight: Service) -> None:
-    """The first Tab stop leads to the chart and leaves the address alone."""
+    """The first Tab stop leads to the chart and does not change the address."""
     page.open("#name=e")
     page.tab()
     page.press(Keys.ENTER)
@@ -184,7 +184,7 @@ def test_views_by_keys(page: Page, sight: Service) -> None:
 
 
 def test_help_is_a_dialog(page: Page, sight: Service) -> None:
-    """The list of keys opens by key, keeps the focus inside, and Esc closes it."""
+    """The list of keys opens by a key, keeps the focus inside, and closes with Esc."""
     page.open()
     page.script("document.getElementById('help-open').focus()")
     page.press(Keys.ENTER)
@@ -197,7 +197,7 @@ def test_help_is_a_dialog(page: Page, sight: Service) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_narrow_screen(page: Page, sight: Service, view: str) -> None:
-    """At 360 px nothing sticks out to the side, with filters and messages open as well."""
+    """At 360 px nothing overflows to the side, with filters and messages open as well."""
     long = "a-name-without-any-place-to-break-it-that-goes-on-and-on"
     sight.put(lease(long, "reservation", "active", holdings=[holding(-1, 2, [8])], project_id="f" * 64))
     page.resize(360, 740)
@@ -213,7 +213,7 @@ def test_narrow_screen(page: Page, sight: Service, view: str) -> None:
 
 
 def test_details_on_a_narrow_screen(page: Page, sight: Service) -> None:
-    """The details cover a narrow screen, keep the focus inside, and go back to where they were opened."""
+    """The details cover a narrow screen, keep the focus inside, and return it to where they were opened."""
     page.resize(360, 740)
     page.open("#view=leases")
     page.script("document.querySelector('#view-leases [data-lease=id-mesh]').focus()")
@@ -224,7 +224,7 @@ def test_details_on_a_narrow_screen(page: Page, sight: Service) -> None:
     inside = "const e = document.activeElement; return e === document.body || e.closest('#details') !== null"
     for _ in range(6):
         page.tab()
-        # Between the last and the first element the focus is in the browser's own bars.
+        # Between the last and the first element, the focus is in the browser's own controls.
         assert page.script(inside) is True
     page.press(Keys.ESCAPE)
     assert not page.shown("#details")
@@ -244,7 +244,7 @@ def test_details_beside_the_chart(page: Page, sight: Service) -> None:
 
 
 def test_names_are_text(page: Page, service: Service) -> None:
-    """What tenants write is shown as they wrote it, wherever it appears, and never taken for markup."""
+    """Names that tenants choose are shown literally wherever they appear, and never interpreted as markup."""
     evil = "<img src=x onerror=document.title='broken'>"
     service.set_hosts([host(1) | {"name": evil}])
     bad = lease("x", "reservation", "active", holdings=[holding(-1, 3, [1])], project_id=evil, reason=evil)
@@ -264,7 +264,7 @@ def test_names_are_text(page: Page, service: Service) -> None:
 
 
 def test_touch_zooms_with_two_fingers(page: Page, sight: Service) -> None:
-    """Two fingers that part show less time."""
+    """Moving two fingers apart shows a shorter time."""
     page.open("#start=1772400000")
     source = """
     const chart = document.getElementById("chart");
@@ -282,7 +282,7 @@ def test_touch_zooms_with_two_fingers(page: Page, sight: Service) -> None:
 
 
 def test_space_and_enter_press_buttons(page: Page, sight: Service) -> None:
-    """The heads of a table work by key."""
+    """Table headers work by keyboard."""
     page.open("#view=leases")
     page.script("document.querySelector('#view-leases thead button').focus()")
     ActionChains(page.driver).send_keys(Keys.SPACE).perform()

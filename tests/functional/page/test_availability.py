@@ -1,4 +1,4 @@
-"""What is free: what a reservation would get, which may preempt others, and what is free without that."""
+"""What is free: what a reservation would get with preemption, and what is free without it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NOW, _LATER, _END = "2026-03-02T12:00:00Z", "2026-03-02T22:00:00Z", "2026-03-09
 
 
 def _answers(page: Page) -> list[tuple[str, str, list[list[str]]]]:
-    """Title, first instant and rows of each answer."""
+    """Return title, first instant and rows of each answer."""
     found = []
     for section in page.all("#view-free .answer section"):
         rows = section.find_elements("css selector", "tbody tr")
@@ -30,7 +30,7 @@ def _ask(page: Page, **values: str) -> None:
 
 
 def test_both_answers(page: Page, sight: Service) -> None:
-    """Where best-effort leases fill the cloud, they differ."""
+    """If best-effort leases fill the cloud, the two differ."""
     window = {"start": _NOW, "end": _END, "count": 6, "preempted_kinds": {"best-effort": 2, "deadline": 1}}
     sight.availability = {
         "windows": [window],

@@ -1,4 +1,4 @@
-"""The timeline: what is painted where, and how one moves in it."""
+"""The timeline: what it shows where, and how it is navigated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _distance(one: tuple[int, int, int], other: tuple[int, int, int]) -> int:
 
 
 def _fill(page: Page, name: str, share: float = 0.85) -> tuple[int, int, int]:
-    """Colour of a lease beside its name."""
+    """Return the colour of a lease, left of its name."""
     x, y, width, height = page.boxes(name)[0]
     return page.pixel(x + width * share, y + height / 2)
 
@@ -32,7 +32,7 @@ def _fill(page: Page, name: str, share: float = 0.85) -> tuple[int, int, int]:
     [("reservation", RESERVATION), ("immediate", IMMEDIATE), ("deadline", DEADLINE), ("best-effort", BEST_EFFORT)],
 )
 def test_kind_is_the_colour(page: Page, service: Service, kind: str, colour: tuple[int, int, int]) -> None:
-    """An active lease has the colour of its kind, nearly (neighbours differ a little)."""
+    """An active lease has the colour of its kind, apart from slight variations between neighbours."""
     service.put(lease("one", kind, "active", holdings=[holding(-2, 6, [2])]))
     page.open("#rows=24")
     others = {RESERVATION, IMMEDIATE, DEADLINE, BEST_EFFORT} - {colour}
@@ -42,21 +42,21 @@ def test_kind_is_the_colour(page: Page, service: Service, kind: str, colour: tup
 
 
 def test_state_is_the_filling(page: Page, sight: Service) -> None:
-    """Active is full, past pale, planned nearly empty; resuming and suspending are hatched."""
+    """Active is solid, past is pale, planned is nearly empty; resuming and suspending are hatched."""
     page.open("#rows=24")
     active, done, planned = _fill(page, "course"), _fill(page, "nightly"), _fill(page, "paper")
     assert _distance(active, RESERVATION) < 120
     assert _distance(done, BEST_EFFORT) > 100
     assert _distance(planned, WHITE) < 150
     assert planned != WHITE
-    # A hatching has lines on the ground of the lease.
+    # A hatching has lines on the background colour of the lease.
     assert len(page.colours("sweep", 0.1)) >= 2
     assert len(page.colours("render", 0.8)) >= 2
     assert len(page.colours("course", 0.8)) == 1
 
 
 def test_an_offer_is_hatched_until_it_is_accepted(page: Page, service: Service) -> None:
-    """haizea F8: it holds its hosts, and is no lease as any other yet."""
+    """haizea F8: an offer holds its hosts, but does not look like a lease."""
     offered = lease("offer", "reservation", "ready", holdings=[holding(1, 6, [2])], offered_until=NOW + HOUR // 2)
     service.put(offered, lease("sure", "reservation", "ready", holdings=[holding(1, 6, [1])]))
     page.open("#rows=24")
@@ -67,7 +67,7 @@ def test_an_offer_is_hatched_until_it_is_accepted(page: Page, service: Service) 
 
 
 def test_suspended_lease_shows_where_its_state_is(page: Page, sight: Service) -> None:
-    """A dotted line stands between the suspension and the return; the return has a dashed edge."""
+    """A dotted line connects the suspension and the resumption, which has a dashed edge."""
     page.open("#rows=24")
     (_, y, _, height), (x, *_) = page.boxes("mesh")
     foot = {page.pixel(x - 40 + step, y + height - 1) for step in range(14)}
@@ -81,7 +81,7 @@ def test_suspended_lease_shows_where_its_state_is(page: Page, sight: Service) ->
 
 
 def test_bars_stand_at_their_hosts_and_times(page: Page, service: Service) -> None:
-    """Rows are in the order of the hosts' names, node-2 before node-10; the scale of time is even."""
+    """Rows are in the order of the hosts' names, node-2 before node-10; the time scale is linear."""
     service.set_hosts([host(10), host(2), host(1)])
     service.put(
         lease("a", "reservation", "scheduled", holdings=[holding(1, 2, [10])]),
@@ -95,7 +95,7 @@ def test_bars_stand_at_their_hosts_and_times(page: Page, service: Service) -> No
 
 
 def test_line_of_now(page: Page, service: Service) -> None:
-    """A red line stands at the server's instant, wherever the computer's own clock stands."""
+    """A red line marks the server's instant, whatever the computer's own clock shows."""
     service.put(lease("one", "reservation", "active", holdings=[holding(0, 2, [1])]))
     page.open("#rows=24")
     x, *_ = page.boxes("one")[0]
@@ -107,7 +107,7 @@ def test_line_of_now(page: Page, service: Service) -> None:
 
 
 def test_leases_share_a_host_in_lanes(page: Page, service: Service) -> None:
-    """Two leases that are on one host at once stand one above the other within its row."""
+    """Two leases on one host at the same time are drawn one above the other within its row."""
     service.put(
         lease("a", "reservation", "scheduled", holdings=[holding(1, 5, [3])]),
         lease("b", "best-effort", "scheduled", holdings=[holding(2, 6, [3])]),
@@ -127,7 +127,7 @@ def test_neighbouring_hosts_of_a_lease_are_one_block(page: Page, service: Servic
 
 
 def test_lease_that_repeats_itself_in_past_and_present(page: Page, service: Service) -> None:
-    """A run whose resumption is over already is one block, not two in lanes."""
+    """A run whose resumption is over already is one block, not two in separate lanes."""
     held = holding(-1, 4, [2], resume=1800)
     service.put(
         lease("back", "best-effort", "active", holdings=[held], past=[past(-1, -0.5, [2], "resume")]),
@@ -148,7 +148,7 @@ def test_hosts_that_are_down_are_marked(page: Page, service: Service) -> None:
 
 
 def test_dark_and_light(page: Page, sight: Service) -> None:
-    """The canvas follows the scheme that is preferred, at once."""
+    """The canvas follows the preferred colour scheme at once."""
     page.open("#rows=24")
     assert page.pixel(900, 500) == WHITE
     page.prefer("dark")
@@ -157,7 +157,7 @@ def test_dark_and_light(page: Page, sight: Service) -> None:
 
 
 def test_legend_names_every_kind_and_state(page: Page, sight: Service) -> None:
-    """The legend has a painted sample and words for all that the chart shows."""
+    """The legend has a sample and a description for everything that the chart shows."""
     page.open()
     labels = [item.text for item in page.all("#legend li")]
     assert {"reservation", "immediate", "deadline", "best-effort"} <= set(labels)
@@ -168,12 +168,12 @@ def test_legend_names_every_kind_and_state(page: Page, sight: Service) -> None:
     })"""
     samples = page.script(source)
     assert len(samples) == len(labels)
-    # Best-effort and active are the same sample under two names.
+    # Best-effort and active have the same sample under two names.
     assert len(set(samples)) == len(samples) - 1
 
 
 def test_letters_are_readable_on_all_fills(page: Page, sight: Service) -> None:
-    """Letters on bars have a contrast of at least 4.5, edges at least 3 to the ground, in both schemes."""
+    """Text on bars has a contrast of at least 4.5 and edges have at least 3 to the background, in both schemes."""
     source = """
     const done = arguments[0];
     import("./palette.js").then(({ Palette }) => {
@@ -195,7 +195,7 @@ def test_letters_are_readable_on_all_fills(page: Page, sight: Service) -> None:
 
 
 def _contrast(one: str, other: str) -> float:
-    """Contrast of two colours, after WCAG 2."""
+    """Return the contrast of two colours as WCAG 2 defines it."""
 
     def luminance(colour: str) -> float:
         channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
@@ -207,7 +207,7 @@ def _contrast(one: str, other: str) -> float:
 
 
 def test_use_of_the_hosts_over_time(page: Page, service: Service) -> None:
-    """The strip over the rows is as high as the share of the hosts that are held, on average over each column."""
+    """The height of the strip above the rows is the share of held hosts, averaged over each column."""
     service.put(
         lease("half", "reservation", "active", holdings=[holding(-4, 8, [1, 2, 3, 4])]),
         lease("shared", "best-effort", "active", holdings=[holding(-4, 8, [4])]),
@@ -222,13 +222,13 @@ def test_use_of_the_hosts_over_time(page: Page, service: Service) -> None:
     }));""".replace("arguments[1]", str(NOW - 6 * HOUR))
     averages = page.driver.execute_async_script(source)
     assert averages[0] == [0, 0, 0, 0]
-    # Host 4 has two leases: half of it counts for each.
+    # Host 4 has two leases, each of which counts for half of it.
     assert averages[3] == [3.5, 0, 0, 0.5]
     assert page.text("#use") == "50 %"
 
 
 def test_ticks_of_all_zooms(page: Page, sight: Service) -> None:
-    """At each zoom lines are at least 60 px apart and at round instants: minutes, hours, days, Mondays, months."""
+    """At each zoom level, lines are at least 60 px apart, at round instants: minutes, hours, days, Mondays, months."""
     page.open()
     source = """
     const done = arguments[0];

@@ -1,4 +1,4 @@
-"""Live updates, lost connections, tokens, and what the page says meanwhile."""
+"""Live updates, lost connections, tokens, and the page's messages about them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _polls(service: Service) -> int:
 
 
 def test_changes_come_in(page: Page, sight: Service) -> None:
-    """New, changed and removed leases appear without loading again; only changes are asked for."""
+    """New, changed and removed leases appear without a reload; only changes are requested."""
     page.open("#rows=24")
     page.until(lambda: "since=" in sight.paths()[-1])
     sight.put(lease("new", "deadline", "scheduled", holdings=[holding(1, 3, [8])]))
@@ -34,7 +34,7 @@ def test_changes_come_in(page: Page, sight: Service) -> None:
 
 
 def test_lease_is_suspended_and_comes_back(page: Page, service: Service) -> None:
-    """The whole way of a preempted lease: active, suspending, suspended, resuming, active, done."""
+    """All states of a preempted lease: active, suspending, suspended, resuming, active, done."""
     service.put(lease("job", "best-effort", "active", holdings=[holding(-1, 4, [1], suspend=600)]))
     page.open("#rows=24")
     for state in ("suspending", "suspended-queued", "suspended-scheduled", "resuming", "active"):
@@ -48,7 +48,7 @@ def test_lease_is_suspended_and_comes_back(page: Page, service: Service) -> None
 
 
 def test_announcements_are_few(page: Page, sight: Service) -> None:
-    """Changes of state are announced politely, several in one sentence, and the next ones only after a while."""
+    """Changes of state are announced politely, several in one sentence, with a pause before the next ones."""
     page.open()
     source = """
     window.said = [];
@@ -72,7 +72,7 @@ def test_announcements_are_few(page: Page, sight: Service) -> None:
 
 
 def test_connection_lost_and_found(page: Page, sight: Service) -> None:
-    """A lost connection is said, what is known stays, tries become rarer, and all goes on afterwards."""
+    """A lost connection is reported, known data stay, retries become rarer, and then everything continues."""
     page.open("#rows=24")
     sight.broken = 0
     page.until(lambda: page.text("#status").startswith("Connection lost, retrying"))
@@ -92,7 +92,7 @@ def test_connection_lost_and_found(page: Page, sight: Service) -> None:
 
 
 def test_countdown_is_not_read_out(page: Page, sight: Service) -> None:
-    """The status speaks once; the seconds that pass are for the eye only."""
+    """The status is announced once; the countdown is only visible."""
     page.open()
     sight.broken = 503
     page.until(lambda: page.text("#status").startswith("Connection lost, retrying in"))
@@ -102,7 +102,7 @@ def test_countdown_is_not_read_out(page: Page, sight: Service) -> None:
 
 
 def test_first_answer_is_an_error(page: Page, sight: Service) -> None:
-    """Without anything to show the page says what is wrong and lets one try again."""
+    """Without any data the page says what is wrong and offers to try again."""
     sight.broken = 500
     page.load()
     page.until(lambda: page.text("#message h2") == "The calendar cannot be loaded")
@@ -128,7 +128,7 @@ def test_loading(page: Page, sight: Service) -> None:
 
 @pytest.mark.parametrize(("hosts", "title"), [(0, "There are no hosts yet"), (2, "There are no leases yet")])
 def test_empty(page: Page, service: Service, hosts: int, title: str) -> None:
-    """Nothing yet is not an error; the first lease makes the message go."""
+    """No data yet is not an error; the message disappears with the first lease."""
     service.set_hosts([host(number) for number in range(hosts)])
     page.open()
     assert page.text("#message h2") == title
@@ -138,7 +138,7 @@ def test_empty(page: Page, service: Service, hosts: int, title: str) -> None:
 
 
 def test_token(page: Page, sight: Service) -> None:
-    """A 401 asks for a token, which is kept for the tab only and sent from then on; it can be forgotten."""
+    """After a 401 the page asks for a token, keeps it for the tab only, and sends it; the token can be forgotten."""
     sight.token = "secret"
     page.load()
     page.until(lambda: page.shown("#token-form"))
@@ -163,7 +163,7 @@ def test_token(page: Page, sight: Service) -> None:
 
 
 def test_token_that_expires(page: Page, sight: Service) -> None:
-    """A token that is no longer taken asks for another one, and what was shown comes back with it."""
+    """If a token expires, the page asks for another one, and then shows the same view again."""
     sight.token = "noauth"
     page.open()
     sight.token = "another"
@@ -174,7 +174,7 @@ def test_token_that_expires(page: Page, sight: Service) -> None:
 
 
 def test_clock_may_run_faster(page: Page, sight: Service) -> None:
-    """A server whose hours are seconds moves the line of now evenly between two answers."""
+    """If the server's clock runs fast, the line of the present moves evenly between two answers."""
     page.open()
     page.until(lambda: "since=" in sight.paths()[-1])
     count = _polls(sight)
@@ -199,7 +199,7 @@ def test_clock_may_run_faster(page: Page, sight: Service) -> None:
 
 
 def test_real_time_has_no_speed(page: Page, sight: Service) -> None:
-    """Answers in whole seconds do not make the clock waver."""
+    """Although answers have whole seconds, the clock does not jitter."""
     page.open()
     source = """
     const done = arguments[0];
@@ -217,7 +217,7 @@ def test_real_time_has_no_speed(page: Page, sight: Service) -> None:
     });"""
     rates, later, faster, silent = page.driver.execute_async_script(source)
     assert rates == [1, 1, 1, 1]
-    # 100 was told at 0.9 s and 104 at 4.94 s: it was 104.04 at least, and so 107.08 three seconds later.
+    # 100 was reported at 0.9 s and 104 at 4.94 s, so it was at least 104.04 then, and 107.08 three seconds later.
     assert later == pytest.approx(107.08)
     assert faster == 10_800
     # Without answers the clock does not run away.
@@ -225,7 +225,7 @@ def test_real_time_has_no_speed(page: Page, sight: Service) -> None:
 
 
 def test_server_with_another_database(page: Page, sight: Service) -> None:
-    """A revision that goes back is another database: what was shown is thrown away."""
+    """A lower revision means another database: the data shown so far are discarded."""
     page.open("#rows=24")
     page.until(lambda: "since=" in sight.paths()[-1])
     sight.restart_empty()

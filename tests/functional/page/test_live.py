@@ -1,4 +1,4 @@
-"""The page on the real service: what is asked for over REST appears without a reload and moves on."""
+"""The page on the real service: what is requested over REST appears without a reload and is updated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Make = Callable[..., Live]
 
 @pytest.fixture
 def make(tmp_path: Path) -> Iterator[Make]:
-    """Starts the real service with so many hosts, all in the pool, on a clock of a speed."""
+    """Starts the real service with a number of hosts, all in the pool, and with a clock of some speed."""
     with ExitStack() as stack:
 
         def one(hosts: int, speed: float) -> Live:
@@ -39,7 +39,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
 
 @pytest.fixture
 def look(driver: Chrome) -> Iterator[Callable[[Live, str], Page]]:
-    """Opens the page of a real service; nothing on the console may be an error when the test is over."""
+    """Opens the page of a real service. The console must have no errors at the end of the test."""
     opened: list[Page] = []
 
     def one(live: Live, fragment: str = "") -> Page:
@@ -49,7 +49,7 @@ def look(driver: Chrome) -> Iterator[Callable[[Live, str], Page]]:
         driver.get("about:blank")
         driver.get(page.url + fragment)
         page.until(lambda: page.text("#status") == "Live")
-        # A reload would lose it.
+        # A reload would lose this.
         page.script("window.notReloaded = true")
         return page
 
@@ -62,13 +62,13 @@ def look(driver: Chrome) -> Iterator[Callable[[Live, str], Page]]:
 
 
 def _state(page: Page, lease_id: str) -> str | None:
-    """State of a lease as the page knows it."""
+    """Return the state of a lease as the page knows it."""
     found = page.script("return calendar.model.leases.get(arguments[0])?.state ?? null", lease_id)
     return None if found is None else str(found)
 
 
 def _row(page: Page, lease_id: str) -> str:
-    """What the table of leases says about a lease."""
+    """Return the row of a lease in the table of leases."""
     source = (
         "return document.querySelector(`#view-leases [data-lease='${arguments[0]}']`)?.closest('tr').textContent ?? ''"
     )
@@ -80,7 +80,7 @@ def _painted(page: Page, lease_id: str) -> bool:
 
 
 def test_new_lease_appears_and_ends(make: Make, look: Callable[..., Page]) -> None:
-    """A lease is painted soon after it was asked for, and its end is shown: by its end over REST and by its time."""
+    """A lease is painted soon after its request, and its end is shown, whether it is ended over REST or by its time."""
     live = make(4, 150)
     page = look(live)
     assert page.text("#matches") == "0 leases"
@@ -99,7 +99,7 @@ def test_new_lease_appears_and_ends(make: Make, look: Callable[..., Page]) -> No
 
 
 def test_preempted_lease_shows_it(make: Make, look: Callable[..., Page]) -> None:
-    """A best-effort lease that makes room for a reservation is shown as suspended, and as active when it is back."""
+    """A best-effort lease that makes room for a reservation is shown as suspended, and later as active again."""
     live = make(4, 150)
     page = look(live)
     sweep = live.lease("sweep", "best-effort", 4, duration=14_400, preemptible=True)
@@ -119,7 +119,7 @@ def test_preempted_lease_shows_it(make: Make, look: Callable[..., Page]) -> None
 
 
 def test_outage_of_the_service(make: Make, look: Callable[..., Page]) -> None:
-    """While the service is away the page says so and shows what it knew; then it goes on by itself."""
+    """While the service is away, the page says so and shows what it knows; then it continues by itself."""
     live = make(4, 150)
     lease = live.lease("course", "immediate", 2, duration=86_400)
     page = look(live)
@@ -133,7 +133,7 @@ def test_outage_of_the_service(make: Make, look: Callable[..., Page]) -> None:
 
 
 def test_thousand_hosts(make: Make, look: Callable[..., Page], capsys: pytest.CaptureFixture[str]) -> None:
-    """A thousand hosts with 3,000 bars: all is there, the last host can be reached, and leases can be looked at."""
+    """A thousand hosts with 3,000 bars: all are there, the last host can be reached, and leases can be opened."""
     live = make(1000, 1)
     now = live.now()
     for number in range(60):
@@ -154,7 +154,7 @@ def test_thousand_hosts(make: Make, look: Callable[..., Page], capsys: pytest.Ca
     with capsys.disabled():
         print(f"\n1,000 hosts, 60 leases of 50: {len(frames)} frames, median {middle:.1f} ms, most {most:.1f} ms")
     assert len(frames) >= 5
-    # At the foot of the chart there are leases too: every host has three.
+    # There are leases at the bottom of the chart too, because every host has three.
     assert page.script("return calendar.timeline.painted") > 0
     page.press("n")
     page.press(Keys.ENTER)
@@ -163,7 +163,7 @@ def test_thousand_hosts(make: Make, look: Callable[..., Page], capsys: pytest.Ca
 
 
 def test_without_a_mouse(make: Make, look: Callable[..., Page]) -> None:
-    """From the address bar to the details of a lease and back, by keys alone; names and roles are there."""
+    """From the address bar to the details of a lease and back with keys only; names and roles are there."""
     live = make(4, 1)
     live.lease("course", "immediate", 2, duration=86_400)
     page = look(live)

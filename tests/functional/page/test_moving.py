@@ -1,4 +1,4 @@
-"""How one moves in the timeline: buttons, mouse, touch, keys; and what that costs with many hosts."""
+"""Navigation in the timeline with buttons, mouse, touch and keys, and its cost with many hosts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.functional.page.service import HOUR, NOW, Service, holding, host, lea
 
 @pytest.mark.parametrize(("label", "span"), [("Hour", 3600), ("Day", 86_400), ("Week", 604_800), ("Month", 2_592_000)])
 def test_zoom_by_button(page: Page, sight: Service, label: str, span: int) -> None:
-    """A button shows its stretch of time, with now where it was, and the address keeps it."""
+    """A button shows its period of time, keeps the position of the present, and is stored in the address."""
     page.open("#span=50000")
     page.one(f"[data-span={label.lower()}]").click()
     assert page.script("return calendar.timeline.span") == span
@@ -23,7 +23,7 @@ def test_zoom_by_button(page: Page, sight: Service, label: str, span: int) -> No
 
 
 def test_fit_shows_everything(page: Page, service: Service) -> None:
-    """Fit shows the first and the last lease; one without end does not stretch it."""
+    """Fit shows the first and the last lease; a lease without an end does not extend it."""
     service.put(
         lease("first", "reservation", "done", past=[past(-200, -190, [1])]),
         lease("last", "reservation", "scheduled", holdings=[holding(300, 310, [2])]),
@@ -39,7 +39,7 @@ def test_fit_shows_everything(page: Page, service: Service) -> None:
 
 
 def test_wheel_zooms_and_pans(page: Page, sight: Service) -> None:
-    """The wheel zooms with Ctrl, pans with Shift, and moves the rows otherwise."""
+    """The wheel zooms with Ctrl, pans with Shift, and otherwise moves the rows."""
     page.open("#span=86400&start=1772400000")
     before = page.script("return [calendar.timeline.start, calendar.timeline.span]")
     wheel = (
@@ -58,7 +58,7 @@ def test_wheel_zooms_and_pans(page: Page, sight: Service) -> None:
 
 
 def test_drag_pans_and_opens_nothing(page: Page, sight: Service) -> None:
-    """Dragging moves the time by as much as the mouse, ends following, and is no click."""
+    """Dragging moves the time by the distance of the mouse, turns following off, and is not a click."""
     page.open("#rows=24")
     x, y, width, height = page.boxes("course")[0]
     assert page.one("#follow").is_selected()
@@ -71,7 +71,7 @@ def test_drag_pans_and_opens_nothing(page: Page, sight: Service) -> None:
 
 
 def test_keys_move_and_zoom(page: Page, sight: Service) -> None:
-    """Arrows pan by a tenth, plus and minus zoom, letters choose the stretch, brackets the rows, t follows."""
+    """Arrows pan by a tenth, plus and minus zoom, letters choose the period, brackets resize rows, t follows."""
     page.open("#rows=10")
     page.go_to_chart()
     state = "const t = calendar.timeline; return [t.start, t.span, t.rowHeight, t.follow]"
@@ -100,7 +100,7 @@ def test_keys_move_and_zoom(page: Page, sight: Service) -> None:
 
 
 def test_keys_only_work_in_the_chart(page: Page, sight: Service) -> None:
-    """A letter in the search field is a letter."""
+    """A letter in the search field is only text."""
     page.open()
     page.one("#filter-form [name=name]").click()
     page.press("w")
@@ -108,7 +108,7 @@ def test_keys_only_work_in_the_chart(page: Page, sight: Service) -> None:
 
 
 def test_rows_from_overview_to_names(page: Page, service: Service) -> None:
-    """The slider sets the height of the rows; "All hosts" makes them as high as there is room for."""
+    """The slider sets the height of the rows; "All hosts" makes all rows fit."""
     service.set_hosts([host(number) for number in range(100)])
     service.put(lease("one", "reservation", "active", holdings=[holding(-1, 5, [99])]))
     page.open()
@@ -125,7 +125,7 @@ def test_rows_from_overview_to_names(page: Page, service: Service) -> None:
 
 
 def test_pointer_shows_what_is_there(page: Page, sight: Service) -> None:
-    """A tip names the lease, its state, and the host under the pointer, and goes away."""
+    """A tooltip names the lease, its state, and the host under the pointer, and disappears."""
     page.open("#rows=24")
     x, y, width, height = page.boxes("course")[0]
     page.move_to(x + width / 2, y + height / 2).perform()
@@ -169,7 +169,7 @@ def test_thousand_hosts_paint_only_what_is_in_sight(page: Page, service: Service
 
 
 def test_times_are_asked_for_as_they_come_into_sight(page: Page, sight: Service) -> None:
-    """Moving out of what was loaded asks for another stretch, completely; staying within does not."""
+    """Moving outside the loaded period requests another one, completely; staying within it does not."""
     page.open()
     page.until(lambda: "start=" in sight.paths()[-1])
     asked = {path for path in sight.paths() if "since" not in path}
@@ -182,14 +182,14 @@ def test_times_are_asked_for_as_they_come_into_sight(page: Page, sight: Service)
 
 
 def test_wheel_over_the_page_keeps_browser_zoom(page: Page, sight: Service) -> None:
-    """Ctrl and wheel outside the chart is the browser's."""
+    """Ctrl and wheel outside the chart are left to the browser."""
     page.open()
     source = "return document.body.dispatchEvent(new WheelEvent('wheel', {ctrlKey: true, deltaY: 5, cancelable: true}))"
     assert page.script(source) is True
 
 
 def test_home_key_of_the_browser_is_left_alone_with_modifiers(page: Page, sight: Service) -> None:
-    """Keys with Ctrl or Alt are the browser's."""
+    """Keys with Ctrl or Alt are left to the browser."""
     page.open()
     page.go_to_chart()
     ActionChains(page.driver).key_down(Keys.ALT).send_keys("w").key_up(Keys.ALT).perform()

@@ -8,7 +8,7 @@ from tests.functional.page.service import NOW, Service, holding, host, lease
 
 
 def _tell(service: Service, project_id: str) -> None:
-    """Have the page told what the API tells a member of a project."""
+    """Have the service send what the API sends to a member of a project."""
     everything = [
         lease("mine", "reservation", "active", holdings=[holding(-1, 2, [1])], project_id="biology"),
         lease("theirs", "best-effort", "active", holdings=[holding(-2, 4, [2, 3])]),
@@ -37,7 +37,7 @@ def test_they_are_counted_nowhere(page: Page, service: Service) -> None:
     assert page.names("leases") == ["mine"]
     assert page.text("#matches") == "1 lease"
     assert (page.text("#count-active"), page.text("#count-planned")) == ("1", "0")
-    # The one host that the project has.
+    # The only host that the project has.
     assert page.text("#use") == "100 %"
     assert page.one("#use").get_attribute("title") == "1 of 1 hosts"
     options = [option.text for option in page.all("#filter-form select option")]

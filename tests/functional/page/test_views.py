@@ -25,7 +25,7 @@ def test_counts(page: Page, sight: Service) -> None:
 
 
 def test_hosts_that_are_down_are_not_counted(page: Page, service: Service) -> None:
-    """The share of hosts in use is one of those that can be used."""
+    """The share of hosts in use refers to the usable hosts."""
     service.set_hosts([host(1), host(2), host(3, "down"), host(4, "disabled")])
     service.put(lease("one", "reservation", "active", holdings=[holding(-1, 1, [1])]))
     page.open()
@@ -33,7 +33,7 @@ def test_hosts_that_are_down_are_not_counted(page: Page, service: Service) -> No
 
 
 def test_queue(page: Page, sight: Service) -> None:
-    """The queue has what waits, in its order, with position, size, how long it has waited and what remains."""
+    """The queue shows waiting leases in order, with position, size, waiting time and remaining duration."""
     sight.put(lease("late", "best-effort", "queued", queue_position=10, submitted=NOW - HOUR))
     page.open()
     assert page.text("#queue-count") == "3"
@@ -54,7 +54,7 @@ def test_queue_is_empty(page: Page, service: Service) -> None:
 
 
 def test_table_has_all_leases(page: Page, sight: Service) -> None:
-    """The table is the equivalent of the chart: every lease with its kind, state and times."""
+    """The table is equivalent to the chart: every lease with its kind, state and times."""
     page.open("#view=leases")
     assert len(page.names("leases")) == 8
     assert page.cells("leases", "course") == [
@@ -64,7 +64,7 @@ def test_table_has_all_leases(page: Page, sight: Service) -> None:
 
 
 def test_table_sorts(page: Page, sight: Service) -> None:
-    """A head sorts by its column, a second time the other way; what is missing comes last both times."""
+    """A header sorts by its column, and the second time in reverse; missing values come last both times."""
     page.open("#view=leases")
     head = "#view-leases thead th:nth-child({}) button"
     page.one(head.format(1)).click()
@@ -83,7 +83,7 @@ def test_table_sorts(page: Page, sight: Service) -> None:
 
 
 def test_table_pages(page: Page, service: Service) -> None:
-    """A hundred leases are a page; sorting goes back to the first one."""
+    """A page has a hundred leases; sorting goes back to the first page."""
     service.put(*(lease(f"job-{number}", "best-effort", "queued", queue_position=number) for number in range(1, 251)))
     page.open("#view=queue")
     assert page.names("queue")[0] == "job-1"
@@ -100,7 +100,7 @@ def test_table_pages(page: Page, service: Service) -> None:
 
 
 def test_row_keeps_the_focus_while_the_table_changes(page: Page, sight: Service) -> None:
-    """A lease that moves to another row keeps the focus, and the rows are in order."""
+    """A lease that moves to another row keeps the focus, and the rows stay sorted."""
     page.open("#view=queue")
     page.script("document.querySelector('[data-lease=id-genome]').focus()")
     sight.change("mesh", queue_position=5)
@@ -111,7 +111,7 @@ def test_row_keeps_the_focus_while_the_table_changes(page: Page, sight: Service)
 
 
 def test_filters_are_shared_and_kept_in_the_address(page: Page, sight: Service) -> None:
-    """Filters hold for all views, stand in the address, and come back with it."""
+    """Filters apply to all views, are stored in the address, and are restored from it."""
     page.open()
     page.one("input[value=best-effort]").click()
     page.one("input[name=state][value=planned]").click()
@@ -149,7 +149,7 @@ def test_filter_by_name_id_and_project(page: Page, sight: Service) -> None:
 
 
 def test_filtered_leases_are_shadows(page: Page, sight: Service) -> None:
-    """A host is not free because its lease is filtered: a grey shadow stays, which cannot be opened."""
+    """A host is not free because its lease is filtered out: a grey shadow stays, which cannot be opened."""
     page.open("#rows=24&kind=immediate")
     x, y, width, height = page.boxes("course")[0]
     assert page.pixel(x + width * 0.85, y + height / 2) == (0xE1, 0xE5, 0xEC)
@@ -158,7 +158,7 @@ def test_filtered_leases_are_shadows(page: Page, sight: Service) -> None:
 
 
 def test_no_match(page: Page, sight: Service) -> None:
-    """Filters that leave nothing say so, and can be cleared there."""
+    """If filters leave nothing, the page says so, and they can be cleared there."""
     page.open("#name=nothing")
     assert page.text("#message h2") == "No lease matches the filters"
     page.one("#message button").click()
@@ -167,13 +167,13 @@ def test_no_match(page: Page, sight: Service) -> None:
 
 
 def test_filter_of_nothing_stays(page: Page, sight: Service) -> None:
-    """No kind ticked is not the same as all."""
+    """No kind ticked differs from all kinds ticked."""
     page.open("#kind=")
     assert page.text("#matches") == "0 of 8 leases shown"
 
 
 def test_address_changed_by_hand(page: Page, sight: Service) -> None:
-    """A new hash takes effect without loading again; nonsense in it is left out."""
+    """A new hash takes effect without a reload; invalid parts of it are ignored."""
     page.open()
     page.script("location.hash = '#view=leases&name=mesh&span=-5&rows=x&state=planned,nonsense,suspended'")
     page.until(lambda: page.names("leases") == ["mesh"])
@@ -217,7 +217,7 @@ def test_details_by_mouse(page: Page, sight: Service) -> None:
 
 
 def test_details_by_keys(page: Page, sight: Service) -> None:
-    """n and p choose leases in the order of their starts and say which, Enter opens, Esc closes and goes back."""
+    """n and p choose leases in the order of their starts and announce them, Enter opens, Esc closes and goes back."""
     page.open("#rows=24")
     page.go_to_chart()
     page.press("n")
@@ -234,7 +234,7 @@ def test_details_by_keys(page: Page, sight: Service) -> None:
 
 
 def test_details_from_a_table(page: Page, sight: Service) -> None:
-    """A row opens the details by key; closing goes back to it; the lease can be shown on the timeline."""
+    """A row opens the details by a key, and closing returns to it; the lease can be shown on the timeline."""
     page.open("#view=leases&span=3600")
     page.script("document.querySelector('#view-leases [data-lease=id-nightly]').focus()")
     page.press(Keys.ENTER)
@@ -256,7 +256,7 @@ def test_details_of_an_address(page: Page, sight: Service) -> None:
 
 
 def test_details_follow_the_lease(page: Page, sight: Service) -> None:
-    """A change shows in the open panel without taking the focus away; a lease that goes is said to be gone."""
+    """A change appears in the open panel without taking the focus away; if a lease disappears, the panel says so."""
     page.open("#rows=24&lease=id-sweep")
     page.script("document.querySelector('#details .close').focus()")
     sight.change("sweep", state="active", reason="resumed")
@@ -268,7 +268,7 @@ def test_details_follow_the_lease(page: Page, sight: Service) -> None:
 
 
 def test_history_that_cannot_be_loaded(page: Page, sight: Service) -> None:
-    """The panel says what the server said; the rest stays."""
+    """The panel shows the server's message; the rest stays."""
     page.open("#rows=24")
     sight.broken = 503
     page.click("course")

@@ -1,4 +1,4 @@
-"""A Placement as operators have it, and one that is set as we advise."""
+"""Placement with its defaults, and with the settings that we recommend."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ def openstack_python(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="module")
 def site(mariadb_server: MariaDB, openstack_python: Path) -> Iterator[Site]:
-    """Nothing is set; MariaDB's own isolation of transactions is REPEATABLE READ."""
+    """All settings are defaults; MariaDB's own isolation level is REPEATABLE READ."""
     with running_site(mariadb_server, openstack_python) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def read_committed_site(mariadb_server: MariaDB, openstack_python: Path) -> Iterator[Site]:
-    """READ COMMITTED for the connections of Placement."""
+    """Placement's connections use READ COMMITTED."""
     with running_site(mariadb_server, openstack_python, READ_COMMITTED) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def sound_site(mariadb_server: MariaDB, openstack_python: Path) -> Iterator[Site]:
-    """Placement does not try again itself, as we advise."""
+    """Placement does not retry by itself, as we recommend."""
     with running_site(mariadb_server, openstack_python, retries=1) as found:
         yield found

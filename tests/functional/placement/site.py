@@ -1,4 +1,4 @@
-"""A real Placement on MariaDB, without the rest of OpenStack, and two claims that meet in it."""
+"""A real Placement on MariaDB, without the rest of OpenStack, and claims that race with each other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.servers.fixtures import running
 from tests.servers.mariadb import MariaDB
 from tests.servers.openstack.placement import Placement as PlacementServer
 
-#: What an operator may add to the address of Placement's database.
+#: Parameters that an operator may add to the URL of Placement's database.
 READ_COMMITTED = "&init_command=SET+SESSION+TRANSACTION+ISOLATION+LEVEL+READ+COMMITTED"
 
 MICROVERSION = "1.38"
@@ -31,7 +31,7 @@ _DONE = 204
 
 
 def consumer_id(number: int) -> str:
-    """Of a consumer of its own for each number below 16, as far from the others as can be."""
+    """Return a consumer id for each number below 16, all as far apart as possible."""
     return f"{number:x}8888888{str(uuid.uuid4())[8:]}"
 
 
@@ -39,7 +39,7 @@ class Site:
     """Placement with a database.
 
     :ivar url: its address
-    :ivar adapter: asks it as an administrator
+    :ivar adapter: sends requests as an administrator
     """
 
     def __init__(self, server: PlacementServer, database_url: str) -> None:
@@ -48,21 +48,21 @@ class Site:
         self.adapter = Adapter(Session(auth=Token(server.url, "admin")), service_type="placement")
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer; refusals are raised."""
+        """Send a request and return the answer; refusals are raised."""
         answer = self.adapter.request(path, method, json=body, microversion=MICROVERSION)
         return answer.json() if answer.content else None
 
     def prepare(self) -> None:
         """Have claims of new consumers lock different gaps of the table, so that they do not end in a deadlock.
 
-        After a deadlock MariaDB begins a transaction anew, which hides what happens without one.
+        After a deadlock MariaDB restarts a transaction, which hides what happens without a deadlock.
         """
         other = self.make_host(16)
         for number in range(1, 16):
             assert self.claim(other, 1, consumer=consumer_id(number)) == _DONE
 
     def make_host(self, memory_mb: int, name: str = "") -> str:
-        """A provider with so much memory; gives its id."""
+        """Create a provider with this much memory and return its id."""
         provider_id = str(uuid.uuid4())
         new = {"uuid": provider_id, "name": name or f"host-{provider_id}"}
         self.ask("POST", "/resource_providers", new)
@@ -70,14 +70,14 @@ class Site:
         return provider_id
 
     def set_memory(self, provider_id: str, memory_mb: int) -> None:
-        """Have a host have so much memory from now on."""
+        """Set the memory of a host."""
         generation = self.ask("GET", f"/resource_providers/{provider_id}")["generation"]
         inventories = {"MEMORY_MB": {"total": memory_mb}}
         body = {"resource_provider_generation": generation, "inventories": inventories}
         self.ask("PUT", f"/resource_providers/{provider_id}/inventories", body)
 
     def claim(self, provider_id: str, amount: int, kind: str = "MEMORY_MB", *, consumer: str) -> int:
-        """Have a new consumer take something, as Nova does for a server; gives the status of the answer."""
+        """Claim resources for a new consumer, as Nova does for a server, and return the status of the answer."""
         body = {
             "allocations": {provider_id: {"resources": {kind: amount}}},
             "project_id": "p",
@@ -89,11 +89,11 @@ class Site:
         return int(answer.status_code)
 
     def used(self, provider_id: str, kind: str = "MEMORY_MB") -> int:
-        """How much of a host is taken."""
+        """Return how much of a host is in use."""
         return int(self.ask("GET", f"/resource_providers/{provider_id}/usages")["usages"][kind])
 
     def meet(self, provider_id: str, *claims: Callable[[], Any]) -> list[Future[Any]]:
-        """Have claims meet: all have looked what is free before the first of them is written."""
+        """Have claims race: all have checked what is free before the first of them is written. Return their answers."""
         with ThreadPoolExecutor(len(claims)) as pool, self._holding_back(provider_id) as let_go:
             answers = [pool.submit(claim) for claim in claims]
             assert wait_until(lambda: self._waiting() == len(claims), _LIMIT_SECONDS), "the claims did not meet"
@@ -102,15 +102,15 @@ class Site:
 
     @contextmanager
     def _holding_back(self, provider_id: str) -> Iterator[Callable[[], None]]:
-        """Nobody can write a provider until it is said that they can."""
+        """Lock a provider, so that no claim can be written until the yielded function is called."""
         with self._engine.connect() as connection:
             row = sqlalchemy.text("SELECT id FROM resource_providers WHERE uuid = :id FOR UPDATE")
             connection.execute(row, {"id": provider_id})
             yield connection.rollback
 
     def _waiting(self) -> int:
-        """How many connections are at writing a claim, and have looked what is free."""
-        # MariaDB's list of transactions is renewed only for who has not read it for a while.
+        """Return how many connections have checked what is free and wait to write their claim."""
+        # Not information_schema.innodb_trx: its content is refreshed only when it has not been read for a while.
         text = (
             "SELECT count(*) FROM information_schema.processlist "
             "WHERE db = database() AND (info LIKE 'UPDATE resource_providers%' OR info LIKE 'INSERT INTO allocations%')"
@@ -119,17 +119,17 @@ class Site:
             return int(connection.execute(sqlalchemy.text(text)).scalar_one())
 
     def close(self) -> None:
-        """Ask the database no more."""
+        """Close the connections to the database."""
         self._engine.dispose()
 
 
 @contextmanager
 def running_site(mariadb: MariaDB, python: Path, parameters: str = "", retries: int | None = None) -> Iterator[Site]:
-    """A site while it runs.
+    """Run a site.
 
     :param python: interpreter of the environment of OpenStack's services
-    :param parameters: for the address of the database
-    :param retries: how often Placement tries to write a claim itself; none for its default
+    :param parameters: for the URL of the database
+    :param retries: how often Placement itself retries to write a claim; None for its default
     """
     mariadb.ensure_running()
     name = f"placement_{uuid.uuid4().hex}"

@@ -1,4 +1,4 @@
-"""What is held for a lease is there, whatever a Placement as operators have it grants to others at the same time."""
+"""Capacity held for a lease is there, whatever a Placement with default settings grants to others at the same time."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from lease_scheduler.model.resources import Resources
 from lease_scheduler.records.documents import LeaseDocument
 from tests.functional.placement.site import Site, consumer_id
 
-#: Of the host, in MiB: a VM of the lease has room on it, or a server of somebody else, not both.
+#: In MiB. The host has room for a VM of the lease or for another server, but not for both.
 _MEMORY, _VM, _SERVER = 15_872, 8_192, 9_216
 
 
 class Cloud:
-    """A host in a Placement, and a Nova that remembers what it was told to do.
+    """A host in a Placement, and a Nova that records its commands.
 
-    :ivar servers: those that Nova has
-    :ivar guest_goes: whether somebody on the host gives way
-    :ivar shelved: ids of servers, in turn
+    :ivar servers: servers in Nova
+    :ivar guest_goes: whether a guest on the host can be made to leave
+    :ivar shelved: ids of shelved servers, in order
     """
 
     def __init__(self, site: Site) -> None:
@@ -67,14 +67,14 @@ class Cloud:
         )
 
     def _find_lease(self) -> str:
-        """One whose consumers do not meet the others' in the table, which would end in a deadlock."""
+        """Return a lease whose consumers are not near those of others in the table, which would end in a deadlock."""
         while True:
             found = str(uuid.uuid4())
             if [names.consumer(found, number)[0] for number in range(2)] == ["3", "5"]:
                 return found
 
     def _make_room(self, service: str, missing: Callable[[], Mapping[str, int]]) -> bool:
-        """As ``Guests`` does: the guest goes if anything is missing, and gives back what it has."""
+        """Make room as ``Guests`` does: if anything is missing, the guest leaves and gives back its allocation."""
         if self.guest_goes and any(amount > 0 for amount in missing().values()):
             self.placement.release(self.guest)
             return True
@@ -97,12 +97,12 @@ class Cloud:
         return self.holding.hold(self.order(kind, vms), 0)
 
     def boot_elsewhere(self, number: int = 9) -> int:
-        """Somebody else's server claims a part of the host."""
+        """Claim a part of the host for a server without a lease."""
         self.guest = consumer_id(number)
         return self.site.claim(self.provider_id, _SERVER, consumer=self.guest)
 
     def boot_in_lease(self, number: int, created: str) -> int:
-        """A server of the lease claims a slot."""
+        """Claim a slot for a server of the lease."""
         found = SimpleNamespace(id=consumer_id(number), tenant_id="physics", status="ACTIVE", created=created)
         setattr(found, "OS-EXT-STS:task_state", None)
         self.servers.append(found)
@@ -119,7 +119,7 @@ def cloud(site: Site) -> Cloud:
 
 
 def test_a_hold_that_was_granted_besides_is_given_back(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And tried again until there is room: the lease does not begin with half of its memory."""
+    """It is then tried again until there is room: the lease does not start with half of its memory."""
     change = cloud.placement._change
 
     def change_while_others_do(method: str, path: str, body: Any) -> Any:
@@ -162,7 +162,7 @@ def test_a_claim_that_is_written_later_goes_when_it_gives_way(cloud: Cloud, capl
     cloud.overdrafts.look()
     assert f"more is taken of host {cloud.host} than it has, and leases hold a part of it" in caplog.text
     assert f"({_VM + _SERVER - _MEMORY} of MEMORY_MB too much)" in caplog.text
-    # Nobody gives way so far; it is looked at again though nothing has changed, and said once.
+    # No guest leaves so far. The hold is checked again although nothing has changed, but reported only once.
     cloud.guest_goes = True
     cloud.overdrafts.look()
     assert cloud.used() == _VM
@@ -178,7 +178,7 @@ def test_what_others_do_where_nothing_is_held_is_theirs(cloud: Cloud, caplog: py
 
 
 def test_servers_of_a_lease_beyond_its_slots_are_shelved(cloud: Cloud, caplog: pytest.LogCaptureFixture) -> None:
-    """A tenant who boots all at once gets no more than he has: the youngest goes, as Nova would have refused it."""
+    """A tenant who boots everything at once gets no more than leased: the youngest server is shelved."""
     assert cloud.hold(vms=1)
     slots = names.slots_provider_id(cloud.host)
     answers = cloud.site.meet(
@@ -195,7 +195,7 @@ def test_servers_of_a_lease_beyond_its_slots_are_shelved(cloud: Cloud, caplog: p
     cloud.overdrafts.look_at("service")
     assert cloud.shelved == [youngest.id]
     assert f"server {youngest.id} of project physics is one more than its lease has slots" in caplog.text
-    # Who keeps it busy for ever wins nothing by that.
+    # Keeping a server busy for ever does not help against that.
     setattr(youngest, "OS-EXT-STS:task_state", "rebooting")
     cloud.overdrafts.look()
     assert cloud.shelved == [youngest.id, oldest.id]
@@ -205,6 +205,6 @@ def test_servers_of_a_lease_beyond_its_slots_are_shelved(cloud: Cloud, caplog: p
 
 
 def _claim_for(cloud: Cloud) -> int:
-    """The lease's own hold, which does not look what came of it: as if it had looked a moment earlier."""
+    """Make the lease's own hold without the check afterwards: as if it had checked a little earlier."""
     consumer = names.consumer(cloud.lease_id, 0)
     return cloud.site.claim(cloud.provider_id, _VM, consumer=consumer)

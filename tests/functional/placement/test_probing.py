@@ -1,4 +1,4 @@
-"""Whether it is found out that a Placement grants too much, and that nothing is left of the attempt."""
+"""The check whether a Placement overcommits detects it, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_what_a_killed_one_has_left_is_removed(sound_site: Site, monkeypatch: py
 
 
 def _check(folder: Path, url: str) -> Ended:
-    """``lease-scheduler-status upgrade check`` of a service with a Placement and tables."""
+    """Run ``lease-scheduler-status upgrade check`` of a service with a Placement and database tables."""
     database_url = f"sqlite:///{folder}/test.sqlite"
     database = open_database(database_url)
     migrate.upgrade(database)

@@ -1,4 +1,4 @@
-"""The engine of a small site on a simulated cloud in which things happen that nobody has asked for."""
+"""The engine of a small site on a simulated cloud that changes without orders."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ LIMIT = 20.0
 
 
 class ForgetfulCloud(SimulatedCloud):
-    """A cloud in which things happen that nobody is told of.
+    """A cloud that changes without notifying the engine.
 
-    :ivar while_looking: done after the cloud was looked at, before the answer is there
-    :ivar before_step: done before each step of an order; the step is looked at again later if it says so
-    :ivar differing: what it tells when it is compared with the leases
-    :ivar groups: reservation -> server group that it makes when it is asked for one; none if it makes no more
+    :ivar while_looking: called after the state of the cloud was read, before it is returned
+    :ivar before_step: called before each step of an order; if it returns True, the step is tried again later
+    :ivar differing: the differences that it reports
+    :ivar groups: reservation -> server group that it creates on request; None if it refuses to create any
     """
 
     differing: Sequence[Difference] = ()
@@ -73,13 +73,13 @@ class ForgetfulCloud(SimulatedCloud):
         self._database.execute("UPDATE leases SET servers = 'none' WHERE id = ?", (lease_id,))
 
     def put_on(self, lease_id: str, hosts: list[str]) -> None:
-        """Have a lease hold one host instead of another, as an administrator might."""
+        """Move a lease to other hosts in the cloud, as an administrator might."""
         for host in hosts:
             self._database.execute("UPDATE held SET host = ? WHERE lease_id = ?", (host, lease_id))
 
 
 def counted(reconciliation: Reconciliation) -> dict[str, int]:
-    """How much of what was done about leases."""
+    """Return the numbers of repairs of leases, by kind."""
     assert reconciliation.repaired.keys() == set(REPAIRS)
     return {name: reconciliation.repaired[name] for name in ("destroyed", "gone", "moved")}
 

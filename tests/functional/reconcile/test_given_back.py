@@ -1,4 +1,4 @@
-"""What there is of a lease in the cloud before it begins: its consumer's trust ends with it, and not earlier."""
+"""What exists of a lease in the cloud before its start: its trust ends with the lease, and not earlier."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def _far_ahead(service: Service) -> dict[str, int]:
 
 
 class Removals(list[Order]):
-    """Orders that remove something of a lease, as they come."""
+    """Records the order of removals."""
 
     def __call__(self, order: Order, step: str) -> bool:
-        """Note an order; nothing has to wait."""
+        """Record a removal; nothing has to wait."""
         if order.operation is None and order not in self:
             self.append(order)
         return False
@@ -48,7 +48,7 @@ def test_a_lease_that_never_began(make_service: Callable[..., Service]) -> None:
 
 
 def test_an_engine_that_was_killed_meanwhile(make_service: Callable[..., Service]) -> None:
-    """Whoever takes over knows what the lease had, though it is over."""
+    """An engine that takes over knows what the lease had, although it is over."""
     first = make_service(before_step=lambda order, step: True)
     lease_id = first.ask("reservation", 1, HOUR, trust_id=TRUST, **_far_ahead(first))
     first.leases.delete({}, lease_id, "")
@@ -61,13 +61,13 @@ def test_an_engine_that_was_killed_meanwhile(make_service: Callable[..., Service
     assert (order.lease_id, order.is_over) == (lease_id, True)
     assert order.document is not None
     assert order.document.trust_id == TRUST
-    # It is no live lease any more.
+    # It is not a live lease.
     assert lease_id not in second.site.work.documents
     assert wait_until(lambda: second.site.work.document_of(lease_id) is None, LIMIT)
 
 
 def test_a_boot_that_failed(make_service: Callable[..., Service]) -> None:
-    """It is tried once more, on the consumer's behalf."""
+    """It is tried once more, in the user's name."""
     removals = Removals()
     failed: list[str] = []
 

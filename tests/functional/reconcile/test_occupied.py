@@ -1,4 +1,4 @@
-"""What operators and projects are told when servers are on hosts of a lease that do not give way."""
+"""Notifications to operators and projects when servers that do not make room are on a lease's hosts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ALARM = "lease_scheduler.service.occupied_alarm"
 
 
 class Intruders:
-    """Servers that do not give way.
+    """Servers that do not make room.
 
     :ivar servers: by host
     :ivar refused: how often a lease was refused a host
@@ -31,7 +31,7 @@ class Intruders:
         self.refused = 0
 
     def __call__(self, order: Order, step: str) -> bool:
-        """Refuse hosts on which somebody is."""
+        """Refuse hosts that have such a server."""
         wanted = set(order.hosts) - order.without
         found = {host: (self.servers[host],) for host in sorted(wanted & self.servers.keys())}
         if step == "hold" and found:
@@ -58,7 +58,7 @@ def _said_to_the_project(service: Service, lease_id: str) -> str:
 
 
 def test_a_lease_that_tries_again_and_again(make_service: MakeService, caplog: pytest.LogCaptureFixture) -> None:
-    """It is told once for each server, wherever the lease is tried, and with hosts and servers to operators only."""
+    """Each server is reported once, wherever the lease is tried; hosts and servers are shown only to operators."""
     intruders = Intruders(compute_1="server-a", compute_2="server-b")
     service = make_service(before_step=intruders)
     lease_id = service.ask("reservation", 1, 30 * HOUR)
@@ -71,7 +71,7 @@ def test_a_lease_that_tries_again_and_again(make_service: MakeService, caplog: p
     for host, server in (("compute-1", "server-a"), ("compute-2", "server-b")):
         assert any(lease_id in each and host in each and server in each for each in _warnings(caplog))
     assert "server-" not in _said_to_the_project(service, lease_id)
-    # Another server is news.
+    # Another server is reported.
     intruders.servers["compute-1"] = "server-c"
     assert wait_until(lambda: len(_told(service, OCCUPIED)) == 3, LIMIT)
     intruders.servers.clear()

@@ -1,4 +1,4 @@
-"""Comparisons of leases and cloud do not overlap: the older one would take back what the newer one has found."""
+"""Reconciliations do not overlap: an older one would take back what a newer one has found."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_one_comparison_waits_for_another(make_service: Callable[..., Service], 
         assert go_on.wait(30)
         looks.append("ends")
 
-    # What it makes when it starts is over.
+    # The reconciliation at its start is over.
     service.engine.reconciler.reconcile()
     service.cloud.while_looking = look_slowly
     with ThreadPoolExecutor(2) as pool:

@@ -1,4 +1,4 @@
-"""Leases and cloud that do not agree are brought to agree (architecture, section 6)."""
+"""Reconciliation of leases and cloud when they differ."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_what_belongs_to_no_lease_is_destroyed(make_service: Callable[..., Servi
 
 
 def test_a_lease_that_starts_while_the_cloud_is_looked_at_is_left_alone(make_service: Callable[..., Service]) -> None:
-    """What was seen is from before the start: there was nothing of it."""
+    """The cloud was read before the start, when there was nothing of the lease."""
     service = make_service()
     started: list[str] = []
 

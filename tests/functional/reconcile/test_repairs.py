@@ -1,4 +1,4 @@
-"""What becomes of a lease of which something is missing in the cloud, and what its owner is told."""
+"""What happens to a lease when something of it is missing in the cloud, and what its project is told."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _active(service: Service, kind: str = "immediate", **said: Any) -> str:
 
 
 def _lost(lease_id: str) -> Difference:
-    """Capacity that somebody else has taken."""
+    """Return a difference: capacity that another server has taken."""
     detail = "host compute-1 lacks VCPU 8: others have taken it"
     return Difference(Kind.CONSUMER, Problem.MISSING, str(uuid4()), lease_id, detail, host="compute-1")
 
@@ -69,7 +69,7 @@ def test_lost_capacity_is_told_once_and_healed_when_it_is_back(make_service: Mak
 
 
 def test_lost_capacity_is_known_after_a_restart(make_service: MakeService) -> None:
-    """Whoever takes over neither tells of it again nor forgets to heal it."""
+    """An engine that takes over neither reports it again nor forgets to repair it."""
     first = make_service()
     lease_id = _active(first)
     lost = [_lost(lease_id)]
@@ -95,7 +95,7 @@ def test_a_lost_server_group_is_made_anew(make_service: MakeService) -> None:
     lease_id = _active(service, reservations=[reservation])
     lost = Difference(Kind.SERVER_GROUP, Problem.MISSING, "old", lease_id)
     service.cloud.differing = [lost]
-    # Nova makes no more groups for the project: the lease goes on, and it is tried again.
+    # Nova creates no more groups for the project: the lease continues, and it is tried again.
     service.cloud.groups = None
     service.engine.reconciler.reconcile()
     assert service.site.work.documents[lease_id].server_groups == {"old"}
@@ -106,7 +106,7 @@ def test_a_lost_server_group_is_made_anew(make_service: MakeService) -> None:
 
 
 def test_the_owner_is_told_once_of_a_lost_trust(make_service: MakeService) -> None:
-    """Nobody else can give another one."""
+    """No other user can give a new one."""
     service = make_service()
     trust_id = uuid4().hex
     lease_id = _active(service, trust_id=trust_id)
@@ -122,7 +122,7 @@ def test_the_owner_is_told_once_of_a_lost_trust(make_service: MakeService) -> No
 
 
 def test_a_server_that_an_operator_deleted_is_made_again(make_service: MakeService) -> None:
-    """The driver tells only of those that their own project has not deleted."""
+    """The driver reports only servers that their own project has not deleted."""
     begun: list[str] = []
 
     def note(order: Any, step: str) -> bool:

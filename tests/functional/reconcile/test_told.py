@@ -1,4 +1,4 @@
-"""What consumers and operators are told, and what is done, when the world does something by itself."""
+"""Notifications to projects and operators, and reactions, when the cloud changes without orders."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MakeService = Callable[..., Service]
 
 
 def told(service: Service, event_type: str) -> list[Mapping[str, Any]]:
-    """The payloads of one type that wait to be sent."""
+    """Return the payloads of one type that wait to be sent."""
     return [message.payload for _, message in service.store.waiting_messages() if message.event_type == event_type]
 
 
@@ -39,7 +39,7 @@ def hosts_in_cloud(service: Service, lease_id: str) -> frozenset[str]:
 
 
 def test_who_is_to_be_preempted_is_told_before(make_service: MakeService) -> None:
-    """Two minutes ahead, once, with the instant."""
+    """Two minutes in advance, once, with the instant."""
     service = make_service()
     running = service.ask("best-effort", 2, 30 * HOUR)
     assert wait_until(service.is_in(running, "active"), LIMIT)
@@ -95,7 +95,7 @@ def test_a_disabled_host_keeps_what_runs(make_service: MakeService) -> None:
 
 
 def test_an_aggregate_that_was_edited_is_brought_back(make_service: MakeService) -> None:
-    """By what the driver sees, and by the comparison that is made now and then."""
+    """The driver's watcher reports it, or the regular reconciliation finds it."""
     service = make_service()
     lease_id = service.ask("best-effort", 1, 30 * HOUR)
     assert wait_until(service.is_in(lease_id, "active"), LIMIT)
@@ -121,7 +121,7 @@ def test_a_stranger_is_told_of(make_service: MakeService) -> None:
 
 
 def test_hosts_that_change_are_followed(make_service: MakeService) -> None:
-    """Three VMs of eight CPUs have room when one of the two hosts has become twice as large."""
+    """Three VMs of eight CPUs fit once one of the two hosts has doubled its size."""
     service = make_service()
     grown = [
         replace(each, vcpus=16, capacity={**each.capacity, "VCPU": 16})
@@ -139,7 +139,7 @@ def test_hosts_that_change_are_followed(make_service: MakeService) -> None:
 
 
 def test_a_host_that_is_put_into_the_pool_in_the_cloud_is_taken_in(make_service: MakeService) -> None:
-    """If that is wanted; what is no host of the cloud is put out."""
+    """If that is configured; a host that does not exist in the cloud is removed."""
     service = make_service()
     capacity = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
     service.cloud.add_hypervisors([Hypervisor("compute-3", 8, 1024, 0, capacity)])

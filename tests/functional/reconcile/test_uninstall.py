@@ -1,4 +1,4 @@
-"""The service leaves a cloud: what ends, what is given back, and what operators do by mistake."""
+"""Uninstalling the service from a cloud: what ends, what is given back, and what operators do by mistake."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _series(service: Service, starts: list[int]) -> str:
 
 
 def _with_address(service: Service) -> str:
-    """A lease of a floating IP of the pool."""
+    """Create a lease of a floating IP of the pool."""
     network = str(uuid4())
     values = {"floating_network_id": network, "floating_ip_address": "192.0.2.7"}
     PoolKeeper(service.engine).create_floatingip({}, values)
@@ -98,7 +98,7 @@ def test_leases_series_hosts_and_addresses(make_service: MakeService) -> None:
 
 
 def test_a_series_between_two_of_its_leases_is_a_reason_to_refuse(make_service: MakeService) -> None:
-    """None of its leases is live, and it would make others on hosts that are gone."""
+    """None of its leases is live, but it would create others on hosts that are gone."""
     service = make_service()
     now = service.site.clock.now()
     _series(service, [now + 40 * HOUR])

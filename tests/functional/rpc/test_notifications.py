@@ -1,4 +1,4 @@
-"""Notifications as a listener of oslo.messaging hears them over RabbitMQ, told by an engine that really works."""
+"""Notifications as a listener of oslo.messaging receives them over RabbitMQ, sent by a real engine."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tests.functional.lease_document import lease_document
 from tests.functional.service.programs import CONTEXT, LIMIT, Document, Programs, insist
 from tests.servers.base import Server, wait_until
 
-#: Connections that a server has dropped are not closed by the library that had them.
+#: The client library does not close connections that a server has dropped.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-#: What ``format_lease_payload`` of Blazar (blazar/notification/api.py) has; its listeners look for these.
+#: Keys of ``format_lease_payload`` in Blazar (blazar/notification/api.py), which its listeners expect.
 BLAZAR = {
     "lease_id",
     "user_id",
@@ -37,7 +37,7 @@ BLAZAR = {
     "degraded",
 }
 
-#: What Blazar has of each reservation of instances and each event.
+#: Blazar's keys of each reservation of instances, and of each event.
 BLAZAR_RESERVATION = {
     *("id", "lease_id", "resource_id", "resource_type", "status", "missing_resources", "resources_changed"),
     *("created_at", "updated_at", "vcpus", "memory_mb", "disk_gb", "amount", "affinity", "flavor_id"),
@@ -77,7 +77,7 @@ FIELDS: dict[str, tuple[type, ...]] = {
 
 
 class Listener:
-    """What arrives on the topic, in order."""
+    """Collects what arrives on the topic, in order."""
 
     def __init__(self) -> None:
         self.heard: list[tuple[str, str, Document]] = []
@@ -88,7 +88,7 @@ class Listener:
         self.heard.append((publisher, event_type, payload))
 
     def about(self, lease: Document) -> list[str]:
-        """Types of what was told of a lease, each once: a message may come twice."""
+        """Return the types of a lease's notifications, each once: a message may come twice."""
         types = [kind for _, kind, payload in self.heard if payload["lease_id"] == lease["id"]]
         return list(dict.fromkeys(types))
 
@@ -108,7 +108,7 @@ def listener(programs: Programs) -> Iterator[Listener]:
 
 @contextmanager
 def _listening(programs: Programs, topic: str) -> Iterator[Listener]:
-    # Not before our own modules, which say that threads are used.
+    # Our own modules have to be imported first: they select threads for oslo.messaging.
     import oslo_messaging
 
     transport = messaging.notification_transport(programs.load())
@@ -162,7 +162,7 @@ def test_every_transition_is_told_in_the_form_that_is_promised(
 def test_listeners_of_blazar_find_what_they_look_for(
     programs: Programs, listener: Listener, engine: wiring.EngineService
 ) -> None:
-    """Every key of Blazar's payload, dates as it sends them, and the word that takes a reminder back."""
+    """Every key of Blazar's payload, dates in its format, and the event that withdraws a reminder."""
     client = programs.client()
     now = int(time.time())
     start, end = now + 2, now + 3600
@@ -256,7 +256,7 @@ def test_nothing_is_told_of_work_that_was_rolled_back(
     with pytest.raises(EngineUnavailableError):
         client.create_lease(CONTEXT, lease)
     assert programs.state(lease) is None
-    # The engine notices that it was deposed, stays away for a while, and leads again.
+    # The engine notices that it was deposed, pauses, and leads again.
     assert wait_until(lambda: programs.leader()[0] > epoch, LIMIT)
     other = lease_document("asked for once", "immediate", duration=600)
     insist(lambda: client.create_lease(CONTEXT, other))
@@ -273,7 +273,7 @@ def test_what_waits_is_sent_when_the_broker_is_back(
     lease = lease_document("starts without a broker", "reservation", start=now + 4, end=now + 7200)
     client.create_lease(CONTEXT, lease)
     rabbitmq_server.kill()
-    # What is planned happens without anybody to be told.
+    # Planned events happen even if their notifications cannot be sent.
     assert wait_until(lambda: programs.state(lease) == "active", LIMIT)
     assert SqlStore(programs.database).waiting_messages()
     rabbitmq_server.ensure_running()
@@ -292,7 +292,7 @@ def test_a_request_that_nobody_waits_for_any_more_is_not_carried_out(programs: P
     lease = lease_document("too late", "immediate", duration=600)
     try:
         with site.lock, pytest.raises(EngineUnavailableError):
-            # The planner is busy for longer than anybody waits.
+            # The planner is busy for longer than a client waits.
             programs.client(timeout=1.0).create_lease(CONTEXT, lease)
         other = lease_document("in time", "immediate", duration=600)
         programs.client().create_lease(CONTEXT, other)

@@ -19,7 +19,7 @@ from lease_scheduler.rpc.client import EngineFailedError, RpcEngineClient
 from lease_scheduler.rpc.interface import METHODS
 from lease_scheduler.rpc.server import rpc_server
 
-#: Connections that a server has dropped are not closed by the library that had them.
+#: The client library does not close connections that a server has dropped.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 Document = dict[str, Any]
@@ -27,7 +27,7 @@ Serve = Callable[[Any], None]
 
 CONTEXT: Document = {"user_id": "user", "project_id": "project", "roles": ["member"], "is_admin": False}
 
-#: Every request and what it takes.
+#: Every request with its arguments.
 REQUESTS: list[tuple[str, Document]] = [
     ("create_lease", {"lease": {"id": "1", "name": "näme", "reservations": [{"amount": 2}], "end": None}}),
     ("quote_lease", {"lease": {"id": "1"}}),
@@ -58,7 +58,7 @@ REQUESTS: list[tuple[str, Document]] = [
 
 
 class Any2One(dict[str, Callable[..., Document]]):
-    """Methods of any name, all of them answered by one function of name, context and arguments."""
+    """Answers methods of any name with one function of name, context and arguments."""
 
     def __init__(self, answer: Callable[[str, Document, Document], Document]) -> None:
         super().__init__()
@@ -186,7 +186,7 @@ def test_a_request_that_reaches_no_engine_is_sent_again(serve: Serve, transport:
     client = RpcEngineClient(transport, "site", timeout=30.0)
     assert client.reconcile(CONTEXT) == {}
     rabbitmq_server.kill()
-    # The longer it is away, the later the engine tries to reach it again.
+    # The longer it is away, the later the engine tries to reconnect.
     time.sleep(6)
     rabbitmq_server.ensure_running()
     assert client.reconcile(CONTEXT) == {}
@@ -194,7 +194,7 @@ def test_a_request_that_reaches_no_engine_is_sent_again(serve: Serve, transport:
 
 
 def test_requests_are_answered_side_by_side(serve: Serve, transport: Any) -> None:
-    """One that waits for the plan does not keep others from being taken."""
+    """A request that waits for the plan does not keep others from being accepted."""
     meeting = Barrier(8)
 
     def answer(name: str, context: Document, arguments: Document) -> Document:

@@ -1,4 +1,4 @@
-"""The servers that other tests rely on: they start, answer, are killed, and come back with their data."""
+"""The servers that other tests use: they start, answer, are killed, and come back with their data."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from tests.servers.mariadb import MariaDB
 from tests.servers.postgresql import PostgreSQL
 from tests.servers.rabbitmq import RabbitMQ
 
-# It has no types.
+# It has no type information.
 kombu: Any = importlib.import_module("kombu")
 
 
 @pytest.fixture
 def own_server(request: pytest.FixtureRequest) -> Iterator[Server]:
-    """A server that no other test sees."""
+    """A server that no other test uses."""
     with fixtures.running(request.param) as server:
         yield server
 
 
 def query(url: str, *statements: str) -> list[tuple[object, ...]]:
-    """Run statements in one transaction; gives the rows of the last one."""
+    """Run statements in one transaction and return the rows of the last one."""
     engine = sqlalchemy.create_engine(url, poolclass=NullPool)
     rows: list[tuple[object, ...]] = []
     with engine.begin() as connection:
@@ -45,14 +45,14 @@ def query(url: str, *statements: str) -> list[tuple[object, ...]]:
 
 
 def send(url: str, name: str, text: str) -> None:
-    """Put a message that lasts into a queue that lasts, and wait until the broker has it."""
+    """Send a persistent message to a durable queue, and wait until the broker confirms it."""
     with kombu.Connection(url.replace("rabbit://", "pyamqp://"), transport_options={"confirm_publish": True}) as bus:
         producer = bus.Producer()
         producer.publish(text, routing_key=name, declare=[kombu.Queue(name, durable=True)], delivery_mode=2)
 
 
 def receive(url: str, name: str, limit: float = 60) -> str:
-    """Take one message from a queue, waiting for it no longer than the limit (seconds)."""
+    """Receive one message from a queue, waiting at most for the limit (seconds)."""
     with kombu.Connection(url.replace("rabbit://", "pyamqp://")) as bus:
         message = bus.SimpleQueue(kombu.Queue(name, durable=True)).get(timeout=limit)
         message.ack()
@@ -94,8 +94,8 @@ def test_a_broker_keeps_lasting_messages_when_it_is_killed(own_server: RabbitMQ)
     url = own_server.create_virtual_host("kept")
     send(url, "letters", "first")
     send(url, "letters", "second")
-    # Messages are on the disk when they are confirmed; what the broker knows of a new queue is written up to two
-    # seconds later, and without its queue no message is found.
+    # Confirmed messages are on the disk, but the broker writes a new queue only up to two seconds later, and without
+    # its queue a message cannot be found.
     time.sleep(3)
     pid = own_server.pid
     own_server.kill()
@@ -156,7 +156,7 @@ def test_a_server_that_was_killed_runs_again_when_it_is_asked_for(mariadb_server
 def test_what_keeps_a_server_from_starting_is_shown_from_its_log(tmp_path: Path) -> None:
     with socket.socket() as occupant:
         server = MariaDB(tmp_path)
-        # Another worker's server may have taken the port that was free a moment ago; that serves as well.
+        # Another worker's server may have taken the port that was free; then that server serves as well.
         with suppress(OSError):
             occupant.bind(("127.0.0.1", server.port))
             occupant.listen()
@@ -177,7 +177,7 @@ def test_a_program_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
 
 
 def listening_addresses(pid: int) -> set[str]:
-    """Addresses on which a process waits for connections, as the kernel tells."""
+    """Return the addresses on which a process listens, as the kernel reports them."""
     sockets = set()
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         try:

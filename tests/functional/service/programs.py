@@ -1,4 +1,4 @@
-"""A site that separate programs run: engines of their own, a broker and a database."""
+"""A site made of separate programs: engines, a broker and a database."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.servers.base import OwnProcess, wait_until
 
 Document = dict[str, Any]
 
-#: Who asks.
+#: The identity of the requests.
 CONTEXT: Document = {}
 
 LIMIT = 90.0
@@ -34,10 +34,10 @@ LIMIT = 90.0
 class Programs:
     """The programs of a site, in a folder.
 
-    :param database_url: an empty database, into which the tables are put
+    :param database_url: an empty database, in which the tables are created
     :param transport_url: of the broker
-    :param hosts: how many the simulated cloud has
-    :param coordination_url: of tooz; none for a file in the folder
+    :param hosts: number of hosts of the simulated cloud
+    :param coordination_url: of tooz; None for a file in the folder
     :param lines: further lines of the configuration file
     """
 
@@ -69,15 +69,15 @@ class Programs:
         self._transports: list[Any] = []
 
     def load(self) -> cfg.ConfigOpts:
-        """The configuration, for parts that run in the process of the test."""
+        """Return the configuration, for parts that run in the process of the test."""
         return configuration.load(["--config-file", str(self.configuration_file)])
 
     def log(self, engine: OwnProcess) -> str:
-        """What an engine has said."""
+        """Return an engine's log."""
         return (self.folder / f"{engine.name}.log").read_text()
 
     def engine(self, name: str = "engine") -> OwnProcess:
-        """Start ``lease-scheduler-engine``; its output is added to a file of its name."""
+        """Start ``lease-scheduler-engine``; its output is appended to a file with its name."""
         program = str(Path(sys.executable).with_name("lease-scheduler-engine"))
         command = [program, "--config-file", str(self.configuration_file)]
         process = OwnProcess(name, command, self.folder / f"{name}.log")
@@ -85,7 +85,7 @@ class Programs:
         return process
 
     def client(self, timeout: float = 10.0) -> RpcEngineClient:
-        """Asks the engine as the API does.
+        """Return a client that calls the engine as the API does.
 
         :param timeout: seconds that the engine may take
         """
@@ -95,45 +95,45 @@ class Programs:
         return RpcEngineClient(transport, conf.service.site, timeout)
 
     def leader(self) -> tuple[int, str]:
-        """Fencing number and name of the engine that leads, or led last."""
+        """Return fencing number and name of the engine that leads or was the last to lead."""
         with self.database.connect() as connection:
             row = connection.execute(select(SITES.c.epoch, SITES.c.engine)).first()
         return (0, "") if row is None else (int(row.epoch), str(row.engine))
 
     def leader_pid(self) -> int:
-        """Number of the process that leads."""
+        """Return the number of the process that leads."""
         return int(self.leader()[1].rpartition(".")[2])
 
     def intents(self) -> int:
-        """How many commands to the cloud are not over."""
+        """Return the number of commands to the cloud that are not finished."""
         with self.database.connect() as connection:
             return len(connection.execute(select(OPERATIONS.c.id)).all())
 
     def register(self, client: RpcEngineClient) -> None:
-        """Take all hosts into the pool, as soon as an engine answers, and watch what the cloud holds of them."""
+        """Add all hosts to the pool as soon as an engine answers, and start to record overcommitted holds."""
         for number in range(1, self.hosts + 1):
             insist(lambda number=number: client.create_host(CONTEXT, {"name": f"compute-{number}"}))
         watch_holds(self.cloud_path, {"VCPU": VCPUS, HOST_SHARE: WHOLE_HOST})
 
     def state(self, lease: Document) -> str | None:
-        """State of a lease, none if there is no such lease."""
+        """Return the state of a lease, or None if there is no such lease."""
         view = self.reader.lease(lease["id"], deleted=True)
         return None if view is None else str(view["state"])
 
     def close(self) -> None:
-        """End everything."""
+        """End all processes."""
         for engine in self._engines:
             engine.kill()
         for transport in self._transports:
             transport.cleanup()
         self.database.dispose()
-        # Connections that were lost are dropped by oslo.messaging without being closed; Python says so when it finds
-        # them, which shall not be within another test.
+        # oslo.messaging drops lost connections without closing them. Python warns when it collects them, which must not
+        # happen within another test.
         gc.collect()
 
 
 def insist(ask: Any, limit: float = LIMIT) -> Any:
-    """The answer to a request that is repeated until an engine gives one, as a client does that knows its id."""
+    """Repeat a request until an engine answers, as a client does that has chosen the id; return the answer."""
     answers: list[Any] = []
 
     def answered() -> bool:

@@ -1,4 +1,4 @@
-"""The engine of two hosts on a simulated cloud, with prices; another one can take over."""
+"""The engine of two hosts on a simulated cloud, with prices; another engine can take over."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BEGIN = 1_000_000
 
 
 class JumpingClock:
-    """The real clock, but for jumps."""
+    """The real clock plus the jumps that a test makes."""
 
     def __init__(self) -> None:
         self._offset = BEGIN - time.monotonic()
@@ -49,7 +49,7 @@ class JumpingClock:
 
 
 class RecordingCloud(SimulatedCloud):
-    """A cloud that tells of which trusts it was told to destroy everything."""
+    """A cloud that records which trusts it was told to delete."""
 
     def __init__(self, path: str, clock: JumpingClock, boot_time: int) -> None:
         super().__init__(path, clock, CloudBehaviour(boot_time=boot_time))
@@ -62,7 +62,7 @@ class RecordingCloud(SimulatedCloud):
 
 
 class Service:
-    """The engine of two hosts; another one can take over with what is written down."""
+    """The engine of two hosts; another engine can take over from the database."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class Service:
         self._database.dispose()
 
     def document(self, count: int = 1, kind: str = "reservation", **said: Any) -> dict[str, Any]:
-        """What is asked for: an hour in an hour, unless it is said otherwise."""
+        """Return the document of a request: one hour, starting in one hour, unless the terms say otherwise."""
         start = self.clock.now() + HOUR
         times: dict[str, Any] = {"start": start, "end": start + HOUR}
         if kind == "best-effort":

@@ -1,4 +1,4 @@
-"""Reservations of servers say which aggregate of the cloud has their hosts, from the start on (Blazar's API v1)."""
+"""Reservations of servers show the aggregate with their hosts from the start on, as in Blazar's API v1."""
 
 from __future__ import annotations
 

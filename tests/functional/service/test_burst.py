@@ -1,4 +1,4 @@
-"""Very many leases that start at the same instant, and one whose cloud is slow."""
+"""Very many leases that start at the same instant, and one lease with a slow cloud."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PER_HOST = 100
 
 
 class JumpingClock:
-    """The real clock, but for a jump over the time in which nothing is due."""
+    """The real clock, plus a jump over the time in which nothing is due."""
 
     def __init__(self) -> None:
         self._offset = _BEGIN - time.monotonic()
@@ -49,7 +49,7 @@ class JumpingClock:
 
 
 class SlowCloud(SimulatedCloud):
-    """A cloud that takes its time with one lease."""
+    """A cloud that is slow for one lease."""
 
     slow_lease: str
     go_on: Event

@@ -1,4 +1,4 @@
-"""Of requests with the same id at the same time one makes the lease; the server groups of the others go (issue 17)."""
+"""Of concurrent requests with the same id one creates the lease; the others' server groups are removed (issue 17)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_one_lease_and_its_server_group_are_left(service: Service, monkeypatch: 
     together = threading.Barrier(2, timeout=20)
 
     def make_groups(lease: Mapping[str, Any]) -> Mapping[str, str]:
-        # Both have seen that there is no such lease.
+        # Both have found that there is no such lease.
         together.wait()
         made.append(f"group-{len(made)}")
         return {each["id"]: made[-1] for each in lease["reservations"]}

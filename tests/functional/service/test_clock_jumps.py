@@ -1,4 +1,4 @@
-"""Somebody sets the clock, or the machine sleeps, while the planner waits for what is due."""
+"""The clock is set, or the machine sleeps, while the planner waits for what is due."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 from tests.functional.service.site import HOUR, Service
 from tests.servers.base import wait_until
 
-#: Seconds within which the planner must have noticed. It looks every 2 s; the rest is for a machine that is busy.
+#: Seconds within which the planner must have noticed. It checks every 2 s; the rest is for a busy machine.
 _NOTICED = 5.0
 
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
-    """The engine of two hosts; nothing wakes it but the clock."""
+    """The engine of two hosts; only the clock wakes it."""
     made = Service(tmp_path, "constant", {})
     yield made
     made.close()
@@ -27,14 +27,14 @@ def test_what_is_due_after_a_jump_forward_begins_and_ends(service: Service) -> N
     """A reservation in an hour; the clock jumps to its start, and then to its end."""
     lease_id = str(service.leases.create({}, service.document())["lease_id"])
     for state in ("active", "done"):
-        # Whatever was going on has come to rest, so that the planner waits.
+        # Everything has settled, so that the planner waits.
         time.sleep(1.0)
         service.clock.jump(HOUR + 1)
         assert wait_until(service.is_in(lease_id, state), _NOTICED), service.view(lease_id)
 
 
 def test_after_a_jump_back_what_was_promised_lasts_as_long_as_the_clock_says(service: Service) -> None:
-    """Nothing ends early or twice; a lease that is asked for now begins at once, and the others go on."""
+    """Nothing ends early or twice; a new lease starts at once, and the others continue."""
     running = service.document(start=service.clock.now(), end=service.clock.now() + 2 * HOUR)
     first = str(service.leases.create({}, running)["lease_id"])
     assert wait_until(service.is_in(first, "active"), _NOTICED)
@@ -51,7 +51,7 @@ def test_after_a_jump_back_what_was_promised_lasts_as_long_as_the_clock_says(ser
 
 
 def test_a_duration_from_now_counts_from_when_the_engine_gets_it(service: Service) -> None:
-    """The API says "now" a moment before that."""
+    """The API determines the present instant shortly before that."""
     said = service.clock.now()
     document = service.document(start=said - 7, end=said - 7 + HOUR, duration=HOUR)
     view = service.view(str(service.leases.create({}, document)["lease_id"]))
@@ -60,14 +60,14 @@ def test_a_duration_from_now_counts_from_when_the_engine_gets_it(service: Servic
 
 
 def test_a_change_to_now_delivers_all_of_the_duration(service: Service) -> None:
-    """As when it is asked for: the engine gets it a moment later."""
+    """As at the request: the engine gets it a little later than the present instant that it names."""
     lease_id = str(service.leases.create({}, service.document())["lease_id"])
     said = service.clock.now()
     service.leases.update({}, lease_id, {"start": said - 7, "end": said - 7 + HOUR, "duration": HOUR})
     view = service.view(lease_id)
     assert view["end"] - view["start"] == HOUR
     assert view["start"] >= said
-    # One that runs keeps the end that it is given.
+    # A running lease keeps the end that the change sets.
     assert wait_until(service.is_in(lease_id, "active"), _NOTICED)
     service.leases.update({}, lease_id, {"end": view["end"] + 60})
     assert service.view(lease_id)["end"] == view["end"] + 60

@@ -1,4 +1,4 @@
-"""Several engines on one database: one leads, another takes over, and who was deposed can write nothing."""
+"""Several engines on one database: one leads, another takes over, and a deposed engine can write nothing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.functional.lease_document import lease_document
 from tests.functional.service.programs import CONTEXT, LIMIT, Programs, insist
 from tests.servers.base import OwnProcess, wait_until
 
-#: Connections that a server has dropped are not closed by the library that had them.
+#: The client library does not close connections that a server has dropped.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
 @pytest.fixture(params=["file", "mysql"])
 def programs(request: pytest.FixtureRequest, tmp_path: Path, mariadb_url: str, rabbitmq_url: str) -> Iterator[Programs]:
-    """A site whose engines elect who leads by each kind of lock."""
+    """A site whose engines elect a leader, with each kind of lock."""
     coordination = None
     if request.param == "mysql":
         coordination = mariadb_url.replace("mysql+pymysql://", "mysql://").partition("?")[0]
@@ -62,7 +62,7 @@ def test_an_engine_that_hangs_is_deposed_and_writes_nothing_any_more(
     later = programs.leader()
     assert later == (epoch + 1, later[1])
     assert later[1] != name
-    # What is asked for now is answered by the one that leads.
+    # New requests are answered by the engine that leads.
     after = lease_document("asked for afterwards", "immediate", duration=600)
     insist(lambda: client.create_lease(CONTEXT, after))
     assert wait_until(lambda: programs.state(after) == "active", LIMIT)
@@ -90,7 +90,7 @@ def test_an_engine_that_ends_is_replaced_at_once(programs: Programs, capsys: pyt
 
 @pytest.mark.parametrize("programs", ["mysql"], indirect=True)
 def test_an_engine_whose_lock_is_lost_leads_again(programs: Programs, request: pytest.FixtureRequest) -> None:
-    """MySQL drops a lock with its connection; the driver does not notice by itself."""
+    """MySQL drops a lock with its connection, which tooz's driver does not notice by itself."""
     server = request.getfixturevalue("mariadb_server")
     engine = programs.engine()
     client = programs.client(timeout=3.0)

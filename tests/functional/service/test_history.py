@@ -1,4 +1,4 @@
-"""The history of a lease says why, in words that tell nothing of other projects but that they are others."""
+"""The history of a lease gives reasons that reveal nothing about other projects except that they exist."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_every_transition_has_a_reason_and_a_victim_is_told_for_what(
 
 
 def test_a_move_is_in_the_history_with_its_cause(service: Service) -> None:
-    """The lease is on one of two hosts, which is then maintained."""
+    """The lease is on one of two hosts, which then goes into maintenance."""
     later = service.clock.now() + HOUR
     document = service.document(1, start=later, end=later + HOUR)
     lease_id = str(service.leases.create({"sees_site": True}, document)["lease_id"])

@@ -1,4 +1,4 @@
-"""What a project can keep from others without paying for it, and without accepting it, has an end."""
+"""Bounds on what a project can withhold from others without paying for it or accepting it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Make = Callable[..., Service]
 
 @pytest.fixture
 def make(tmp_path: Path) -> Iterator[Make]:
-    """``make(bounds)``: a service of two hosts, with the bounds that hold by default unless others are given."""
+    """``make(bounds)``: a service of two hosts, with the default bounds unless others are given."""
     made: list[Service] = []
 
     def one(bounds: Bounds | None = None, **options: Any) -> Service:
@@ -58,7 +58,7 @@ def _refused(service: Service, make: Callable[..., Any], *arguments: Any) -> str
 
 
 def test_a_project_does_not_hold_the_cloud_for_years_by_offers(make: Make) -> None:
-    """Twelve offers of a year each, one after the other, and renewed as often as they expire."""
+    """Twelve offers of a year each, one after the other, renewed whenever they expire."""
     service = make()
     held = []
     for year in range(12):
@@ -68,7 +68,7 @@ def test_a_project_does_not_hold_the_cloud_for_years_by_offers(make: Make) -> No
             assert error.code == 403
     assert len(held) == 1, "what starts more than a year ahead is not held"
 
-    # As often as that one expires it is asked for again.
+    # It is requested again whenever it expires.
     seconds = 0
     for _ in range(2 * _DAY // 300):
         service.clock.jump(300)
@@ -95,7 +95,7 @@ def test_what_was_held_in_vain_is_remembered_over_restarts_and_for_a_day(make: M
         service.leases.delete({}, lease_id, "")
     service.restart()
     assert "max_unaccepted_time" in _refused(service, service.leases.offer, _reservation(service, _DAY, HOUR))
-    # A quote that holds nothing, and the lease itself, can be had.
+    # A quote that holds nothing, and the lease itself, are granted.
     assert service.leases.quote({}, _reservation(service, _DAY, HOUR))["granted"]
     service.leases.create({}, _reservation(service, _DAY, HOUR, 1))
     service.clock.jump(_DAY)
@@ -126,7 +126,7 @@ def test_offers_at_the_same_time(make: Make) -> None:
 
 
 def test_a_lease_without_a_duration_has_an_end(make: Make) -> None:
-    """The longest that is allowed, and its owner can see it."""
+    """The longest allowed time, and the project can see it."""
     service = make()
     lease_id = service.leases.create({}, lease_document("b", "best-effort"))["lease_id"]
     assert _shown(service, lease_id)["duration"] == _YEAR

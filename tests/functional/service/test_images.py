@@ -1,4 +1,4 @@
-"""Images that the service has brought ahead, on a cloud whose hosts fetch what they lack to boot (haizea 7.2)."""
+"""Images pre-cached by the service, on a cloud whose hosts fetch missing images at boot (haizea 7.2)."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ from tests.functional.lease_document import lease_document
 from tests.servers.base import wait_until
 from tests.site_engine import hypervisors, site_policies
 
-#: Seconds of the service's clock in a real one.
+#: Seconds of the service's clock per real second.
 _SPEED = 20.0
 
 _LIMIT = 60.0
 
-#: 30 s to a host at 1,000 Mb/s.
+#: Transferring it to a host at 1,000 Mb/s takes 30 s.
 _SIZE_MB, _SECONDS = 3_750, 30
 
-#: Seconds ahead of the start at which a lease boots, and that it takes where its image is.
+#: Seconds before its start at which a lease boots, and duration of a boot with a cached image.
 _AHEAD_OF_START, _BOOTS = 20, 5
 
-#: Seconds by which the engine may be late on a machine that does other things too; less than an image makes a boot.
+#: Seconds by which the engine may be late on a busy machine; less than a missing image adds to a boot.
 _PROMPT = 12
 
 
 class _Cloud(SimulatedCloud):
-    """Knows the sizes of some images, and notes what it is asked for."""
+    """Knows the sizes of some images, and records requests."""
 
     def __init__(self, path: str, clock: AcceleratedClock, sizes: dict[str, int]) -> None:
         super().__init__(path, clock, CloudBehaviour(boot_time=_BOOTS, image_bandwidth=1_000))
@@ -76,7 +76,7 @@ class _Cloud(SimulatedCloud):
 
 
 class _Service:
-    """The engine of a site of three hosts; each one of the same folder takes over from the one before."""
+    """The engine of a site of three hosts; a new one in the same folder takes over from the previous one."""
 
     def __init__(self, folder: Path, clock: AcceleratedClock, transfers: TransferOptions | None) -> None:
         self.database = open_database(f"sqlite:///{folder}/service.sqlite")
@@ -108,7 +108,7 @@ class _Service:
         self.leases = Leases(self.site, Enforcement())
 
     def ask(self, start: int, count: int = 1, image: str = "x", **said: Any) -> str:
-        """A lease of whole hosts with a server on each."""
+        """Create a lease of whole hosts with a server on each."""
         document = lease_document("lease", "reservation", count, start=start, end=start + 600)
         document["reservations"][0]["disk_gb"] = 1
         document |= {"servers": [{"name": "s", "image_id": image}], **said}
@@ -136,7 +136,7 @@ Begin = Callable[..., _Service]
 
 @pytest.fixture
 def begin(tmp_path: Path) -> Iterator[Begin]:
-    """A service that goes on where the one before, which is ended by that, has stopped."""
+    """Starts a service that ends the previous one and continues from its state."""
     clock = AcceleratedClock(1_000_000, _SPEED)
     running: list[_Service] = []
 
@@ -159,7 +159,7 @@ def _names(service: _Service, lease_id: str) -> set[str]:
 
 
 def test_an_image_is_there_when_its_lease_boots(begin: Begin) -> None:
-    """It is seen to be prepared, over REST as in its history and in notifications (haizea F15)."""
+    """The preparation shows over REST, in the history and in notifications (haizea F15)."""
     service = begin()
     start = service.clock.now() + 150
     lease_id = service.ask(start, count=2)
@@ -182,7 +182,7 @@ def test_an_image_is_there_when_its_lease_boots(begin: Begin) -> None:
 
 
 def test_who_begins_at_once_fetches_it_by_his_boot(begin: Begin) -> None:
-    """Nothing is brought for an immediate lease; it prefers the host that has its image."""
+    """Nothing is transferred for an immediate lease; it prefers the host that has its image."""
     service = begin()
     now = service.clock.now()
     document = lease_document("lease", "immediate", 1, duration=600) | {"servers": [{"name": "s", "image_id": "x"}]}
@@ -208,13 +208,13 @@ def test_without_the_option_nobody_brings_images(begin: Begin) -> None:
     service.becomes(service.ask(service.clock.now() + 60), "active")
 
     assert not service.cloud.orders
-    # What an image needs is compared with the lease all the same.
+    # The requirements of the image are compared with the lease all the same.
     assert service.cloud.asked_for_sizes == ["x"]
 
 
 @pytest.mark.parametrize("transfers", [None, _AHEAD], ids=["not brought", "brought"])
 def test_a_lease_that_is_too_small_for_its_image_is_refused(begin: Begin, transfers: TransferOptions | None) -> None:
-    """Nova would refuse its servers at the start, three times."""
+    """Otherwise Nova would refuse its servers at the start, three times."""
     service = begin(transfers)
     with pytest.raises(RefusedError, match="give at least 2 per server") as refused:
         service.ask(service.clock.now() + 600, image="demanding")
@@ -225,14 +225,14 @@ def test_a_lease_that_is_too_small_for_its_image_is_refused(begin: Begin, transf
 
 @pytest.mark.parametrize("image", ["deleted", "private"])
 def test_a_lease_whose_image_nobody_finds_is_refused(begin: Begin, image: str) -> None:
-    """Nova would refuse its servers at the start; it is the same whether it is missing or another project's."""
+    """Otherwise Nova would refuse its servers at the start. A missing and a foreign image give the same answer."""
     service = begin()
     with pytest.raises(RefusedError, match=f"there is no image {image}") as refused:
         service.ask(service.clock.now() + 600, image=image)
     assert (refused.value.code, refused.value.field) == (400, "servers[0].image_id")
     assert list(service.reader.leases({})) == []
     service.cloud.missing.clear()
-    # Who has just uploaded it need not wait.
+    # A new upload is visible at once.
     if image == "deleted":
         assert service.view(service.ask(service.clock.now() + 600, image=image))["state"] == "ready"
 
@@ -259,7 +259,7 @@ def test_an_image_that_was_edited_is_asked_for_again(begin: Begin, monkeypatch: 
 
 
 def test_an_engine_that_takes_over_knows_what_hosts_have(begin: Begin) -> None:
-    """One ends in the middle of a transfer; the image is brought once more only to where it is not."""
+    """One engine ends during a transfer; the image is transferred again only to hosts that lack it."""
     service = begin()
     now = service.clock.now()
     service.becomes(service.ask(now, end=now + 200), "active")

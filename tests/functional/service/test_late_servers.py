@@ -1,4 +1,4 @@
-"""Leases whose servers come later than planned, and whose terms are changed all the same."""
+"""Leases whose servers come up later than planned, and whose terms are changed all the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lease_scheduler.model.errors import RefusedError
 from tests.functional.service.site import HOUR, Service
 from tests.servers.base import wait_until
 
-#: Seconds that servers take, which is how late they are where a lease starts at once.
+#: Seconds that a boot takes, which is the lateness of a lease that starts at once.
 _BOOT_TIME = 3
 
 _LIMIT = 30.0
@@ -26,7 +26,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 
 def _begun(service: Service, kind: str) -> tuple[str, int]:
-    """A lease that starts at once, and its end."""
+    """Create a lease that starts at once; return its id and its end."""
     now = service.clock.now()
     times = {"start": now, "end": now + HOUR} if kind == "reservation" else {"duration": HOUR}
     document = service.document(kind=kind) | {"start": None, "end": None} | times
@@ -37,7 +37,7 @@ def _begun(service: Service, kind: str) -> tuple[str, int]:
 @pytest.mark.parametrize("kind", ["reservation", "immediate"])
 @pytest.mark.parametrize("by", [600, -600])
 def test_they_leave_at_the_end_that_is_asked_for(service: Service, kind: str, by: int) -> None:
-    """Asked for while they boot, and again when they run."""
+    """Requested while its servers boot, and again when they run."""
     lease_id, end = _begun(service, kind)
     service.leases.update({}, lease_id, {"end": end + by})
     assert service.view(lease_id)["end"] == end + by
@@ -63,7 +63,7 @@ def test_one_more_of_them_does_not_move_the_end(service: Service, kind: str) -> 
 
 
 def test_start_and_deadline_of_a_lease_may_move(service: Service) -> None:
-    """Its start until it has begun, its deadline also while servers boot."""
+    """Its start may move until it has started, and its deadline also while servers boot."""
     now = service.clock.now()
 
     def ask(start: int) -> str:

@@ -1,4 +1,4 @@
-"""Metrics of an engine on its database: equal to what was done, and going on when another one takes over."""
+"""Metrics of an engine on its database: equal to what was done, and continued by the next engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counter-offers and changes that are priced first, in the service and over restarts (haizea F8, F95)."""
+"""Counter-offers, and changes priced in advance, in the service and across restarts (haizea F8, F95)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_what_can_be_had_is_held_itself(make: Make) -> None:
 
 
 def test_others_are_held_in_its_place_and_accepting_one_withdraws_the_rest(make: Make) -> None:
-    """One of two hosts is taken: both later, or one at that time."""
+    """One of two hosts is taken: the offers are both hosts later, or one host at the requested time."""
     service = make()
     taken = service.leases.create({}, service.document(1))["lease_id"]
     wanted = service.document(2)
@@ -60,7 +60,7 @@ def test_others_are_held_in_its_place_and_accepting_one_withdraws_the_rest(make:
     views = [service.view(offer["lease_id"]) for offer in (later, fewer)]
     assert [view["negotiation_id"] for view in views] == [wanted["id"]] * 2
     assert service.reader.lease(wanted["id"], deleted=True) is None
-    # Each holds hosts of its own.
+    # Each offer holds hosts of its own.
     assert not service.leases.quote({}, service.document(1))["granted"]
     service.restart()
     assert _open(service) == sorted(offer["lease_id"] for offer in (later, fewer))
@@ -120,7 +120,7 @@ def test_there_are_no_more_than_both_sides_want(make: Make, wanted: int, allowed
 
 
 def test_who_pays_less_is_offered_less(make: Make) -> None:
-    """Two hosts for an hour cost 2: one costs 1, and both for 45 minutes cost 1.5."""
+    """Two hosts for an hour cost 2: one host costs 1, and both for 45 minutes cost 1.5."""
     service = make()
     offers = _negotiate(service, service.document(2, max_price=1.5))["counter_offers"]
     assert [(offer["change"], offer["count"], offer["duration"], offer["price"]) for offer in offers] == [
@@ -134,7 +134,7 @@ def test_who_pays_less_is_offered_less(make: Make) -> None:
 
 
 def test_a_negotiation_teaches_the_rate_one_answer(make: Make) -> None:
-    """haizea 4.17: one answer for each lease that is asked for, whatever was offered."""
+    """haizea 4.17: one answer for each requested lease, whatever was offered."""
     service = make("adaptive")
 
     def price() -> float:
@@ -154,7 +154,7 @@ def test_a_negotiation_teaches_the_rate_one_answer(make: Make) -> None:
 
 
 def test_a_consumer_counters(make: Make) -> None:
-    """The offer is for other terms then, priced anew, and ends no later than before."""
+    """The offer is then for other terms, priced anew, and does not end later than before."""
     service = make()
     offer = service.offer(2)
     lease_id, view = offer["lease_id"], service.view(offer["lease_id"])
@@ -185,7 +185,7 @@ def test_a_counter_that_cannot_be_had_leaves_the_offer_as_it_was(make: Make, key
 
 
 def test_a_change_is_priced_first_and_bounded(make: Make) -> None:
-    """Two hours more cost 2; who pays at most 2.5 in all is told how long he can have it."""
+    """Two more hours cost 2; a project that pays at most 2.5 in total is told how long it can have the lease."""
     service = make()
     lease_id = service.leases.create({}, service.document(1))["lease_id"]
     before = service.view(lease_id)
@@ -207,7 +207,7 @@ def test_a_change_is_priced_first_and_bounded(make: Make) -> None:
 
 
 def test_what_is_given_up_is_paid_back_in_part(make: Make) -> None:
-    """Half of what two hours of four cost is kept, and what comes again costs what it did before."""
+    """Half of the price of two hours of four is kept, and what is added again costs the same as before."""
     service = make(refund_share=0.5)
     document = service.document(1)
     lease_id = service.leases.create({}, {**document, "end": document["start"] + 4 * HOUR})["lease_id"]
@@ -234,7 +234,7 @@ def test_a_quote_of_a_running_lease_changes_nothing(make: Make) -> None:
 
 
 def test_other_terms_have_ids_of_their_own() -> None:
-    """The same ones for the same offer, so that asking twice makes no more of them."""
+    """They are the same ids for the same offer, so asking twice creates no more of them."""
     from lease_scheduler.plan.advice import Alternative
 
     lease = {"id": "a", "kind": "deadline", "deadline": 100, "reservations": [{"id": "r", "min": 1, "max": 4}]}

@@ -1,4 +1,4 @@
-"""Prices and held quotes in the service, over restarts and in its accounts (haizea 7.2, F77-F82)."""
+"""Prices and offers in the service, across restarts and in its accounts (haizea 7.2, F77-F82)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
 
 
 def test_a_lease_is_made_at_its_price_or_refused(make: Make) -> None:
-    """409 names the price; a refused lease is nowhere, and one without a highest price is made at any."""
+    """The answer 409 names the price; a refused lease leaves no trace; without a highest price any will do."""
     service = make(pricing_rate="0.25")
     dear = service.document(2, max_price=0.4)
     with pytest.raises(RefusedError, match="its price is 0.5, and max_price is 0.4") as refused:
@@ -47,7 +47,7 @@ def test_a_lease_is_made_at_its_price_or_refused(make: Make) -> None:
 
 
 def test_what_has_no_end_has_no_price(make: Make) -> None:
-    """It would be free for ever."""
+    """Otherwise it would be free for ever."""
     service = make()
     with pytest.raises(RefusedError, match="^duration: ") as refused:
         service.leases.create({}, service.document(kind="best-effort", duration=None))
@@ -55,13 +55,13 @@ def test_what_has_no_end_has_no_price(make: Make) -> None:
 
 
 def test_a_queued_lease_is_refused_when_its_turn_comes(make: Make) -> None:
-    """It is told by its state and reason, as nobody waits for the answer any more."""
+    """Its state and reason tell why, because no client waits for the answer."""
     service = make("adaptive")
     first, head, second = (
         service.leases.create({}, service.document(2, kind="best-effort", max_price=most))["lease_id"]
         for most in (9.0, 9.0, 2.5)
     )
-    # The head of the queue has a place later, and so a price.
+    # The head of the queue gets a place later, and so a price.
     assert [service.view(each)["price"] for each in (first, head, second)] == [2.0, 3.0, None]
     service.leases.end({}, first)
     assert wait_until(service.is_in(second, "rejected-by-user"), 20)
@@ -70,7 +70,7 @@ def test_a_queued_lease_is_refused_when_its_turn_comes(make: Make) -> None:
 
 
 def test_a_quote_is_held_and_accepted(make: Make) -> None:
-    """Its capacity is nobody else's, nothing of it is in the cloud before, and then it is a lease as any other."""
+    """Its capacity is reserved and nothing of it is in the cloud; once accepted it is a lease like any other."""
     service = make(pricing_rate="2")
     offer = service.offer(2)
     now = service.clock.now()
@@ -85,7 +85,7 @@ def test_a_quote_is_held_and_accepted(make: Make) -> None:
     assert service.cloud.footprints() == []
     service.leases.accept({}, lease_id)
     assert service.view(lease_id)["offered_until"] is None
-    # The hosts are free, so it is made ready at once.
+    # The hosts are free, so it is prepared at once.
     assert wait_until(lambda: [each.lease_id for each in service.cloud.footprints()] == [lease_id], 20)
     with pytest.raises(RefusedError) as refused:
         service.leases.accept({}, lease_id)
@@ -119,7 +119,7 @@ def test_a_quote_expires(make: Make) -> None:
 
 
 def test_offers_survive_a_restart(make: Make) -> None:
-    """One that is still open is held as before; one whose time passed meanwhile has expired."""
+    """An open offer is held as before; an offer whose time passed meanwhile has expired."""
     service = make()
     first = service.offer(1)
     service.clock.jump(200)
@@ -136,7 +136,7 @@ def test_offers_survive_a_restart(make: Make) -> None:
 
 
 def test_the_adaptive_rate_survives_a_restart(make: Make) -> None:
-    """haizea 7.5, 5: up after an accept, down after a reject or when nobody answers; another engine goes on with it."""
+    """haizea 7.5, 5: up after an accept, down after a reject or an expiry; another engine continues with the rate."""
     service = make("adaptive")
 
     def price() -> float:
@@ -171,7 +171,7 @@ def test_random_rates_go_on_after_a_restart(make: Make) -> None:
 
 
 class CountsBreaches(NoPenalty):
-    """Learns from breaches, each of which is an outcome."""
+    """Learns from breaches by counting them."""
 
     def __init__(self, options: PolicyOptions) -> None:
         super().__init__(options)
@@ -233,7 +233,7 @@ def test_what_cannot_be_held_is_refused(make: Make, said: dict[str, Any], field:
 
 
 def test_what_was_earned_and_missed_is_told(make: Make) -> None:
-    """haizea F82, by project; what was missed is what its consumers would have paid, if they say so."""
+    """haizea F82, by project; lost revenue is what projects would have paid, if they stated it."""
     service = make(pricing_rate="1")
     now = service.clock.now()
     done = service.leases.create({}, service.document(2, max_price=3.0, start=now + 1, end=now + HOUR))["lease_id"]
@@ -269,7 +269,7 @@ def test_without_prices_quotes_can_be_held_all_the_same(make: Make) -> None:
 
 
 def test_an_offer_of_a_managed_lease_takes_its_trust_with_it(make: Make) -> None:
-    """What was given for servers that are never booted is removed from the cloud, and nothing else is done there."""
+    """Trusts and groups for servers that are never booted are removed from the cloud; nothing else happens there."""
     service = make()
     lease_id = service.offer(1, trust_id="trust-1")["lease_id"]
     other = service.offer(1)["lease_id"]

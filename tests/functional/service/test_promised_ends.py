@@ -1,4 +1,4 @@
-"""What the cloud is told of the ends of leases is what is promised, whatever happens to a lease."""
+"""The ends of leases in the cloud are the promised ones, whatever happens to a lease."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.functional.service.site import HOUR, Service
 from tests.servers.base import wait_until
 
 _LIMIT = 30.0
-#: Seconds that servers take, which is how late they are where a lease starts at once.
+#: Seconds that a boot takes, which is the lateness of a lease that starts at once.
 _BOOT_TIME = 2
 
 
@@ -32,7 +32,7 @@ def _begin(service: Service, kind: str, count: int = 1, **said: object) -> str:
 
 
 def _is_told(service: Service) -> bool:
-    """Whether the cloud knows the ends of all leases that run, and of no lease another one than the promised."""
+    """Return whether the cloud has the end of every running lease, and no end that differs from the promised one."""
     with service.site.transaction():
         leases = service.site.engine.live_leases()
     ends = dict(service.cloud.ends)
@@ -40,7 +40,7 @@ def _is_told(service: Service) -> bool:
 
 
 def test_a_lease_that_begins_late_is_told_its_later_end(service: Service) -> None:
-    """As a best-effort lease gets all of its work, it ends as much later."""
+    """A best-effort lease gets its whole duration, so it ends later by the same time."""
     asked = service.clock.now()
     lease_id = _begin(service, "best-effort", duration=HOUR)
     assert wait_until(service.is_in(lease_id, "active"), _LIMIT)
@@ -58,7 +58,7 @@ def test_extension_shrinking_and_a_restart_are_told(service: Service) -> None:
         service.leases.update({}, lease_id, {"end": end})
         assert wait_until(lambda end=end: (service.cloud.ends.get(lease_id) or 0) >= end, _LIMIT)  # type: ignore[misc]
         assert wait_until(lambda: _is_told(service), _LIMIT)
-    # Whatever an engine that is no more has told.
+    # An end that a previous engine has left.
     service.cloud.ends[lease_id] = 5
     service.restart()
     assert wait_until(lambda: _is_told(service), _LIMIT)
@@ -71,7 +71,7 @@ def test_none_is_told_while_servers_are_brought_back(service: Service) -> None:
     assert wait_until(service.is_in(lease_id, "active"), _LIMIT)
     start = service.clock.now() + 900
     reserved = _begin(service, "reservation", 2, start=start, end=start + HOUR)
-    # It leaves earlier, which the cloud knows before it does.
+    # It leaves earlier, and the cloud knows that in advance.
     assert wait_until(lambda: (service.cloud.ends.get(lease_id) or 2**40) <= start, _LIMIT)
     assert _is_told(service)
     service.clock.jump(900)
@@ -86,7 +86,7 @@ def test_none_is_told_while_servers_are_brought_back(service: Service) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_happens_the_end_told_is_the_promised_one(service: Service, seed: int) -> None:
-    """Leases that come, grow, shrink, preempt and go at random, with servers that are always late."""
+    """Leases arrive, grow, shrink, preempt and end at random, with servers that are always late."""
     chance = random.Random(seed)
     kinds = ["best-effort", "deadline", "immediate", "reservation"]
     live: list[str] = []

@@ -1,4 +1,4 @@
-"""A provider that cannot keep the terms of a lease offers another one (haizea F8, F95)."""
+"""A provider that cannot keep the terms of a lease offers another lease (haizea F8, F95)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
 
 
 def _lose(service: Service, **said: Any) -> tuple[str, dict[str, Any]]:
-    """A reservation that loses one of its two hosts before it begins; the other one is free."""
+    """Create a reservation that loses one of its two hosts before its start; the other host is free."""
     document = service.document(2, **said)
     lease_id = service.leases.create({}, document)["lease_id"]
     with service.site.transaction():
@@ -50,7 +50,7 @@ def test_nobody_is_offered_anything_unless_the_operator_wants_so(make: Make) -> 
 
 
 def test_another_lease_is_offered_and_accepted(make: Make) -> None:
-    """What fits first is the same lease when the host is back; it costs what the lost one did."""
+    """The first fit is the same lease when the host is back; it costs as much as the lost one."""
     service = make(replacement_offers=True)
     lease_id, document = _lose(service)
     assert wait_until(lambda: len(_open(service)) == 1, 20)
@@ -79,7 +79,7 @@ def test_who_does_not_answer_is_where_he_would_have_been(make: Make) -> None:
 
 
 def test_managed_lease_in_place_of_another_takes_the_trust_of_who_accepts(make: Make) -> None:
-    """The trust of the lost lease ends with it, so it is never the other one's."""
+    """The trust of the lost lease ends with it, so the new lease never has it."""
     service = make(replacement_offers=True)
     lost, _ = _lose(service, trust_id="first")
     assert wait_until(lambda: len(_open(service)) == 1, 20)
@@ -96,7 +96,7 @@ def test_managed_lease_in_place_of_another_takes_the_trust_of_who_accepts(make: 
 def test_server_groups_of_a_lease_in_place_of_another_are_made_when_it_is_accepted(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody makes groups for what may never be wanted; those of an answer that comes too late are removed."""
+    """Groups are not created for an offer that may never be accepted; those of a late acceptance are removed."""
     service = make(replacement_offers=True)
     number = count(1)
     removed: list[str] = []
@@ -127,7 +127,7 @@ def _groups(service: Service, lease_id: str) -> list[str | None]:
 
 
 def test_fewer_nodes_are_offered_where_nothing_else_fits(make: Make) -> None:
-    """The host is away for good, so the lease fits at no time; one node of it does."""
+    """The host is gone for good, so the lease never fits; one node of it does."""
     service = make(replacement_offers=True)
     document = service.document(2)
     lease_id = service.leases.create({}, document)["lease_id"]

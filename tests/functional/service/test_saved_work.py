@@ -1,4 +1,4 @@
-"""Leases whose saved servers do not come back wait with them, and their owners are told."""
+"""Leases whose saved servers cannot be restored wait with them, and their projects are told."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 @pytest.fixture
 def waiting(service: Service) -> str:
-    """A best-effort lease that made room for a reservation and does not come back, whatever is tried."""
+    """A best-effort lease that made room for a reservation and cannot be resumed, however often it is tried."""
     document = service.document(2, "best-effort", duration=4 * HOUR) | {"preemptible": True}
     lease_id = str(service.leases.create({}, document)["lease_id"])
     assert wait_until(service.is_in(lease_id, "active"), _LIMIT)
@@ -94,7 +94,7 @@ def test_its_owner_may_end_it(service: Service, waiting: str) -> None:
 
 
 def test_a_deadline_that_is_missed_is_told_at_once(service: Service) -> None:
-    """The lease is not over; it has a breach, and its owner is told of it with the reason."""
+    """The lease is not over; it has a breach, and its project is notified with the reason."""
     deadline = service.clock.now() + 3 * HOUR
     times: dict[str, Any] = {"start": service.clock.now(), "duration": HOUR, "deadline": deadline}
     document = lease_document("a lease", "deadline", 2, **times) | {"preemptible": True}
@@ -123,7 +123,7 @@ def _is_missed(service: Service, lease_id: str) -> bool:
 
 @pytest.mark.parametrize("restarted", [False, True])
 def test_servers_that_cannot_be_suspended_stay(service: Service, restarted: bool) -> None:
-    """The reservation that wanted their host gets the rest of its own in time, and the host when it is free."""
+    """The reservation that needs their host gets its other hosts in time, and this one when it is free."""
     document = service.document(1, "best-effort", duration=8 * HOUR) | {"preemptible": True}
     lease_id = str(service.leases.create({}, document)["lease_id"])
     assert wait_until(service.is_in(lease_id, "active"), _LIMIT)

@@ -28,7 +28,7 @@ def test_a_second_upgrade_changes_nothing(database_url: str) -> None:
 
 
 def test_leases_from_before_there_were_prices_have_none(database_url: str) -> None:
-    """From revision 0002, with a row whose other columns are of no interest here."""
+    """From revision 0002, with a row whose other columns do not matter here."""
     engine = open_database(database_url)
     migrate.upgrade(engine, "0002")
     known = {column["name"] for column in inspect(engine).get_columns("leases")}
@@ -48,7 +48,7 @@ def test_leases_from_before_there_were_prices_have_none(database_url: str) -> No
 
 
 def test_leases_from_before_there_were_negotiations_have_kept_terms(database_url: str) -> None:
-    """From revision 0003: such a lease is read as one that is owed nothing and lacks nothing."""
+    """From revision 0003: such a lease is read as one without compensation or missing nodes."""
     engine = open_database(database_url)
     migrate.upgrade(engine, "0003")
     known = {column["name"] for column in inspect(engine).get_columns("leases")}
@@ -69,7 +69,7 @@ def test_leases_from_before_there_were_negotiations_have_kept_terms(database_url
 
 
 def test_capacity_from_before_it_was_noted_is_that_of_what_is_there(database_url: str) -> None:
-    """From revision 0005: since it came into the pool."""
+    """From revision 0005: since it was added to the pool."""
     engine = open_database(database_url)
     migrate.upgrade(engine, "0005")
     needed = {
@@ -93,7 +93,7 @@ def test_capacity_from_before_it_was_noted_is_that_of_what_is_there(database_url
 
 
 def test_what_pricing_has_learnt_becomes_the_state_of_a_policy(database_url: str) -> None:
-    """From revision 0007: values keep their types, and the old table goes."""
+    """From revision 0007: values keep their types, and the old table is dropped."""
     engine = open_database(database_url)
     migrate.upgrade(engine, "0007")
     bracket = {"accepted": 1 / 7, "refused": None, "settled": True}

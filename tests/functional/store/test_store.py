@@ -274,11 +274,11 @@ def test_what_was_used_is_counted_within_the_interval(database: Engine) -> None:
 
 
 def test_prices_are_kept(database: Engine) -> None:
-    """Terms, what is held for whom, what a policy has learnt of whom, and what was earned."""
+    """Terms, offers, what a policy has learnt about projects, and revenue."""
     store = _leading(database)
     values.hosts(store)
     lease = values.lease(0, offered_until=77)
-    # Not all databases take a number for what it is unless they are told to.
+    # Some databases do not return a number as it was given, unless told to.
     lease = replace(lease, request=replace(lease.request, price=1 / 7, max_price=123456789.01))
     changes = values.changes_of(lease, values.document(lease))
     changes.policy_state = {
@@ -325,8 +325,7 @@ def test_prices_are_kept(database: Engine) -> None:
 
 
 def test_breaches_are_kept_and_told_by_project_and_kind(database: Engine) -> None:
-    """haizea F95: also what a lease still does without, what it is owed, which offers belong together,
-    and how late operations were."""
+    """haizea F95: also what a lease still lacks, its compensation, which offers belong together, late operations."""
     store = _leading(database)
     values.hosts(store)
     lease = values.lease(0, negotiation="other", missing_since=40, missing_nodes=2, penalties=1 / 3)
@@ -370,7 +369,7 @@ def test_breaches_are_kept_and_told_by_project_and_kind(database: Engine) -> Non
 
 
 def test_a_reservation_that_is_ended_early_ends_when_it_is_told_to(database: Engine) -> None:
-    """Also while its servers are being stopped; until then its interval is what was promised."""
+    """Also while its servers are being stopped; until then its interval is the promised one."""
     store = _leading(database)
     values.hosts(store)
     lease = values.lease(0, holdings=(Holding((1, 2, 1), 20, 20, 40, 45, Closing.SHUTDOWN),))

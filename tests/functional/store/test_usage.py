@@ -1,4 +1,4 @@
-"""Accounts by steps of time, on every database, against what one gets record by record (haizea F82-F84)."""
+"""Accounts by time step, on every database, compared with sums over single records (haizea F82-F84)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from lease_scheduler.store.sql.store import SqlStore
 from . import values
 
 DAY = 86_400
-#: Not the beginning of any step.
+#: An instant that is not the beginning of a step.
 BEGIN = 20_000 * DAY + 12_345
 _MONEY = ("earned", "undercharged", "rejected", "rejected_by_user")
 
 
 def _usage(random: Random, number: int) -> UsageRecord:
     start = BEGIN + random.randrange(40 * DAY)
-    # Many within a step, some over several, and those that begin or end exactly where a step does.
+    # Many are within a step, some span several, and some start or end exactly at a step.
     length = random.choice([1, random.randrange(1, 7_200), random.randrange(1, 9 * DAY), DAY - start % DAY, DAY])
     start -= random.choice([0, 0, start % 3_600])
     nodes = random.choice([1, 2, 5])
@@ -124,7 +124,7 @@ def test_what_runs_counts_in_every_step_up_to_now(database: Engine, store: SqlSt
 
 
 def test_how_long_leases_waited(database: Engine, store: SqlStore) -> None:
-    """haizea F83: means over the leases that were done, slowdowns with run times of at least 10 s."""
+    """haizea F83: means over leases that were done; slowdowns with run times of at least 10 s."""
     leases = []
     for number, (kind, wait, run) in enumerate(
         [
@@ -158,7 +158,7 @@ def test_how_long_leases_waited(database: Engine, store: SqlStore) -> None:
 
 
 def test_capacity_counts_since_a_host_is_in_the_pool(database: Engine, store: SqlStore) -> None:
-    """Three hosts of eight cores since second 1, and an address."""
+    """Three hosts of eight cores from second 1 on, and an address."""
     found = SqlReader(database).capacity(0, 30, 20)
     assert [(step["start"], step["end"]) for step in found] == [(0, 20), (20, 30)]
     assert [step["resource_seconds"]["VCPU"] for step in found] == [24 * 19, 24 * 10]
@@ -166,7 +166,7 @@ def test_capacity_counts_since_a_host_is_in_the_pool(database: Engine, store: Sq
 
 
 def test_capacity_follows_hosts_that_change_and_leave(database: Engine, store: SqlStore) -> None:
-    """What was there counts as long as it was there, and what is out of service counts."""
+    """A host counts for as long as it was there, even out of service."""
     hosts = {host.host_id: host for host in store.load().hosts}
     first, second, third = hosts.values()
     _pool(store, 10, {first.host_id: replace(first, capacity={"VCPU": 6})})

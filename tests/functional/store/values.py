@@ -1,4 +1,4 @@
-"""Leases, hosts and so on to write and to read again."""
+"""Leases, hosts and other values to write and read back."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def document(of: Lease, **values: object) -> LeaseDocument:
 
 
 def hosts(store: SqlStore) -> None:
-    """Three hosts and an address in the store."""
+    """Add three hosts and an address to the store."""
     changes = StoreChanges(1)
     changes.hosts = {number: host(number) for number in (1, 2, 3)}
     changes.floating_ips = {"ip": FloatingIpRecord("ip", "network", "10.0.0.1", 1)}

@@ -1,4 +1,4 @@
-"""The REST interface of the image service that Nova's own fixture stands in for."""
+"""The REST interface of Glance, on top of the image service that Nova's fixture provides."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from keystoneauth1.exceptions.http import NotFound
 
-#: What an image has that is none of its properties.
+#: Fields of an image that are not properties.
 _ATTRIBUTES = frozenset({"id", "name", "status", "size", "min_disk", "protected", "virtual_size"})
 
 
@@ -22,7 +22,7 @@ class _Answer:
 
 
 class ImageService:
-    """Asked by the driver, of what Nova has made.
+    """Answers the driver's requests with what is in Nova's fixture.
 
     :param fixture: Nova's
     :param project_id: of the service itself
@@ -55,11 +55,11 @@ class ImageService:
             (image if name in _ATTRIBUTES else image["properties"])[name] = change["value"]
 
     def all(self) -> list[dict[str, Any]]:
-        """Every image as Glance shows it."""
+        """Return every image as Glance shows it."""
         return [self._shown(image) for image in self._fixture.images.values()]
 
     def set_status(self, image_id: str, status: str) -> None:
-        """Have an image be in some state of its upload."""
+        """Set the status of an image's upload."""
         self._fixture.images[image_id]["status"] = status
 
     def _image(self, path: str) -> Any:

@@ -30,7 +30,7 @@ _ROOT = Path(__file__).parents[3]
 
 
 class Statements(dict[Any, Any]):
-    """Compiled statements of all databases: each test has new ones, all of them SQLite's, for which nothing differs."""
+    """Compiled statements of all databases: each test has new databases, but all are the same SQLite."""
 
     def get(self, key: Any, default: Any = None) -> Any:
         return super().get(key[1:], default)
@@ -44,20 +44,20 @@ _STATEMENTS = Statements()
 
 @event.listens_for(Engine, "engine_connect")
 def _share_statements(connection: Connection) -> None:
-    """To compile Nova's statements anew takes a seventh of the time of a test."""
+    """Share compiled statements between tests: compiling Nova's again takes a seventh of the time of a test."""
     connection.execution_options(compiled_cache=_STATEMENTS)
 
 
-# Nova's modules stay; to look through them for garbage again and again takes a tenth of the time of a test.
+# Exempt Nova's modules from garbage collection, which would take a tenth of the time of a test.
 gc.collect()
 gc.freeze()
 gc.set_threshold(50_000, 20, 100)
 
 LIMIT = 60.0
-#: Seconds between two looks at what Nova does; a look costs it more than the step that it delays.
+#: Seconds between two polls of Nova; a poll costs Nova more than the step that it delays.
 POLL = 0.2
 IMAGE = "155d900f-4e14-4e4c-a73d-069cbf4541e6"
-#: A flavor that has nothing to do with leases; those of leases are listed among them.
+#: A flavor without relation to leases, listed among those of leases.
 ORDINARY = "1"
 HOSTS = ("host1", "host2", "host3")
 
@@ -76,20 +76,20 @@ class RealClock:
 
 
 class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[misc]
-    """What a test of the driver finds: three hosts, all of them in the pool."""
+    """Base of the driver's tests: three hosts, all of them in the pool."""
 
     compute_driver = "fake.MediumFakeDriver"
     options = DriverOptions()
-    #: How often each step is carried out: twice is as after a crash that lost that it was done.
+    #: How often each step is carried out: twice as after a crash that lost the record of the first time.
     times = 1
 
     def setUp(self) -> None:
-        # Nova's fixture writes every message for debugging, to see that it can; that is an eighth of the time.
+        # Nova's fixture formats every debug message to check that it can; that is an eighth of the time.
         logging.disable(logging.DEBUG)
         self.addCleanup(logging.disable, logging.NOTSET)
         super().setUp()
         self.flags(shelved_offload_time=0)
-        # Whether Nova answers as its schemas say is for Nova's own tests; it takes a third of each request.
+        # Nova's own tests check its answers against their schemas; that takes a third of each request.
         self.flags(response_validation="ignore", group="api")
         self.flags(provider_config_location=str(_ROOT / "etc" / "nova" / "provider_config"), group="compute")
         for host in HOSTS:
@@ -122,7 +122,7 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
         self.project = self.admin_api.project_id
 
     def start_service(self, name: str, *arguments: Any, **options: Any) -> Any:
-        """Nova's own, but its scheduler has our filter and weigher."""
+        """Start a service as Nova's test case does, but with our filter and weigher in the scheduler."""
         if name == "scheduler":
             self.flags(
                 group="filter_scheduler",
@@ -139,15 +139,15 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
         return super().start_service(name, *arguments, **options)
 
     def network(self) -> Adapter:
-        """There is no Neutron here."""
+        """Return no network client, because there is no Neutron here."""
         raise AssertionError("no lease of these tests has a floating IP")
 
     def image_service(self) -> Any:
-        """Nova's own image service, as Glance would answer."""
+        """Return Nova's own image service with Glance's interface."""
         return self.images
 
     def client_of(self, project_id: str) -> Any:
-        """Nova for an administrator of another project."""
+        """Return a Nova client for an administrator of another project."""
         session = Session(auth=Token(self.admin_api.base_url, "unused"))
         said = {"X-Auth-User": "admin", "X-Roles": "admin", "X-Auth-Project-Id": project_id}
         session.additional_headers.update(said)
@@ -165,9 +165,9 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
         late: int = -1000,
         **said: Any,
     ) -> Order:
-        """An order for VMs of one size.
+        """Return an order for VMs of one size.
 
-        :param late: seconds since it should have been over
+        :param late: seconds by which its end has passed
         """
         if kind is None:
             return Order(1, lease_id, None)
@@ -189,7 +189,7 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
                     time.sleep(POLL)
 
     def boot(self, flavor_id: str, **options: Any) -> Any:
-        """Boot a server and wait until Nova has placed it or not."""
+        """Boot a server and wait until Nova has placed it or failed to."""
         image = None if "block_device_mapping_v2" in options else IMAGE
         server = self.nova.servers.create(f"s-{uuid4()}", image, flavor_id, nics="none", **options)
         end = time.monotonic() + LIMIT
@@ -211,7 +211,7 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
         return found
 
     def used(self, host: str) -> dict[str, int]:
-        """What is taken of a host in Placement."""
+        """Return the usage of a host in Placement."""
         node = self.driver._hosts.node(host)
         assert node is not None
         usages: dict[str, int] = self.placement.get(f"/resource_providers/{node.provider_id}/usages").body["usages"]
@@ -222,7 +222,7 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
         assert not [flavor for flavor in self.nova.flavors.list(is_public=None) if flavor.name.startswith("lease-")]
         providers = self.placement.get("/resource_providers").body["resource_providers"]
         for provider in providers:
-            # What holds slots stays with its host, and is empty.
+            # The provider with the slots stays below its host, without inventory.
             inventories = self.placement.get(f"/resource_providers/{provider['uuid']}/inventories").body["inventories"]
             assert provider["name"] in HOSTS or not inventories, (provider["name"], inventories)
         for host in HOSTS:

@@ -1,4 +1,4 @@
-"""What Blazar's clients find on a real Nova and Placement, and what becomes of what Blazar itself has left there."""
+"""What Blazar's clients find on a real Nova and Placement, and what is done with what Blazar has left there."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _FILTERS = (
 
 
 def reservation(resource_type: str = "physical:host", **terms: Any) -> ReservationRecord:
-    """A reservation of one node set."""
+    """Return a reservation of one node set."""
     reservation_id = str(uuid4())
     return ReservationRecord(reservation_id, resource_type, reservation_id, terms, 1, 0)
 
 
 class _Site(NovaSite):
     def start_service(self, name: str, *arguments: Any, **options: Any) -> Any:
-        """With the filters that Blazar's reservations need, too."""
+        """Start a service with the filters that Blazar's reservations need, too."""
         service = super().start_service(name, *arguments, **options)
         if name == "scheduler":
             names_of_filters = ["ComputeFilter", *_FILTERS, "LeaseFilter"]
@@ -47,7 +47,7 @@ class _Site(NovaSite):
         return service
 
     def new_driver(self, options: DriverOptions) -> NovaDriver:
-        """As of an engine that begins anew."""
+        """Return the driver of an engine that has just started."""
         facts = client.Client("2.87", session=self.nova.client.session)
         found = NovaDriver(
             RealClock(),
@@ -68,21 +68,21 @@ class _Site(NovaSite):
     def lease(
         self, kind: OperationKind, hosts: tuple[str, ...], resources: Resources, record: ReservationRecord, **said: Any
     ) -> Order:
-        """An order for a lease of one reservation, whose id is that of the lease as well."""
+        """Return an order for a lease of one reservation with the same id."""
         return self.order(kind, record.reservation_id, hosts, resources, reservations=(record,), **said)
 
     def again(self, order: Order, kind: OperationKind, *hosts: str) -> Order:
-        """Another order for the same lease."""
+        """Return another order for the same lease."""
         assert order.operation is not None
         operation, is_over = replace(order.operation, kind=kind), kind is OperationKind.STOP
         return replace(order, operation=operation, hosts=hosts or order.hosts, is_over=is_over)
 
     def aggregate(self, name: str) -> Any:
-        """The aggregate of a name, none if there is none."""
+        """Return the aggregate with a name, or None."""
         return next((each for each in self.nova.aggregates.list() if each.name == name), None)
 
     def delete_aggregate(self, name: str) -> None:
-        """Delete one as an operator would, if it is there."""
+        """Delete an aggregate as an operator would, if it exists."""
         found = self.aggregate(name)
         for host in () if found is None else found.hosts:
             found.remove_host(host)
@@ -90,14 +90,14 @@ class _Site(NovaSite):
             found.delete()
 
     def left_over(self) -> list[Difference]:
-        """What no lease explains."""
+        """Return what belongs to no known lease."""
         return [each for each in self.driver.differences([], {}, HOSTS) if each.problem is Problem.LEFT_OVER]
 
     def pool(self) -> set[str]:
         return set(self.aggregate("freepool").hosts)
 
     def preemptible(self) -> Any:
-        """A server that gives way."""
+        """Boot a preemptible server."""
         flavor = self.nova.flavors.create("spot", 512, 1, 1)
         flavor.set_keys({"lease:preemptible": "true"})
         server = self.boot(flavor.id)
@@ -136,7 +136,7 @@ class ProfileTest(_Site):
         assert self.boot(self.flavor()).status == "ERROR"
 
     def test_a_lease_of_two_reservations_of_hosts(self) -> None:
-        """A hint names one of them, and gets no host of the other."""
+        """A hint names one of them, and gives no access to the host of the other."""
         first, second = reservation(), reservation()
         start = self.order(OperationKind.START, str(uuid4()), ("host1", "host2"), WHOLE, reservations=(first, second))
         assert start.request is not None
@@ -152,7 +152,7 @@ class ProfileTest(_Site):
         self.assert_nothing_is_left()
 
     def test_nobody_gets_in_while_its_hosts_change_hands(self) -> None:
-        """Before each step and after it, an ordinary server finds no host."""
+        """Before and after each step, an ordinary server finds no host."""
         record = reservation()
         start = self.lease(OperationKind.START, HOSTS, WHOLE, record)
         flavor = self.flavor()
@@ -212,7 +212,7 @@ class ProfileTest(_Site):
         self.assert_nothing_is_left()
 
     def test_whoever_is_on_the_host_at_the_end_is_deleted(self) -> None:
-        """As Blazar does; a host that has servers does not change its zone."""
+        """As in Blazar; a host with servers does not change its zone."""
         record = reservation()
         start = self.lease(OperationKind.START, ("host1",), WHOLE, record)
         self.carry_out(start)
@@ -305,7 +305,7 @@ class ProfileTest(_Site):
         assert self.boot(names.flavor_id(start.lease_id, 0)).status == "ACTIVE"
 
     def test_destroyed_without_being_known(self) -> None:
-        """As when the engine finds what no lease explains."""
+        """As when the engine finds something that belongs to no lease."""
         hosts, instances = reservation(), reservation("virtual:instance", amount=1, affinity=None)
         for record, host, resources in ((hosts, "host1", WHOLE), (instances, "host2", SMALL)):
             self.carry_out(self.lease(OperationKind.START, (host,), resources, record))
@@ -318,7 +318,7 @@ class ProfileTest(_Site):
         self.assert_nothing_is_left()
 
     def test_nothing_is_left_when_the_service_leaves(self) -> None:
-        """Not even of leases of which somebody has deleted what remembers them, before their servers went."""
+        """Not even of leases whose records in the cloud were deleted before their servers."""
         hosts, instances = reservation(), reservation("virtual:instance", amount=1, affinity=None)
         for record, host, resources in ((hosts, "host1", WHOLE), (instances, "host2", SMALL)):
             self.carry_out(self.lease(OperationKind.START, (host,), resources, record))
@@ -329,7 +329,7 @@ class ProfileTest(_Site):
                 self.delete_aggregate(names.aggregate(record.reservation_id, exclusive=exclusive))
         self.nova.servers.delete(server.id)
         self.gone(server)
-        # Slots are known by the aggregates of their reservations, so they are left over when these are gone.
+        # Slots are found by the aggregates of their reservations, so they are left over when those are gone.
         for _ in range(2):
             found = self.left_over()
             assert found
@@ -342,12 +342,12 @@ class ProfileTest(_Site):
             HOSTS
         )
         assert {each for each in self.held.classes() if each.startswith("CUSTOM_")} == {names.ANCHOR}
-        # The hosts are everybody's, in the zone in which they were.
+        # The hosts are open to all projects, in their former zone.
         everywhere = [self.boot(self.flavor(), availability_zone=f"nova:{host}") for host in HOSTS]
         assert [self.host_of(each) for each in everywhere] == list(HOSTS)
 
     def test_a_lease_keeps_what_it_began_with(self) -> None:
-        """Whatever the operator sets while it runs."""
+        """Whatever the operator configures while it runs."""
         record = reservation("virtual:instance", amount=1, affinity=None)
         start = self.lease(OperationKind.START, ("host1",), SMALL, record)
         self.carry_out(start)
@@ -378,7 +378,7 @@ class DeletingTest(_Site):
 
 
 class WithoutProfileTest(_Site):
-    """Things have our names; what Blazar has made is looked after as long as its leases last."""
+    """Resources have our names; Blazar's own are looked after until its leases are over."""
 
     def test_a_hint_may_name_the_reservation(self) -> None:
         record = reservation()
@@ -414,7 +414,7 @@ class WithoutProfileTest(_Site):
         first = self.boot(self.flavor(), scheduler_hints=hints)
         assert self.host_of(first) == "host1"
         self.driver.set_pool(HOSTS)
-        # An engine that begins looks at everything.
+        # A new engine checks everything.
         self.driver.footprints()
         adopt = self.lease(OperationKind.ADJUST, ("host1",), WHOLE, record)
         self.carry_out(adopt)
@@ -426,7 +426,7 @@ class WithoutProfileTest(_Site):
         self.assert_nothing_is_left()
 
     def test_what_blazar_has_made_for_a_lease_to_come(self) -> None:
-        """A host that comes into Blazar's zone has nothing on it, not even what is stopped."""
+        """A host that comes into Blazar's zone has no servers, not even stopped ones."""
         template = {"name": "job", "image_id": IMAGE, "networks": "none"}
         said: dict[str, Any] = {"mode": PreemptionMode.STOP, "servers": (template,)}
         stopped = self.order(OperationKind.START, str(uuid4()), ("host1",), SMALL, **said)
@@ -448,7 +448,7 @@ class WithoutProfileTest(_Site):
         self.assert_nothing_is_left()
 
     def test_instances_that_blazar_has_reserved(self) -> None:
-        """Two of them on a host that has room for no more; one runs already."""
+        """Two of them on a host that has no more room; one runs already."""
         record = reservation("virtual:instance", amount=2, affinity=None)
         big = Resources({"VCPU": 2, "MEMORY_MB": 3800, "DISK_GB": 1, HOST_SHARE: 1})
         theirs, name = self._of_blazar(record)
@@ -457,7 +457,7 @@ class WithoutProfileTest(_Site):
         assert self.host_of(first) == "host1"
         adopt = self.lease(OperationKind.ADJUST, ("host1", "host1"), big, record)
         self.carry_out(adopt)
-        # Once for the server itself, and once for the one that is still to come.
+        # Once for the server itself, and once for the one that may still be booted.
         assert self.used("host1")["MEMORY_MB"] == 7600
         more = [self.boot(record.reservation_id) for _ in range(2)]
         assert sorted(server.status for server in more) == ["ACTIVE", "ERROR"]
@@ -466,12 +466,12 @@ class WithoutProfileTest(_Site):
         assert self.nova.servers.list() == []
         assert self.aggregate(record.reservation_id) is None
         assert record.reservation_id not in self.flavors()
-        # Blazar's own slots are left, for whoever removes its providers.
+        # Blazar's own slots are left until its providers are removed.
         assert self.held.inventories(theirs)[name]["total"] == 2
         assert not any(self.held.consumers_on(theirs))
 
     def _of_blazar(self, record: ReservationRecord) -> tuple[str, str]:
-        """What Blazar makes for two running instances on host1; its provider and its class."""
+        """Create what Blazar creates for two running instances on host1; return its provider and its class."""
         reservation_id = record.reservation_id
         flavor = self.nova.flavors.create(
             f"reservation:{reservation_id}", 3800, 2, 1, flavorid=reservation_id, is_public=False

@@ -1,4 +1,4 @@
-"""Leases on a real Nova and Placement, from their start to their end.
+"""Leases on a real Nova and Placement, from start to end.
 
 Run by unittest, because pytest cannot run Nova's test cases.
 """
@@ -25,7 +25,7 @@ class DriverTest(NovaSite):
         assert set(found) == set(HOSTS)
         first = found["host1"]
         assert (first.vcpus, first.memory_mb, first.local_gb) == (10, 8192, 1028)
-        # Nova's ratios of 4, 1 and 1, and 512 MB that it keeps for the host.
+        # Nova's allocation ratios of 4, 1 and 1, and 512 MB that it reserves for the host.
         assert first.capacity["VCPU"] == 40
         assert first.capacity["MEMORY_MB"] == 8192 - 512
         assert names.ANCHOR not in first.capacity
@@ -64,7 +64,7 @@ class DriverTest(NovaSite):
         self.assert_nothing_is_left()
 
     def test_servers_beyond_the_slots_of_a_lease_are_shelved_and_end_with_it(self) -> None:
-        """Placement grants claims that meet; here the slot of one of them goes afterwards, which comes to the same."""
+        """Placement grants claims that race; here the slot of one is removed afterwards, with the same effect."""
         lease_id = str(uuid4())
         self.carry_out(self.order(OperationKind.START, lease_id, ("host1", "host1"), SMALL))
         servers = [self.boot(names.flavor_id(lease_id, 0)) for _ in range(2)]
@@ -78,7 +78,7 @@ class DriverTest(NovaSite):
             assert time.monotonic() < end
             time.sleep(POLL)
         assert not self.held.overdrawn(names.slots_provider_id("host1"))
-        # It comes back when there is a slot, and not before.
+        # It is unshelved when there is a slot, and not before.
         (shelved,) = [server for server in servers if self.host_of(server) is None]
         shelved.unshelve()
         time.sleep(1)
@@ -105,7 +105,7 @@ class DriverTest(NovaSite):
         assert not any(self.used("host1").values())
         (footprint,) = self.driver.footprints()
         assert (footprint.servers, footprint.hosts) == ("saved", frozenset())
-        # Nobody gets back in by himself meanwhile.
+        # Its user cannot unshelve it meanwhile.
         servers[0].unshelve()
         time.sleep(1)
         assert self.host_of(servers[0]) is None
@@ -143,7 +143,7 @@ class DriverTest(NovaSite):
         assert self.nova.servers.get(spot.id).status == "SHELVED_OFFLOADED"
         mine = self.boot(ORDINARY, scheduler_hints={"lease": lease_id})
         assert self.host_of(mine) == host
-        # One that was there before its host came into the pool.
+        # A server that was there before its host came into the pool.
         self.driver.set_pool([host])
         firm = self.boot(ORDINARY)
         elsewhere = str(self.host_of(firm))
@@ -209,7 +209,7 @@ class DriverTest(NovaSite):
         self.assert_nothing_is_left()
 
     def test_the_trust_ends_with_the_lease_only(self) -> None:
-        """What is destroyed because a boot failed is booted once more in the name of the consumer."""
+        """A server that is destroyed because its boot failed is booted once more in the user's name."""
         lease_id = str(uuid4())
         group = self.nova.server_groups.create("reservation:any", "affinity")
         record = ReservationRecord("r", "virtual:instance", "r", {"server_group_id": group.id}, 1, 0)
@@ -250,8 +250,8 @@ class DriverTest(NovaSite):
         self.assert_nothing_is_left()
 
     def _root_disk(self, **template: Any) -> Any:
-        """What the only server of a lease boots from, which runs then."""
-        # Not before Nova's test case, which has its threads patched when it is imported.
+        """Start a lease with one server, and return the root disk of the server."""
+        # Imported only after Nova's test case, which patches threads on import.
         from nova import context as nova_context
         from nova.objects.block_device import BlockDeviceMappingList
 
@@ -265,7 +265,7 @@ class DriverTest(NovaSite):
         return found
 
     def test_servers_that_boot_from_a_volume(self) -> None:
-        """No disk of the host is needed; the volume was there before the lease and is there after it."""
+        """No disk of the host is used; the volume exists before the lease and after it."""
         from nova.tests.fixtures import CinderFixture
 
         volume_id = CinderFixture.IMAGE_BACKED_VOL
@@ -273,12 +273,12 @@ class DriverTest(NovaSite):
         assert (found.volume_id, found.boot_index, found.delete_on_termination) == (volume_id, 0, False)
 
     def test_servers_that_boot_from_a_new_volume(self) -> None:
-        """Made of their image by Nova, and removed with them."""
+        """Nova creates them from their image, and deletes them with the server."""
         from nova.volume import cinder
 
         found = self._root_disk(image_id=IMAGE, volume={"size_gb": 20, "volume_type": "lvm-1"})
         assert (found.image_id, found.delete_on_termination) == (IMAGE, True)
-        # The fixture has put something in its place that remembers what it was told.
+        # The fixture has replaced it with a mock that records its calls.
         told = cinder.API.create.call_args
         assert (told.args[1], told.kwargs["volume_type"]) == (20, "lvm-1")
 
@@ -303,7 +303,7 @@ class DriverTest(NovaSite):
         assert self.used("host2")["VCPU"] == self.used("host3")["VCPU"] == 2
 
     def test_what_happens_by_itself_is_told(self) -> None:
-        """A host that is disabled and comes back; the owner deletes the last server of a managed lease."""
+        """A host is disabled and comes back; a user deletes the last server of a managed lease."""
         lease_id = str(uuid4())
         template = {"name": "web", "image_id": IMAGE, "networks": "none"}
         self.carry_out(self.order(OperationKind.START, lease_id, ("host1", "host2"), SMALL, servers=(template,)))

@@ -1,4 +1,4 @@
-"""The tenant who wants more than they paid for, and servers that are where a lease is to be, on a real Nova."""
+"""Tenants who try to get more than they leased, and servers in the way of a lease, on a real Nova."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.in_nova.functional.site import HOSTS, LIMIT, ORDINARY, POLL, SMALL, W
 
 class _Site(NovaSite):
     def shared(self, *hosts: str) -> tuple[str, str]:
-        """A lease of a small VM on each of some hosts; its id and its flavor."""
+        """Create a lease of a small VM on each of some hosts; return its id and its flavor."""
         lease_id = str(uuid4())
         self.carry_out(self.order(OperationKind.START, lease_id, hosts, SMALL))
         return lease_id, names.flavor_id(lease_id, 0)
 
     def whole(self, *hosts: str) -> str:
-        """A lease of whole hosts; its id."""
+        """Create a lease of whole hosts; return its id."""
         lease_id = str(uuid4())
         self.carry_out(self.order(OperationKind.START, lease_id, hosts, WHOLE))
         return lease_id
@@ -34,7 +34,7 @@ class _Site(NovaSite):
         return str(flavor.id)
 
     def on(self, host: str, flavor: str = ORDINARY, project_id: str | None = None) -> Any:
-        """A server that was there before its host came into the pool."""
+        """Boot a server on a host before the host comes into the pool."""
         self.driver.set_pool([each for each in HOSTS if each != host])
         nova = self.nova
         if project_id is not None:
@@ -46,7 +46,7 @@ class _Site(NovaSite):
         return server
 
     def becomes(self, server: Any, *wanted: str) -> Any:
-        """Wait until a server has one of some states and Nova does nothing with it."""
+        """Wait until a server has one of some states without a task in progress."""
         end = time.monotonic() + LIMIT
         while True:
             found = self.nova.servers.get(server.id)
@@ -56,7 +56,7 @@ class _Site(NovaSite):
             time.sleep(POLL)
 
     def occupied(self, order: Order, *hosts: str) -> HostsOccupiedError:
-        """What an order says that cannot have some hosts."""
+        """Carry out an order that has to fail because hosts are occupied; return the error."""
         try:
             self.carry_out(order)
         except HostsOccupiedError as error:
@@ -69,7 +69,7 @@ class _Site(NovaSite):
 
 
 class TricksTest(_Site):
-    """With a lease of one's own, which is valid."""
+    """Tricks with a valid lease of the tenant's own."""
 
     def test_a_hint_of_a_shared_lease_leads_nowhere_with_another_flavor(self) -> None:
         lease_id, flavor = self.shared("host1")
@@ -91,14 +91,14 @@ class TricksTest(_Site):
                 assert (server.status, self.host_of(server)) == ("ERROR", None), (each, tried)
                 server.delete()
                 self.gone(server)
-        # Several at once.
+        # Several servers in one request.
         several = self.multiple(ORDINARY, 3, scheduler_hints={"lease": lease_id})
         assert len(several) == 3
         for server in several:
             assert self.becomes(server, "ERROR", "ACTIVE").status == "ERROR"
         mine = self.boot(flavor, scheduler_hints={"lease": lease_id})
         assert (mine.status, self.host_of(mine)) == ("ACTIVE", "host1")
-        # As much as was paid for, and no more.
+        # As much as was leased, and no more.
         assert self.boot(flavor).status == "ERROR"
 
     def multiple(self, flavor: str, count: int, **options: Any) -> list[Any]:
@@ -124,7 +124,7 @@ class TricksTest(_Site):
         assert self.used("host1")["VCPU"] == 2
 
     def test_a_server_is_unshelved_after_the_end(self) -> None:
-        """It was shelved on a whole host, so it is none of what ends; its hint leads nowhere any more."""
+        """It was shelved from a whole host, so it is not deleted with the lease; its hint has no effect afterwards."""
         lease_id = self.whole("host1")
         mine = self.boot(ORDINARY, scheduler_hints={"lease": lease_id})
         mine.shelve()
@@ -135,7 +135,7 @@ class TricksTest(_Site):
         assert self.host_of(mine) is None
 
     def test_a_whole_host_is_left_at_the_end_whatever_the_tags_say(self) -> None:
-        """Those of another lease of the same project do not keep a server on a host that it does not have."""
+        """The tag of another lease of the project does not keep a server on a host which that lease does not have."""
         long, _ = self.shared("host2")
         lease_id = self.whole("host1")
         mine = [self.boot(ORDINARY, scheduler_hints={"lease": lease_id}) for _ in range(2)]
@@ -151,7 +151,7 @@ class TricksTest(_Site):
         ordinary = self.on("host1")
         lease_id, flavor = self.shared("host1")
         mine = self.boot(flavor)
-        # As if the old filter had let it in, with any flavor.
+        # As if the old filter had admitted it, with any flavor.
         exclusive = {"lease:exclusive": "true"}
         aggregate = next(each for each in self.nova.aggregates.list() if each.name.endswith("-shared"))
         aggregate.set_metadata(exclusive)
@@ -171,7 +171,7 @@ class TricksTest(_Site):
         self.flags(allow_resize_to_same_host=True)
         long, _ = self.shared("host1")
         rescued, resized, failed = (self.boot(spot) for _ in range(3))
-        # Tags that say that they are somebody's do not keep them there.
+        # Tags of other leases do not keep them there.
         for each in (rescued, resized, failed):
             each.add_tag(names.tag(str(uuid4())))
         rescued.rescue()
@@ -188,9 +188,9 @@ class TricksTest(_Site):
 
 
 class OtherWaysTest(_Site):
-    """Ways to a host other than a plain boot, with a lease of one's own that is valid."""
+    """Ways to a host other than a plain boot, with a valid lease of the tenant's own."""
 
-    #: What Nova's tests take for Cinder has such a volume.
+    #: A volume that Nova's stand-in for Cinder has.
     _VOLUME = "6ca404f3-d844-4169-bb96-bc792f37de98"
 
     def test_none_leads_to_more_than_was_paid_for(self) -> None:
@@ -207,13 +207,13 @@ class OtherWaysTest(_Site):
         assert self.host_of(mine) == "host1"
         before = {host: self.used(host) for host in HOSTS}
         tricks: list[dict[str, Any]] = [
-            # The others of the group are there.
+            # The other servers of the group are there.
             {"scheduler_hints": {"group": group}},
             {"scheduler_hints": {"group": group, "lease": lease_id}},
-            # Nova's own mark of a rebuild, for which it runs no filter and claims nothing: nova-api removes it.
+            # Nova's internal mark of a rebuild, for which it runs no filter and claims nothing: nova-api removes it.
             {"scheduler_hints": {"_nova_check_type": "rebuild"}},
             {"scheduler_hints": {"_nova_check_type": ["rebuild"], "lease": lease_id}},
-            # Nothing of the host's disk is asked for.
+            # A boot from a volume needs nothing of the host's disk.
             {"volume": True, "scheduler_hints": {"lease": lease_id}},
             {"volume": True, "scheduler_hints": {"lease": lease_id, "_nova_check_type": "rebuild"}},
         ]
@@ -222,7 +222,7 @@ class OtherWaysTest(_Site):
                 server = self.boot(tried, **self.booted_from(trick))
                 assert (server.status, self.host_of(server)) == ("ERROR", None), trick
                 server.delete()
-        # Its own flavor is no way to more slots than were paid for.
+        # Its own flavor gives no more slots than were leased.
         for hints in ({"_nova_check_type": "rebuild"}, {"_nova_check_type": "rebuild", "lease": lease_id}):
             assert self.boot(flavor, scheduler_hints=hints).status == "ERROR"
         assert {host: self.used(host) for host in HOSTS} == before
@@ -234,7 +234,7 @@ class OtherWaysTest(_Site):
         self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1",), SMALL))
 
     def booted_from(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Options of a boot, from a volume if they say so."""
+        """Return the options of a boot, from a volume if the hints say so."""
         options = dict(options)
         if options.pop("volume", False):
             device = {"uuid": self._VOLUME, "source_type": "volume", "destination_type": "volume", "boot_index": 0}
@@ -251,22 +251,22 @@ class OtherWaysTest(_Site):
         assert (self.host_of(mine), self.host_of(entered)) == ("host1", "host3")
         before = {host: self.used(host) for host in HOSTS}
 
-        # With another image nova-scheduler is asked, and the server stays where it is.
+        # With another image nova-scheduler is called, and the server stays where it is.
         mine.rebuild("a2459075-d96c-40d5-893e-577ff92e721c")
         assert self.acted(mine, "rebuild").status == "ACTIVE"
         assert self.host_of(mine) == "host1"
 
-        # The slots of one lease are none of another's: its hint names the first one for good.
+        # A lease's slots are closed to another lease: the server's hint names the first lease for good.
         for larger in ("3", second_flavor):
             mine.resize(larger)
             assert self.acted(mine, "resize").status in ("ACTIVE", "ERROR")
             assert self.host_of(mine) == "host1"
-        # Nor does a server get out of the lease that has its host with what the lease does not have.
+        # Nor can a resize move a server to a lease that does not have its host.
         entered.resize(second_flavor)
         assert self.acted(entered, "resize").status in ("ACTIVE", "ERROR")
         assert self.host_of(entered) == "host3"
         assert {host: self.used(host) for host in HOSTS} == before
-        # Without a hint it may take the slot of the other lease, and takes no other with it.
+        # Without a hint it may take a slot of the other lease, and nothing else there.
         mine.delete()
         self.emptied("host1", 2)
         plain = self.boot(flavor)
@@ -278,7 +278,7 @@ class OtherWaysTest(_Site):
         assert self.boot(second_flavor).status == "ERROR"
         assert {host: self.used(host)["VCPU"] for host in ("host1", "host2")} == {"host1": 2, "host2": 2}
 
-        # Their host is down: hosts of other leases and of the pool are no refuge.
+        # Their host is down: hosts of other leases and of the pool do not accept them.
         for host, server in (("host2", plain), ("host3", entered)):
             (service,) = self.nova.services.list(host=host, binary="nova-compute")
             self.nova.services.force_down(service.id, True)
@@ -288,7 +288,7 @@ class OtherWaysTest(_Site):
             self.nova.services.force_down(service.id, False)
         assert self.used("host1")["VCPU"] == 2
 
-        # After the end that was promised, whatever the service is up to.
+        # After the promised end, whatever the state of the service.
         again = self.boot(flavor)
         again.shelve()
         self.becomes(again, "SHELVED_OFFLOADED")
@@ -299,7 +299,7 @@ class OtherWaysTest(_Site):
         assert again.id not in {each.id for each in self.nova.servers.list()}
 
     def acted(self, server: Any, action: str) -> Any:
-        """Wait until Nova is through with what it was last told to do with a server."""
+        """Wait until Nova has finished the last action on a server."""
         end = time.monotonic() + LIMIT
         while True:
             last = self.nova.instance_action.list(server)[0]
@@ -312,7 +312,7 @@ class OtherWaysTest(_Site):
             time.sleep(POLL)
 
     def emptied(self, host: str, vcpus: int) -> None:
-        """Wait until no server is on a host beside what is held there."""
+        """Wait until a host has no servers beside those that are held there."""
         end = time.monotonic() + LIMIT
         while any(getattr(each, "OS-EXT-SRV-ATTR:host") == host for each in self.nova.servers.list()):
             assert time.monotonic() < end
@@ -321,7 +321,7 @@ class OtherWaysTest(_Site):
 
 
 class OccupiedTest(_Site):
-    """Ordinary servers on hosts of a lease are left alone, and named; the rest of the lease is delivered."""
+    """Ordinary servers on hosts of a lease are left alone and reported; the rest of the lease is delivered."""
 
     def test_a_whole_host_that_cannot_be_had(self) -> None:
         firm = self.on("host2", project_id="biology")
@@ -340,7 +340,7 @@ class OccupiedTest(_Site):
         assert (footprint.servers, footprint.hosts) == ("active", frozenset({"host1", "host3"}))
         mine = [self.boot(ORDINARY, scheduler_hints={"lease": lease_id}) for _ in range(2)]
         assert {self.host_of(each) for each in mine} <= {"host1", "host3"}
-        # Its hosts are looked at again while it runs: its own servers there are not in the way.
+        # Its hosts are checked again while it runs: its own servers there are not in the way.
         adjust = self.order(OperationKind.ADJUST, lease_id, HOSTS, WHOLE)
         self.occupied(adjust, "host2")
         self.carry_out(self.without(adjust, "host2"))

@@ -14,12 +14,12 @@ from tests.in_nova.functional.site import IMAGE, LIMIT, ORDINARY, SMALL, NovaSit
 
 _TEMPLATE = {"name": "job", "image_id": IMAGE, "networks": "none"}
 
-#: There are larger ones, and this one as a private flavor of the lease.
+#: A private flavor of the lease beside larger ordinary ones.
 _LARGE_ENOUGH = "just-right"
 
 
 class KeepingTest(NovaSite):
-    """One of three hosts is not for leases."""
+    """One of the three hosts is outside the pool."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -30,7 +30,7 @@ class KeepingTest(NovaSite):
         giving_way.set_keys({"lease:preemptible": "true"})
 
     def _live_through(self, on_end: str, size: Resources, *hosts: str, template: bool = True) -> list[str]:
-        """A lease that ends; ids of the servers that it had."""
+        """Run a lease to its end and return the ids of its servers."""
         said: dict[str, Any] = {"servers": (_TEMPLATE,) if template else (), "on_end": on_end}
         self.carry_out(self.order(OperationKind.START, self.lease_id, hosts, size, **said))
         if not template:
@@ -51,7 +51,7 @@ class KeepingTest(NovaSite):
             assert server.flavor["original_name"] == _LARGE_ENOUGH
 
     def test_kept(self) -> None:
-        """They are the same servers, run where others run, and are counted there."""
+        """They are the same servers, run where ordinary servers run, and are counted there."""
         before = self._live_through("keep", SMALL, "host1", "host2")
         self._assert_ordinary(before, "ACTIVE", "host3")
         assert (self.used("host3")["VCPU"], self.used("host1")["VCPU"], self.used("host2")["VCPU"]) == (4, 0, 0)
@@ -69,7 +69,7 @@ class KeepingTest(NovaSite):
         self._assert_ordinary(before, "ACTIVE", "host3")
 
     def test_shelved(self) -> None:
-        """Nova unshelves them as it does others."""
+        """Nova unshelves them like others."""
         before = self._live_through("shelve", SMALL, "host1")
         self._assert_ordinary(before, "SHELVED_OFFLOADED", None)
         (server,) = self.nova.servers.list()
@@ -81,7 +81,7 @@ class KeepingTest(NovaSite):
         assert self.host_of(server) == "host3"
 
     def test_no_room(self) -> None:
-        """An image is made of them instead: nothing of the work is lost."""
+        """An image is made of them instead, so no work is lost."""
         self.driver.set_pool(["host1", "host2", "host3"])
         images = {image["id"] for image in self.glance.detail(None)}
         with mock.patch.object(keeping, "_ATTEMPTS", 1):
@@ -92,7 +92,7 @@ class KeepingTest(NovaSite):
         self.assert_nothing_is_left()
 
     def test_what_was_booted_with_a_hint(self) -> None:
-        """Nova keeps it on hosts of the lease, which there are none of any more."""
+        """Nova would keep it on hosts of the lease, which has none any more."""
         images = {image["id"] for image in self.glance.detail(None)}
         whole = Resources({HOST_SHARE: WHOLE_HOST})
         self._live_through("keep", whole, "host1", template=False)

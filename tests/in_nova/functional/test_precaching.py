@@ -1,4 +1,4 @@
-"""Images that are brought ahead by a real Nova whose hosts have caches (compute API 2.81; haizea 7.2)."""
+"""Images pre-cached by a real Nova whose hosts have caches (compute API 2.81; haizea 7.2)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PrecachingTest(NovaSite):
         return progress
 
     def test_it_comes_to_its_hosts_and_to_no_others(self) -> None:
-        """Nobody listens to notifications, so it counts as there when it should be."""
+        """There is no listener for notifications, so the image counts as cached at the planned time."""
         progress = self.bring(self.image_order(1, "host1", "host2", seconds=3))
 
         assert progress == ImageProgress(frozenset({"host1", "host2"}), {}, is_over=True)
@@ -44,7 +44,7 @@ class PrecachingTest(NovaSite):
         assert (progress.there, set(progress.failed)) == (frozenset({"host1"}), {"nobody"})
 
     def test_what_an_engine_before_has_left_is_removed(self) -> None:
-        """It was killed between begin and end; the next one begins once more, and Nova passes over what is there."""
+        """An engine was killed during the transfer; the next one requests it again, and Nova skips what is cached."""
         assert not self.driver.carry(self.image_order(7, "host1", "host2", seconds=100)).is_over
         left = {aggregate.name for aggregate in self.nova.aggregates.list()}
         assert left == {"freepool", names.precache(IMAGE)}

@@ -24,7 +24,7 @@ _TEMPLATE = {"name": "job", "image_id": IMAGE, "networks": "none"}
 
 
 class ModesTest(NovaSite):
-    """What stays on its host leaves room there all the same."""
+    """Servers that stay on their host leave room there all the same."""
 
     def _lease(self, mode: PreemptionMode, resources: Resources, *hosts: str) -> tuple[str, dict[str, Any]]:
         lease_id = str(uuid4())
@@ -43,7 +43,7 @@ class ModesTest(NovaSite):
         self.carry_out(self.order(OperationKind.SUSPEND, lease_id, ("host1", "host1"), SMALL, **said))
         assert self.statuses() == {_STATUS[mode]}
         assert (self.used("host1")["VCPU"], self.used("host1")["MEMORY_MB"]) == (0, 0)
-        # A lease of the whole host begins although they are still there.
+        # A lease of the whole host starts although they are still there.
         whole = str(uuid4())
         self.carry_out(self.order(OperationKind.START, whole, ("host1",), WHOLE))
         mine = self.boot(ORDINARY, scheduler_hints={"lease": whole})
@@ -62,7 +62,7 @@ class ModesTest(NovaSite):
         self._stays(PreemptionMode.SUSPEND)
 
     def test_what_was_suspended_goes_elsewhere_if_it_has_to(self) -> None:
-        """By way of the image store; the slots that it had are not forgotten."""
+        """Through the image store; its former slots are not forgotten."""
         lease_id, said = self._lease(PreemptionMode.SUSPEND, SMALL, "host1")
         self.carry_out(self.order(OperationKind.SUSPEND, lease_id, ("host1",), SMALL, **said))
         self.carry_out(self.order(OperationKind.RESUME, lease_id, ("host2",), SMALL, **said))
@@ -81,7 +81,7 @@ class ModesTest(NovaSite):
         self.assert_nothing_is_left()
 
     def test_running_servers_follow_their_lease(self) -> None:
-        """Moved while they run, as when an operator clears a host."""
+        """Migrated live, as when an operator clears a host."""
         lease_id, said = self._lease(PreemptionMode.SHELVE, SMALL, "host1", "host2")
         self.carry_out(self.order(OperationKind.ADJUST, lease_id, ("host3", "host2"), SMALL, **said))
         assert (self.statuses(), self.hosts()) == ({"ACTIVE"}, {"host2", "host3"})
@@ -125,7 +125,7 @@ class ThrottledTest(NovaSite):
 
 
 class LostCommandsTest(NovaSite):
-    """Messages to nova-compute that do not arrive, as when the broker or the API is killed in between."""
+    """Messages to nova-compute get lost, as when the broker or the API is killed in between."""
 
     options = DriverOptions(lost=LostOptions(lost_after=0.5))
 
@@ -141,7 +141,7 @@ class LostCommandsTest(NovaSite):
         steps = self.driver.steps(order.operation)
         for each in steps[: steps.index(step)]:
             self._finish(order, each)
-        # Nova has written down that the server is busy.
+        # Nova has recorded that the server is busy.
         with mock.patch(f"nova.compute.rpcapi.ComputeAPI.{until_lost}") as lost:
             end = time.monotonic() + LIMIT
             while not lost.called:
@@ -165,7 +165,7 @@ class LostCommandsTest(NovaSite):
         assert self._status() == "SHELVED_OFFLOADED"
 
     def test_stopping_and_starting(self) -> None:
-        """What is told to start is not thought to run because its state was reset."""
+        """A server that was told to start is not considered running because its state was reset."""
         self._carry_out(OperationKind.SUSPEND, "put-away", "stop_instance", PreemptionMode.STOP)
         assert self._status() == "SHUTOFF"
         with mock.patch.object(self.computes["host1"].manager.driver, "reboot") as reboot:
@@ -188,10 +188,10 @@ class LostCommandsTest(NovaSite):
             raise AssertionError("it is unshelved")
 
     def test_unshelving(self) -> None:
-        """Nova takes nothing but its end then: the operation fails, the server is saved, an operator can mend it."""
+        """Nova then accepts only its deletion: the operation fails, the server is saved, an operator can repair it."""
         self._lose_unshelving()
         (server,) = self.nova.servers.list()
-        # It holds no host, which others may have.
+        # It holds no host, so other leases may use it.
         self.carry_out(self.order(OperationKind.SUSPEND, self.lease_id, ("host1",), SMALL, **self.said))
         try:
             self.carry_out(self.order(OperationKind.RESUME, self.lease_id, ("host1",), SMALL, **self.said))
@@ -199,7 +199,7 @@ class LostCommandsTest(NovaSite):
             assert "on no host: Nova has lost the command" in str(error), error
         else:
             raise AssertionError("it is unshelved")
-        # As admin/production.rst has it done in Nova's database.
+        # As admin/production.rst does it in Nova's database.
         with context.target_cell(context.get_admin_context(), self.cell_mappings["cell1"]) as cell:
             instance = objects.Instance.get_by_uuid(cell, server.id)
             instance.task_state = None
@@ -215,7 +215,7 @@ class LostCommandsTest(NovaSite):
 
 
 class EscalationTest(NovaSite):
-    """The image store takes nothing: shelving fails again and again."""
+    """The image store accepts nothing: shelving fails again and again."""
 
     options = DriverOptions(room=RoomOptions(Escalation.DELETE, escalate_after=10))
 
@@ -239,7 +239,7 @@ class EscalationTest(NovaSite):
     def test_what_is_late_is_switched_off(self) -> None:
         self._until("SHUTOFF", 15)
         assert self._suspend(15) is None
-        # And it comes back.
+        # And it is resumed.
         self.carry_out(self.order(OperationKind.RESUME, self.lease_id, ("host1",), SMALL, **self.said))
         assert self.nova.servers.list()[0].status == "ACTIVE"
 
@@ -266,10 +266,10 @@ class EscalationTest(NovaSite):
 
 
 class GuestsTest(NovaSite):
-    """Servers of no lease that use the pool as long as nobody needs it."""
+    """Servers without a lease that use the pool while no lease needs it."""
 
     def test_they_make_room_and_come_back(self) -> None:
-        """A host with 7,680 MB has three guests of 2,000 MB; a lease that it shares needs 4,000 MB there."""
+        """A host with 7,680 MB has three guests of 2,000 MB; a lease that shares it needs 4,000 MB there."""
         preemptible = self.nova.flavors.create("spot", 2000, 1, 1)
         preemptible.set_keys({"lease:preemptible": "true"})
         lease_id = str(uuid4())
@@ -280,12 +280,12 @@ class GuestsTest(NovaSite):
         guests = []
         for _ in range(3):
             guests.append(self.boot(preemptible.id))
-            # Nova tells the second in which a server was made, and the youngest is to go.
+            # Nova reports creation times in whole seconds, and the youngest server has to go.
             time.sleep(1.1)
         assert {self.host_of(guest) for guest in guests} == {"host1"}
         size = Resources({"VCPU": 2, "MEMORY_MB": 2000, HOST_SHARE: 1})
         self.carry_out(self.order(OperationKind.START, lease_id, ("host1", "host1"), size))
-        # The youngest goes, and no more than have to.
+        # The youngest server goes, and no more than necessary.
         statuses = [self.nova.servers.get(guest.id).status for guest in guests]
         assert statuses == ["ACTIVE", "SHELVED_OFFLOADED", "SHELVED_OFFLOADED"], statuses
         with mock.patch.multiple(guest_rules, _FIRST_PAUSE=0.1, _LONGEST_PAUSE=0.5):
@@ -304,7 +304,7 @@ class GuestsTest(NovaSite):
 
 
 class BootTimeoutTest(NovaSite):
-    """A server that is not there in time has failed."""
+    """A server that is not active in time has failed."""
 
     options = DriverOptions(boot_timeout=0)
 

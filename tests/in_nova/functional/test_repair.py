@@ -1,4 +1,4 @@
-"""What somebody deletes or edits of a lease is noticed on a real Nova and Placement, and made again by its operation.
+"""What is deleted or edited of a lease is noticed on a real Nova and Placement, and repaired by its next operation.
 
 Run by unittest, because pytest cannot run Nova's test cases.
 """
@@ -17,7 +17,7 @@ from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.nova import aggregates as metadata
 from tests.in_nova.functional.site import HOSTS, IMAGE, ORDINARY, SMALL, WHOLE, NovaSite
 
-#: When leases end.
+#: The end of leases.
 UNTIL = 2**33
 
 
@@ -125,7 +125,7 @@ class RepairTest(NovaSite):
             assert all(each.is_ours_to_mend and each.lease_id == self.lease_id for each in found)
             self.carry_out(self.adjusted(order))
             assert self.differences(order) == [], expected
-        # It serves as if nothing had been.
+        # It works as if nothing had happened.
         assert [self.boot(flavor_id).status for _ in range(4)].count("ACTIVE") == 3
         self.carry_out(self.order(OperationKind.STOP, self.lease_id, self.hosts, SMALL))
         self.assert_nothing_is_left()
@@ -148,12 +148,12 @@ class RepairTest(NovaSite):
         assert node is not None
         intruder = str(uuid4())
         self.held.hold(intruder, {node.provider_id: {"MEMORY_MB": 8192 - 512 - 1024}}, self.project, "user")
-        # The intruder is held as a lease holds, and is none of ours.
+        # The intruder's allocation looks like a lease's, but is not ours.
         (found,) = [each for each in self.differences(order) if each.lease_id is not None]
         assert (found.kind.value, found.problem.value, found.host) == ("consumer", "missing", "host1")
         assert "MEMORY_MB 1024" in found.detail
         adjusted = self.adjusted(order)
-        # It is not oversold: the step waits.
+        # The host is not oversold: the step waits.
         self.driver.perform(adjusted, "join")
         assert self.driver.perform(adjusted, "hold") is not None
         assert self.used("host1")["MEMORY_MB"] == 8192 - 512
@@ -184,7 +184,7 @@ class RepairTest(NovaSite):
     def test_what_belongs_to_no_lease_is_found_and_removed_and_nothing_else(self) -> None:
         order = self.start()
         others = self.others()
-        # Somebody deletes what remembers the lease; it is over then.
+        # Without the aggregates nothing records the lease; it is over then.
         for each in self.nova.aggregates.list():
             if each.name == names.aggregate(self.lease_id, exclusive=False):
                 for host in each.hosts:
@@ -200,7 +200,7 @@ class RepairTest(NovaSite):
             "inventory": 2,
             "consumer": 3,
         }
-        # Nothing of a lease that is live by now.
+        # Nothing is removed of a lease that is live by now.
         assert self.driver.remove_left_over(found, {self.lease_id: 3}) == 0
         assert self.differences(order)[0].kind.value == "aggregate"
         assert self.driver.remove_left_over(found, live) == 7
@@ -208,7 +208,7 @@ class RepairTest(NovaSite):
         assert self.others() == others
 
     def others(self) -> tuple[object, ...]:
-        """What looks like ours and is not; made the first time."""
+        """Return what looks like ours and is not; create it the first time."""
         flavor_name = f"lease-{self.lease_id}-0"
         if not any(each.name == "freeride" for each in self.nova.flavors.list(is_public=None)):
             self.nova.flavors.create("freeride", 64, 1, 0).set_keys({"lease:id": str(uuid4())})
@@ -246,7 +246,7 @@ class RepairTest(NovaSite):
         self.managed_servers()
 
     def managed_servers(self) -> None:
-        """What an operator deletes is booted again; what its own project deletes is not wanted any more."""
+        """What an operator deletes is booted again; what its own project deletes is not."""
         template = {"name": "web", "image_id": IMAGE, "networks": "none"}
         order = self.order(OperationKind.START, self.lease_id, ("host1", "host2"), SMALL, servers=(template,))
         self.carry_out(order)

@@ -40,7 +40,7 @@ class _Saving(NovaSite):
         return [image for image in self.images.all() if image["id"] not in self.at_first]
 
     def _start(self, before_end: str = "snapshot", **said: Any) -> Any:
-        """A reservation of a host with a server of its project; the server."""
+        """Start a reservation of a host with a server of its project; return the server."""
         self._said = {"reservations": (_hosts(before_end),), "before_end": _BEFORE_END, **said}
         self.carry_out(self.order(OperationKind.START, self.lease_id, ("host1",), WHOLE, **self._said))
         server = self.boot(ORDINARY, scheduler_hints={"lease": self.lease_id})
@@ -60,7 +60,7 @@ class _Saving(NovaSite):
         return replace(order, operation=replace(order.operation, begun=int(time.time()) if begun is None else begun))
 
     def test_before_the_end(self) -> None:
-        """One image with Blazar's name, of the server's project; the end makes no other one."""
+        """One image with Blazar's name, of the server's project; the end of the lease makes no second one."""
         server = self._start()
         self._before_end()
         (image,) = self._made()
@@ -98,7 +98,7 @@ class _Saving(NovaSite):
 
 
 class SavingTest(_Saving):
-    """With the flavors of leases alone, and all that may go wrong."""
+    """With flavors of leases only; including all failures."""
 
     def test_an_end_that_comes_before_its_time(self) -> None:
         server = self._start()
@@ -107,7 +107,7 @@ class SavingTest(_Saving):
         assert (image["name"], image["instance_uuid"]) == (f"reserved_{server.name}", server.id)
 
     def test_nothing_is_wanted(self) -> None:
-        """Neither by the reservation nor, as there is no default, by the operator."""
+        """Neither the reservation nor, without a default, the operator asks for it."""
         for before_end in ("", "default"):
             self.lease_id = str(uuid4())
             self._start(before_end)
@@ -151,7 +151,7 @@ class SavingTest(_Saving):
         assert (image["status"], self.failures) == ("active", [])
 
     def test_an_image_that_takes_too_long(self) -> None:
-        """The hosts are others' by then; the owner is told what is lost."""
+        """The hosts belong to other leases by then; the project is told what is lost."""
         server = self._start()
         self._before_end()
         (image,) = self._made()
@@ -163,7 +163,7 @@ class SavingTest(_Saving):
         assert "1800 s" in reason
 
     def test_nova_refuses(self) -> None:
-        """Tried three times, and told; the end does not wait for ever."""
+        """It is tried three times, and reported; the end does not wait for ever."""
         server = self._start()
         with mock.patch.object(self.nova.servers, "create_image", side_effect=Forbidden(403, "over quota")) as told:
             order = self._ending()
@@ -176,7 +176,7 @@ class SavingTest(_Saving):
         assert "over quota" in reason
 
     def test_somebody_elses_image_is_none(self) -> None:
-        """Anybody may give an image of their own the properties of another project's server."""
+        """Any user may give their own image the properties of another project's server."""
         server = self._start()
         properties = {"lease_server": server.id, "lease_moment": "end", "owner": "mallory", "instance_uuid": server.id}
         self.glance.create(None, {"name": f"reserved_{server.name}", "properties": properties})
@@ -192,7 +192,7 @@ class SavingTest(_Saving):
         assert image["owner"] == self.project
 
     def test_a_server_that_its_owner_has_shelved(self) -> None:
-        """Nova makes no image of it, and deletes the one that it has: that one is kept."""
+        """Nova makes no image of it, and deletes the image that it has: that one is kept."""
         said: dict[str, Any] = {"on_end": "snapshot"}
         self.carry_out(self.order(OperationKind.START, self.lease_id, ("host1",), SMALL, **said))
         server = self.boot(names.flavor_id(self.lease_id, 0))
@@ -205,7 +205,7 @@ class SavingTest(_Saving):
         assert self.driver.perform(order, "snapshot") is None
         (image,) = self._made()
         assert (image["name"], image["protected"]) == (f"{server.name}-{server.id}", True)
-        # What Nova does when it deletes the server is refused by a real Glance.
+        # A real Glance refuses what Nova does when it deletes the server.
         with mock.patch.object(self.glance, "delete"):
             self.carry_out(order)
         (image,) = self._made()
@@ -226,6 +226,6 @@ class SavingTest(_Saving):
 
 
 class SavingWithProfileTest(_Saving):
-    """As Blazar has it: with aggregates and availability zones of reservations."""
+    """As in Blazar: with aggregates and availability zones of reservations."""
 
     options = DriverOptions(blazar=BlazarOptions(profile=True))

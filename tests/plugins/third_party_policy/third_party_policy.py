@@ -14,7 +14,7 @@ from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 class EmptiestFirst(HostSelectionPolicy):
     """The host with the largest free share first; hosts that are too full are not used at all.
 
-    Option: ``emptiest_first_minimum_free``, the least free share in per cent (0).
+    Option: ``emptiest_first_minimum_free``, the minimum free share in per cent (0 by default).
     """
 
     def __init__(self, options: PolicyOptions) -> None:

@@ -1,1 +1,1 @@
-"""A real OpenStack control plane on loopback: Keystone, Placement, Glance and Nova. Its hypervisors only pretend."""
+"""A real OpenStack control plane on loopback: Keystone, Placement, Glance and Nova, with fake hypervisors."""

@@ -1,4 +1,4 @@
-"""Asks the services of the lab as one user."""
+"""A client of the lab's services, which acts as one user."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ class CloudClient:
         self._image = image
 
     def compute(self, method: str, path: str, body: Document | None = None) -> Any:
-        """Nova's answer.
+        """Send a request to Nova and return the answer.
 
         :raises keystoneauth1.exceptions.ClientException: it refused, or does not answer
         """
         return self._ask("compute", method, path, body, COMPUTE_VERSION)
 
     def placement(self, method: str, path: str, body: Document | None = None) -> Any:
-        """Placement's answer."""
+        """Send a request to Placement and return the answer."""
         return self._ask("placement", method, path, body, PLACEMENT_VERSION)
 
     def image(self, method: str, path: str, body: Document | None = None) -> Any:
-        """Glance's answer."""
+        """Send a request to Glance and return the answer."""
         return self._ask("image", method, path, body)
 
     def upload(self, image: str, content: bytes) -> None:
-        """Give an image its content."""
+        """Upload the content of an image."""
         self.session.put(
             f"/v2/images/{image}/file",
             data=content,
@@ -63,9 +63,9 @@ class CloudClient:
         )
 
     def boot(self, name: str, flavor: str, hints: Document | None = None, **terms: Any) -> str:
-        """Ask for a server without a network; gives its id at once.
+        """Boot a server without a network and return its id without waiting.
 
-        :param flavor: id
+        :param flavor: id of the flavor
         :param hints: for the scheduler
         :param terms: further keys of the request, such as ``host``
         """
@@ -76,23 +76,23 @@ class CloudClient:
         return str(self.compute("POST", "/servers", body)["server"]["id"])
 
     def server(self, server_id: str) -> Document:
-        """What Nova tells of a server."""
+        """Return Nova's description of a server."""
         found: Document = self.compute("GET", f"/servers/{server_id}")["server"]
         return found
 
     def act(self, server_id: str, action: str, **terms: Any) -> None:
-        """Ask for an action on a server, such as ``shelve``."""
+        """Request an action on a server, such as ``shelve``."""
         self.compute("POST", f"/servers/{server_id}/action", {action: terms or None})
 
     def wait_for(self, server_id: str, status: str, limit: float = _LIMIT_SECONDS) -> Document:
-        """The server when it has come to rest in a status.
+        """Wait until a server is in a status without a task in progress, and return the server.
 
-        :raises ServerError: it has come to rest in ERROR instead, or not in time
+        :raises ServerError: it is in ERROR instead, or not there in time
         """
 
         def rests() -> bool:
             found.update(self.server(server_id))
-            # What went wrong is said a moment later than that something did.
+            # The fault is recorded a little later than the status.
             failed = found["status"] == "ERROR" and "fault" in found
             return failed or (found["status"] == status and found["OS-EXT-STS:task_state"] is None)
 
@@ -105,7 +105,7 @@ class CloudClient:
     def delete(self, server_id: str, limit: float = _LIMIT_SECONDS) -> None:
         """Delete a server and wait until it is gone.
 
-        :raises ServerError: not in time
+        :raises ServerError: it is not gone in time
         """
 
         def gone() -> bool:

@@ -1,4 +1,4 @@
-"""The databases of a lab before anything is in them, made once and kept: most of the time of a first start."""
+"""The initial databases of a lab, made once and kept, because making them is most of the time of a first start."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tests.servers.keystone import Keystone
 from tests.servers.mariadb import MariaDB
 from tests.servers.openstack import environment
 
-#: Folders of the data of MariaDB and of Keystone in what is kept.
+#: Folders of the data of MariaDB and of Keystone within the kept data.
 MARIADB, KEYSTONE = "mariadb", "keystone"
 
-#: Databases on MariaDB that OpenStack's services have.
+#: Databases of OpenStack's services on MariaDB.
 DATABASES = ("placement", "glance", "nova", "nova_api", "nova_cell0")
 
 _LIMIT_SECONDS = 300.0
@@ -28,15 +28,15 @@ _PROGRAM = environment.PROGRAMS / "make_databases.py"
 
 @contextmanager
 def made(cache: Path, python: Path) -> Iterator[Path]:
-    """A folder with the data of a MariaDB and of a Keystone that know nothing yet, to copy from.
+    """Provide a folder with the initial data of a MariaDB and of a Keystone, to be copied.
 
-    :param cache: folder that is kept from run to run, maybe used by several runs at once
+    :param cache: folder that is kept from run to run and may be used by several runs at once
     :raises MissingServerError: MariaDB is not installed
     :raises ServerError: they cannot be made; names the part, with the end of its log
     """
     folder = cache / f"databases-{_version()}"
     with (cache / "databases-lock").open("w") as lock:
-        # Who comes second waits, and finds them made.
+        # A second process waits here, and then finds the databases made.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
             for old in cache.glob("databases-*/"):
@@ -47,13 +47,13 @@ def made(cache: Path, python: Path) -> Iterator[Path]:
 
 
 def _version() -> str:
-    """What changes with anything that the databases are made from."""
+    """Return a fingerprint of everything that the databases are made from."""
     files = (environment.REQUIREMENTS, _PROGRAM, Path(__file__))
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
 def _make(folder: Path, python: Path) -> None:
-    # Names of sockets have to be short.
+    # Paths of sockets have to be short.
     with tempfile.TemporaryDirectory(prefix="lease-scheduler-") as name:
         working = Path(name)
         for part in (MARIADB, KEYSTONE):
@@ -77,7 +77,7 @@ def _make(folder: Path, python: Path) -> None:
 
 
 def _configurations(urls: dict[str, str]) -> list[tuple[str, str]]:
-    """Project and configuration, the slowest first."""
+    """Return project and configuration of each database, the slowest first."""
     nova = environment.ini(
         {
             "DEFAULT": {"transport_url": "rabbit://guest:guest@127.0.0.1:1/"},

@@ -1,6 +1,6 @@
-"""The environment of all OpenStack services: their packages, in versions that belong together, apart from ours.
+"""The virtual environment of all OpenStack services, with compatible versions of their packages, apart from ours.
 
-``python -m tests.servers.openstack.environment FOLDER`` makes it, with nothing but Python itself.
+``python -m tests.servers.openstack.environment FOLDER`` makes it, using nothing but Python itself.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pathlib import Path
 
 from tests.servers.base import MissingServerError
 
-#: What stays installed for as long as these lines stay the same.
+#: The environment is kept until this file changes.
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 
-#: Programs of ours that run in it.
+#: Programs of ours that run in the environment.
 PROGRAMS = Path(__file__).with_name("programs")
 
 _INSTALL_LIMIT_SECONDS = 600
@@ -27,7 +27,7 @@ _DONE = "requirements.txt"
 
 
 def folder(cache: Path) -> Path:
-    """Where the environment is, or will be.
+    """Return where the environment is, or will be.
 
     :param cache: folder that is kept from run to run
     """
@@ -35,18 +35,18 @@ def folder(cache: Path) -> Path:
 
 
 def interpreter(cache: Path) -> Path:
-    """Its Python."""
+    """Return the path of its Python."""
     return folder(cache) / "bin" / "python"
 
 
 def install(cache: Path) -> Path:
-    """The interpreter of the environment, which is made from the package index unless it is there.
+    """Return the interpreter of the environment; create it from the package index unless it exists.
 
-    :param cache: folder that is kept from run to run, maybe used by several runs at once
-    :raises MissingServerError: it cannot be had
+    :param cache: folder that is kept from run to run and may be used by several runs at once
+    :raises MissingServerError: it cannot be installed
     """
     home, python = folder(cache), interpreter(cache)
-    # Who comes second waits, and finds it installed.
+    # A second process waits here, and then finds everything installed.
     with (cache / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         wanted = REQUIREMENTS.read_text()
@@ -56,26 +56,26 @@ def install(cache: Path) -> Path:
         if home.exists():
             shutil.rmtree(home)
         _run(sys.executable, "-m", "venv", str(home))
-        # Python compiles what it imports; the rest, half of the time that pip takes, nobody reads.
+        # Python compiles modules on import. Compiling the others, which takes half of pip's time, is of no use.
         pip = [str(python), "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
         _run(*pip, "--requirement", str(REQUIREMENTS))
-        # Nova looks for etc/nova/api-paste.ini beside its package, and is installed beside the folder of that name.
+        # Nova looks for etc/nova/api-paste.ini beside its package, but pip installs etc at the root of the environment.
         for package in home.glob("lib/python*/site-packages"):
             (package / "etc").symlink_to(os.path.relpath(home / "etc", package))
-        # Else each of the processes that begin with Nova's own tests would compile them.
+        # Otherwise each of the processes that start with Nova's own tests would compile them.
         _run(str(python), "-W", "ignore", "-c", "import nova.tests.functional.integrated_helpers")
         done.write_text(wanted)
     return python
 
 
 def variables(**more: str) -> dict[str, str]:
-    """Environment variables of a program that runs in it: none that would lead it to other packages or settings."""
+    """Return environment variables for its programs, without those that would affect packages or settings."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith(("OS_", "PYTHON", "PYTEST"))}
     return ours | more
 
 
 def ini(sections: Mapping[str, Mapping[str, object]]) -> str:
-    """A configuration file."""
+    """Return the text of a configuration file."""
     return "".join(
         f"[{section}]\n" + "".join(f"{option} = {value}\n" for option, value in options.items())
         for section, options in sections.items()

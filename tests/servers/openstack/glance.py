@@ -13,7 +13,7 @@ from tests.servers.openstack.wsgi import WsgiServer
 class Glance(WsgiServer):
     """Glance on a database that has its tables.
 
-    :param user: as whom it asks Keystone whether a token is good
+    :param user: service user with which it validates tokens
     """
 
     name = "glance"

@@ -1,4 +1,4 @@
-"""How OpenStack's services log in, and check the tokens of those who ask them."""
+"""How OpenStack's services log in, and validate the tokens of their clients."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ServiceUser:
 
 
 def login(user: ServiceUser) -> dict[str, object]:
-    """Options of a section by which a service asks another one."""
+    """Return the options of a section with which a service calls another one."""
     return {
         "auth_type": "password",
         "auth_url": user.keystone_url,
@@ -36,5 +36,5 @@ def login(user: ServiceUser) -> dict[str, object]:
 
 
 def token_check(user: ServiceUser) -> dict[str, object]:
-    """Options of ``[keystone_authtoken]``."""
+    """Return the options of ``[keystone_authtoken]``."""
     return login(user) | {"www_authenticate_uri": user.keystone_url, "service_token_roles_required": True}

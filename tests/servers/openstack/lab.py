@@ -23,13 +23,13 @@ from tests.servers.openstack.nova import Host, NovaApi, NovaComputes, NovaContro
 from tests.servers.openstack.placement import Placement
 from tests.servers.rabbitmq import RabbitMQ
 
-#: As whom our own service logs in.
+#: The user as which our own service logs in.
 OUR_USER = "lease-scheduler"
 
-#: A project of a tenant, and the user in it.
+#: A tenant's project, and the user in it.
 TENANT = "demo"
 
-#: Name, VCPUs, MiB of memory and GB of disk of the flavors that there are from the beginning.
+#: Name, VCPUs, MiB of memory and GB of disk of the initial flavors.
 FLAVORS = (("small", 1, 512, 1), ("medium", 2, 2_048, 10), ("large", 4, 8_192, 40))
 
 FOUR_HOSTS = tuple(Host(f"node{number}") for number in range(1, 5))
@@ -40,18 +40,18 @@ _HOSTS_LIMIT_SECONDS = 180.0
 
 
 class Lab:
-    """An OpenStack cloud without networks, whose hypervisors only pretend.
+    """An OpenStack cloud without networks and with fake hypervisors.
 
-    Its servers can be killed and started again one by one, which is what their own methods are for. A server that is
-    started again ends with the thread that did so.
+    Each of its servers can be killed and started again by its own methods. A server that is started again ends with the
+    thread that started it.
 
     :param folder: for all its files; an empty one, or that of a lab that has run before
-    :param cache: folder that is kept from run to run, for packages and for databases to begin with
-    :param nova_lines: further lines of Nova's configuration; they win over ours
+    :param cache: folder that is kept from run to run, for packages and initial databases
+    :param nova_lines: further lines of Nova's configuration; they override ours
     :param python_path: folders with further modules for Nova's scheduler; our filter and weigher are found anyway
-    :param down_after: seconds without a sign of life after which a host counts as down
-    :param report: is told what has been done
-    :ivar keystone: makes users, tokens and entries in the catalogue
+    :param down_after: seconds without a report after which a host counts as down
+    :param report: called with a description of each completed step
+    :ivar keystone: creates users, tokens and entries in the catalogue
     :ivar computes: the processes of the compute services
     """
 
@@ -100,7 +100,7 @@ class Lab:
 
     @property
     def transport_url(self) -> str:
-        """Where the services exchange messages."""
+        """URL of the broker on which the services exchange messages."""
         return self.rabbitmq.url
 
     @property
@@ -116,7 +116,7 @@ class Lab:
 
     @property
     def servers(self) -> dict[str, Server]:
-        """All servers by name, in the order in which they are needed."""
+        """All servers by name, in start order: each comes after those that it needs."""
         found: tuple[Server, ...] = (
             self.mariadb,
             self.rabbitmq,
@@ -132,7 +132,7 @@ class Lab:
         return {server.name: server for server in found}
 
     def start(self) -> None:
-        """Start all that does not run, and return when servers can be booted.
+        """Start everything that does not run, and return when servers can be booted.
 
         :raises MissingServerError: a program is not installed and cannot be
         :raises ServerError: a part did not start; names it, with the end of its log
@@ -148,7 +148,7 @@ class Lab:
                     shutil.copytree(made / part, self.folder / part)
             self._report("databases are copied")
         if self._pool is None:
-            # The kernel ends a program with the thread that started it, so these threads stay.
+            # The kernel ends a program with the thread that started it, so these threads have to stay.
             self._pool = ThreadPoolExecutor(len(self.servers) + 1)
         try:
             self._start_servers(self._pool)
@@ -159,40 +159,40 @@ class Lab:
         self._report("hosts are up")
 
     def stop(self) -> None:
-        """End everything at once; what it has stored stays, so it can be started again."""
+        """Kill everything; the stored data stay, so the lab can be started again."""
         for server in reversed(self.servers.values()):
             server.kill()
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
-        # What was being started in the meantime.
+        # This includes servers whose start was under way.
         for server in reversed(self.servers.values()):
             server.kill()
 
     kill = stop
 
     def ensure_running(self) -> None:
-        """Start again what has been killed or has ended, and wait until all hosts are up."""
+        """Restart what has been killed or has ended, and wait until all hosts are up."""
         if all(server.is_running() for server in self.servers.values()):
             self._wait_for_hosts()
         else:
             self.start()
 
     def client(self, user: User) -> CloudClient:
-        """Asks Nova, Placement and Glance as a user of Keystone."""
+        """Return a client of Nova, Placement and Glance for a user of Keystone."""
         return CloudClient(self.keystone.url, user.name, user.project, self._image)
 
     @property
     def admin(self) -> CloudClient:
-        """Asks as the administrator."""
+        """Client of the administrator."""
         return CloudClient(self.keystone.url, "admin", "admin", self._image)
 
     def tenant(self) -> CloudClient:
-        """Asks as the tenant who is there from the beginning, an ordinary member of a project."""
+        """Return a client of the initial tenant, an ordinary member of a project."""
         return CloudClient(self.keystone.url, TENANT, TENANT, self._image)
 
     def computes_of(self, host: str) -> NovaComputes:
-        """The process that runs a host's compute service."""
+        """Return the process that runs a host's compute service."""
         return next(each for each in self.computes if host in each.hosts)
 
     def set_delays(self, host: str, delays: Mapping[str, float], turns: str = "") -> None:
@@ -200,7 +200,7 @@ class Lab:
         self.computes_of(host).set_delays(host, delays, turns)
 
     def hosts_up(self, admin: CloudClient | None = None) -> set[str]:
-        """Names of the hosts that Nova sees, and sees up."""
+        """Return the names of the hosts that are up according to Nova."""
         found = (admin or self.admin).compute("GET", "/os-hypervisors/detail")["hypervisors"]
         return {each["hypervisor_hostname"] for each in found if each["state"] == "up"}
 
@@ -215,7 +215,7 @@ class Lab:
         return NovaComputes(folder, self.nova_settings, process, hosts, self.conductor)
 
     def _link_logs_and_plugins(self) -> None:
-        """One folder with all logs, and one with our package and nothing else of ours."""
+        """Make one folder with all logs, and one with our package and nothing else of ours."""
         links = {self.logs / server.log.name: server.log for server in self.servers.values()}
         (package,) = lease_scheduler.__path__
         links[self.folder / "plugins" / "lease_scheduler"] = Path(package)
@@ -225,7 +225,7 @@ class Lab:
                 link.symlink_to(target)
 
     def _start_servers(self, pool: ThreadPoolExecutor) -> None:
-        """Start them side by side, each when what it needs is up."""
+        """Start the servers in parallel, each as soon as the servers that it needs are up."""
 
         def after(needed: Iterable[Future[None]], what: str, *actions: Callable[[], None]) -> Future[None]:
             waiting = tuple(needed)

@@ -1,4 +1,4 @@
-"""What stands in for Neutron: Nova asks it even about servers without a network."""
+"""A stand-in for Neutron, which Nova calls even for servers without a network."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from tests.servers.openstack.wsgi import WsgiServer
 
 
 class Network(WsgiServer):
-    """Answers that there is nothing of whatever is asked for."""
+    """Answers every query with an empty list, except for floating IPs."""
 
     name = "network"
 
     def _prepare(self) -> None:
-        """It keeps nothing."""
+        """Do nothing, because it stores nothing."""
 
     def _launch(self) -> list[OwnProcess]:
         command = [str(self._python), str(environment.PROGRAMS / "serve_network.py"), str(self.port)]

@@ -1,4 +1,4 @@
-"""Records Nova's versioned notifications, so that tests can say when something was over in Nova's own words."""
+"""A recorder of Nova's versioned notifications, so that tests can tell when Nova itself considered something done."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Notification:
     :ivar at: when Nova sent it, in seconds since the epoch
     :ivar event_type: such as ``instance.shelve_offload.end``
     :ivar publisher: such as ``nova-compute:node1``
-    :ivar payload: the fields of the object in it; objects in that have theirs under ``nova_object.data``
-    :ivar message: all of the payload, as it was sent
-    :ivar context: of the request that led to it
+    :ivar payload: fields of the object in it; nested objects have theirs in ``nova_object.data``
+    :ivar message: the complete payload, as sent
+    :ivar context: context of the request that led to it
     """
 
     at: float
@@ -39,15 +39,15 @@ class Notification:
 
     @property
     def server_id(self) -> str | None:
-        """Of the server that it is about, none if it is about something else."""
+        """Id of the server that the message is about, or None."""
         found = self.payload.get("uuid") if self.event_type.startswith("instance.") else None
         return None if found is None else str(found)
 
 
 class NotificationRecorder:
-    """Keeps what Nova says between ``start`` and ``stop``, which a ``with`` statement calls, too.
+    """Records Nova's notifications between ``start`` and ``stop``; also a context manager.
 
-    It has a queue of its own on the broker, so it takes nothing away from anybody.
+    It has a queue of its own on the broker, so no other listener misses a message.
 
     :param rabbitmq: the broker of the lab
     """
@@ -61,8 +61,8 @@ class NotificationRecorder:
         self._server: Any = None
 
     def start(self) -> None:
-        """Begin; nothing that Nova says after this is missed."""
-        # Not before our own module, which says that threads are used.
+        """Start recording; no notification after this is missed."""
+        # Our own module has to be imported first: it selects threads for oslo.messaging.
         import oslo_messaging
 
         conf = configuration.load([])
@@ -75,7 +75,7 @@ class NotificationRecorder:
         self._server.start()
 
     def stop(self) -> None:
-        """Record no more; what was recorded is kept."""
+        """Stop recording; what was recorded is kept."""
         self._server.stop()
         self._server.wait()
         self._transport.cleanup()
@@ -91,10 +91,10 @@ class NotificationRecorder:
         self.stop()
 
     def heard(self, event_type: str | None = None, server_id: str | None = None) -> list[Notification]:
-        """What was heard, in the order in which Nova sent it.
+        """Return the recorded notifications in the order in which Nova sent them.
 
-        :param event_type: only these
-        :param server_id: only those about a server
+        :param event_type: only notifications of this type
+        :param server_id: only those about this server
         """
         with self._lock:
             found = list(self._heard)
@@ -106,10 +106,10 @@ class NotificationRecorder:
     def wait_for(
         self, event_type: str, server_id: str | None = None, since: float = 0.0, limit: float = _LIMIT_SECONDS
     ) -> Notification:
-        """The first one of a type, when it has come.
+        """Wait for a notification of a type and return the first one.
 
-        :param since: seconds since the epoch; earlier ones do not count
-        :raises ServerError: it has not come within the limit (seconds); says what has
+        :param since: earliest time, in seconds since the epoch
+        :raises ServerError: none has come within the limit (seconds); the message lists those that have
         """
 
         def come() -> bool:
@@ -125,12 +125,12 @@ class NotificationRecorder:
     # -- called by oslo.messaging, one for each priority -------------------------------------------------------
 
     def info(self, context: Any, publisher: str, event_type: str, payload: Any, metadata: Any) -> None:
-        """Something happened."""
+        """Record a notification of success or progress."""
         at = datetime.fromisoformat(metadata["timestamp"]).replace(tzinfo=UTC).timestamp()
         notification = Notification(at, event_type, publisher, payload["nova_object.data"], payload, context)
         with self._lock:
             self._heard.append(notification)
 
     def error(self, context: Any, publisher: str, event_type: str, payload: Any, metadata: Any) -> None:
-        """Something failed."""
+        """Record a notification of a failure."""
         self.info(context, publisher, event_type, payload, metadata)

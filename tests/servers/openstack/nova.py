@@ -1,4 +1,4 @@
-"""A real Nova: API, conductor, scheduler, and compute services whose hypervisors only pretend."""
+"""A real Nova: API, conductor, scheduler, and compute services with fake hypervisors."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tests.servers.openstack import environment
 from tests.servers.openstack.identity import ServiceUser, login, token_check
 from tests.servers.openstack.wsgi import WsgiServer
 
-#: Name of the machine that has everything but the compute services.
+#: Name of the machine that runs everything but the compute services.
 CONTROLLER = "controller"
 
-#: What gives every host the inventory that servers of leases take one of; it is shipped for operators.
+#: Gives every host the inventory of which each server of a lease takes one unit; shipped for operators.
 PROVIDER_CONFIGURATION = Path(__file__).parents[3] / "etc" / "nova" / "provider_config"
 
 FILTER = "lease_scheduler.nova.lease_filter.LeaseFilter"
@@ -37,11 +37,11 @@ _FILTERS = (
 
 @dataclass(frozen=True)
 class Host:
-    """A host with a hypervisor that only pretends.
+    """A host with a fake hypervisor.
 
     :ivar delays: seconds that steps take: spawn, destroy, power_on, power_off, suspend, resume, snapshot,
         live_migration, migrate_disk_and_power_off, finish_revert_migration, cache_image
-    :ivar process: hosts that name the same one share a process, and so die together
+    :ivar process: hosts that name the same process share it, and so die together
     """
 
     name: str
@@ -54,14 +54,14 @@ class Host:
 
 @dataclass(frozen=True)
 class NovaSettings:
-    """What the services of a Nova share.
+    """Settings that the services of a Nova share.
 
     :ivar folder: for their configuration files
-    :ivar user: as whom they ask other services
-    :ivar database_url: URL of a database of a name
-    :ivar lines: further lines of the configuration; they win over those before
+    :ivar user: service user as which they call other services
+    :ivar database_url: returns the URL of the database with a given name
+    :ivar lines: further lines of the configuration; they override ours
     :ivar python_path: folders with modules of scheduler filters and weighers
-    :ivar down_after: seconds without a sign of life after which a host counts as down
+    :ivar down_after: seconds without a report after which a host counts as down
     """
 
     folder: Path
@@ -80,7 +80,7 @@ class NovaSettings:
 
     @property
     def database_file(self) -> Path:
-        """What compute services must not see."""
+        """The configuration that compute services must not see."""
         return self.folder / "nova-databases.conf"
 
     def write(self, lines: str = "") -> None:
@@ -101,7 +101,7 @@ class NovaSettings:
         )
 
     def variables(self, **more: str) -> dict[str, str]:
-        """Environment variables of a service."""
+        """Return the environment variables of a service."""
         path = os.pathsep.join(str(folder) for folder in self.python_path)
         return environment.variables(**more, **({"PYTHONPATH": path} if path else {}))
 
@@ -119,17 +119,17 @@ class NovaSettings:
                 "allow_resize_to_same_host": False,
                 "report_interval": max(1, self.down_after // 5),
                 "service_down_time": self.down_after,
-                # Otherwise the first periodic tasks, which find new hosts, wait up to a minute.
+                # Otherwise the first run of the periodic tasks, which discover new hosts, is delayed by up to a minute.
                 "periodic_fuzzy_delay": 0,
-                # An orderly end otherwise waits minutes, for what nobody here begins.
+                # Otherwise an orderly end waits for minutes, although no work is in progress here.
                 "graceful_shutdown_timeout": 5,
                 "manager_shutdown_timeout": 1,
-                # How long a caller waits whose question or answer was lost with the broker.
+                # How long a caller waits if its request or the reply was lost with the broker, in seconds.
                 "rpc_response_timeout": 30,
                 "default_log_levels": "neutronclient=ERROR,amqp=WARN,oslo_service=ERROR,urllib3=WARN,"
                 "keystoneauth=WARN,oslo.messaging=INFO,stevedore=WARN,sqlalchemy=WARN",
             },
-            # The lab is for servers, not for quotas.
+            # Quotas are not tested here.
             "quota": {"instances": -1, "cores": -1, "ram": -1},
             "oslo_messaging_notifications": {"driver": "messagingv2", "topics": "notifications"},
             "notifications": {
@@ -182,7 +182,7 @@ class NovaApi(WsgiServer):
 
 
 class NovaWorker(Server):
-    """A service of Nova that is reached by messages alone.
+    """A service of Nova that is reached by messages only.
 
     :param settings: what it shares with the other services
     """
@@ -202,7 +202,7 @@ class NovaWorker(Server):
 
     @property
     def _hosts(self) -> Sequence[str]:
-        """Names of the hosts that it is the service of."""
+        """Names of the hosts whose service this is."""
         return (CONTROLLER,)
 
     def _prepare(self) -> None:
@@ -219,14 +219,14 @@ class NovaWorker(Server):
         return all((self._ready / host).exists() for host in self._hosts)
 
     def _end(self, process: OwnProcess) -> None:
-        # Long enough for what is under way; idle connections are waited for in vain.
+        # Long enough for work in progress; idle connections would never close.
         process.end(signal.SIGTERM, 10)
 
 
 class NovaController(NovaWorker):
     """A conductor or a scheduler.
 
-    :param service: which of them
+    :param service: ``conductor`` or ``scheduler``
     """
 
     def __init__(self, folder: Path, settings: NovaSettings, service: str) -> None:
@@ -236,7 +236,7 @@ class NovaController(NovaWorker):
 
     @property
     def ready_file(self) -> Path:
-        """Is there when it is ready."""
+        """A file that exists when the service is ready."""
         return self._ready / CONTROLLER
 
     def _launch(self) -> list[OwnProcess]:
@@ -248,7 +248,7 @@ class NovaController(NovaWorker):
 class NovaComputes(NovaWorker):
     """The compute services of some hosts, in one process.
 
-    :param conductor: they wait for it when they start
+    :param conductor: the service that they wait for when they start
     """
 
     def __init__(
@@ -262,15 +262,15 @@ class NovaComputes(NovaWorker):
         self._conductor = conductor
 
     def cached_images(self, host: str) -> frozenset[str]:
-        """Ids of the images in the cache of a host: of those that were brought there, and that servers booted from."""
+        """Return the ids of the images in a host's cache: cached on request, or by booting a server."""
         path = self.folder / f"{host}-images.json"
         return frozenset(json.loads(path.read_text())) if path.exists() else frozenset()
 
     def set_delays(self, host: str, delays: Mapping[str, float], turns: str = "") -> None:
-        """Change how long the steps of a host take, from the next step on; those that are not named take no time.
+        """Change how long the steps of a host take, from the next step on; steps without a delay take no time.
 
-        :param turns: ``host`` for one step after the other on the host, ``all`` for one after the other on all of this
-            process, nothing for side by side
+        :param turns: ``host`` for one step at a time on the host, ``all`` for one at a time in the whole process,
+            nothing for steps in parallel
         """
         self._delays[host], self._turns[host] = dict(delays), turns
         self._write_hosts()

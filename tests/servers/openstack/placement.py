@@ -1,4 +1,4 @@
-"""A real Placement: what every host has, and who has it."""
+"""A real Placement: inventories of all hosts, and the claims on them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.servers.openstack.wsgi import WsgiServer
 class Placement(WsgiServer):
     """Placement on a database that has its tables.
 
-    :param user: as whom it asks Keystone whether a token is good; without one, the token ``admin`` is
-    :param retries: how often it tries to write a claim itself; none for its default
+    :param user: service user with which it validates tokens; without one, the only token is ``admin``
+    :param retries: how often it retries to write a claim itself; None for its default
     """
 
     name = "placement"
@@ -42,9 +42,9 @@ class Placement(WsgiServer):
         (self.folder / "placement.conf").write_text(environment.ini(sections))
 
     def make_tables(self) -> None:
-        """Have an empty database get its tables.
+        """Create its tables in an empty database.
 
-        :raises ServerError: they cannot be made
+        :raises ServerError: they cannot be created
         """
         self._prepare()
         program = environment.PROGRAMS / "make_databases.py"

@@ -14,7 +14,7 @@ from tests.servers.openstack import environment
 class WsgiServer(Server):
     """A service whose WSGI module has an attribute ``application``.
 
-    :param python: interpreter of the environment that has it
+    :param python: interpreter of the environment in which it is installed
     """
 
     #: Name of the module.
@@ -30,7 +30,7 @@ class WsgiServer(Server):
         return f"http://127.0.0.1:{self.port}"
 
     def _variables(self) -> dict[str, str]:
-        """All environment variables, among them where its configuration is."""
+        """Return all environment variables, including the path of its configuration."""
         return environment.variables()
 
     def _launch(self) -> list[OwnProcess]:
@@ -40,7 +40,7 @@ class WsgiServer(Server):
 
     def _answers(self) -> bool:
         try:
-            # Its versions, for which it neither asks who it is nor any other service.
+            # Listing its versions needs neither a token nor any other service.
             return requests.get(self.url, timeout=5, allow_redirects=False).status_code in (200, 300)
         except requests.RequestException:
             return False

@@ -1,4 +1,4 @@
-"""The API over an engine and a reader in memory."""
+"""The API on an engine and a reader in memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Build = Callable[[ApiSettings], Flask]
 
 
 def check_answer(method: str, path: str, answer: TestResponse) -> None:
-    """Every answer is one that the description of the interface knows."""
+    """Check that an answer conforms to the description of the interface."""
     assert answer.headers["X-Openstack-Request-Id"].startswith("req-")
     assert "OpenStack-API-Version" in answer.headers["Vary"]
     assert answer.status_code < 500 or answer.status_code == 503
@@ -44,7 +44,7 @@ def check_answer(method: str, path: str, answer: TestResponse) -> None:
 
 
 def route_of(method: str, path: str) -> Route | None:
-    """The route that serves a path."""
+    """Return the route that serves a path."""
     fitting = [
         route
         for route in ROUTES
@@ -54,9 +54,9 @@ def route_of(method: str, path: str) -> Route | None:
 
 
 class Client:
-    """Sends requests as some caller at some microversion.
+    """Sends requests as a given caller at a given microversion.
 
-    :param roles: none for no header
+    :param roles: None for no header
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Client:
         self._who = {"roles": roles, "project": project, "user": user}
 
     def at(self, version: str | None) -> Client:
-        """The same caller at another microversion."""
+        """Return a client for the same caller at another microversion."""
         return Client(self._app, version, **self._who)  # type: ignore[arg-type]
 
     def send(self, method: str, path: str, body: Any = None, **options: Any) -> TestResponse:
@@ -116,7 +116,7 @@ def trusts() -> Trusts:
 
 @pytest.fixture
 def build(site: Site, clock: FixedClock, trusts: Trusts) -> Build:
-    """Builds the API with some settings."""
+    """Builds the API with given settings."""
 
     def build_with(settings: ApiSettings) -> Flask:
         conf = cfg.ConfigOpts()
@@ -134,11 +134,11 @@ def app(build: Build) -> Flask:
 
 @pytest.fixture
 def member(app: Flask) -> Client:
-    """A member of the project ``red`` that knows Blazar only."""
+    """A member of the project ``red`` that uses only Blazar's API."""
     return Client(app, roles="member")
 
 
 @pytest.fixture
 def admin(app: Flask) -> Client:
-    """An administrator that knows Blazar only."""
+    """An administrator that uses only Blazar's API."""
     return Client(app)

@@ -1,4 +1,4 @@
-"""An engine and a reader that keep documents in memory and grant everything, or refuse what they are told to refuse."""
+"""An engine and a reader that keep documents in memory and grant everything except what they are told to refuse."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.records.attributes import ATTRIBUTES
 from lease_scheduler.rpc.interface import EngineRequests
 
-#: 2030-01-31 12:00:30 UTC: half a minute past a full one.
+#: 2030-01-31 12:00:30 UTC: half a minute past a full minute.
 NOW = 1_896_091_230
 MINUTE = NOW - 30
 HOUR = 3_600
 
 
 class FixedClock:
-    """Stands where it is put."""
+    """A clock that stands still until it is set."""
 
     def __init__(self, now: int = NOW) -> None:
         self.instant = now
@@ -29,9 +29,9 @@ class FixedClock:
 
 
 class Trusts:
-    """An identity service that gives trusts.
+    """An identity service that creates trusts.
 
-    :ivar given: trusts that are there
+    :ivar given: trusts that exist
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Trusts:
 class Site(EngineRequests):
     """Engine and reader in one.
 
-    :ivar calls: every change that was asked for, with its arguments
+    :ivar calls: every requested change with its arguments
     :ivar refusal: raised by the next change
     """
 

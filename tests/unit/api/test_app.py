@@ -123,7 +123,7 @@ class TestOptions:
         assert client.options("/v1/leases.json").headers["Allow"] == "GET, HEAD, OPTIONS, POST"
 
     def test_what_they_name_is_served(self, app: Flask) -> None:
-        """Every method that is not named is answered with 405, which names the same ones."""
+        """Every other method is answered with 405, which lists the same allowed methods."""
         refused = app.test_client().patch("/v1/leases")
         assert refused.status_code == 405
         assert set(refused.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS", "POST"}
@@ -131,7 +131,7 @@ class TestOptions:
 
 _RESERVED = {"kind": "reservation", "start_date": "2030-02-01 12:00", "duration": "1h", "nodes": [{"count": 1}]}
 _SERVER = {"image_id": "tiny", "count": 1}
-#: Requests with a name each, and where it stands.
+#: Requests with one name each, and where the name stands.
 _NAMED = [
     ("POST", "/v1/leases", "name", lambda name: {**body(HOSTS), "name": name}),
     ("PUT", "/v1/leases/{lease_id}", "name", lambda name: {"name": name}),

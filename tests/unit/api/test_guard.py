@@ -1,4 +1,4 @@
-"""Pages of other sites do not get through to a service that checks nobody's identity."""
+"""Pages of other sites cannot send requests to a service without authentication."""
 
 from __future__ import annotations
 

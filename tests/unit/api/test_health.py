@@ -32,7 +32,7 @@ def test_parts_that_are_well() -> None:
 
 
 def test_a_part_that_hangs_holds_nobody_up() -> None:
-    """Many ask; there is one thread for the part that hangs, and when it goes on all is well again."""
+    """Many clients ask, but only one thread checks the part that hangs; when it recovers, all is well again."""
     release = Event()
 
     def hang() -> None:

@@ -1,4 +1,4 @@
-"""What real clients send at microversion 1.0 is taken as Blazar takes it."""
+"""What real clients send at microversion 1.0 is accepted as Blazar accepts it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_new_leases(member: Client, site: Site, reservation: dict[str, Any], sho
 
 @pytest.mark.parametrize("reservation", [_OF_PYTHON_CHI, {**_INSTANCES, "amount": 3}], ids=["hosts", "instances"])
 def test_a_reservation_that_is_sent_back_whole(member: Client, site: Site, reservation: dict[str, Any]) -> None:
-    """With one number changed; nothing else of it is a change, and what nobody can set is let be."""
+    """With one number changed; the rest is not a change, and what cannot be set is ignored."""
     lease = member.post("/v1/leases", _body(reservation)).get_json()["lease"]
     (whole,) = lease["reservations"]
     key = "max" if "max" in reservation else "amount"

@@ -50,7 +50,7 @@ def test_tools_can_read_it(app: Flask) -> None:
 
 
 def test_requests_are_closed() -> None:
-    """Whatever has named keys takes no others; hosts alone take any, as capabilities."""
+    """Objects with named keys accept no others; only hosts accept any key, as a capability."""
 
     def objects(schema: object) -> list[dict[str, object]]:
         if isinstance(schema, list):

@@ -19,7 +19,7 @@ from tests.servers.base import wait_until
 
 
 class Slow:
-    """An application that answers when it may."""
+    """An application that answers when it is allowed to."""
 
     def __init__(self) -> None:
         self.asked = threading.Semaphore(0)
@@ -57,7 +57,7 @@ def test_what_is_being_answered_is_answered_before_the_end(host: str, caplog: py
         for _ in answers:
             assert app.asked.acquire(timeout=10)
         ending = pool.submit(server.stop)
-        # It takes no more connections, and waits for the answers.
+        # It accepts no more connections, and finishes its answers.
         assert wait_until(lambda: _refuses(server.url), 10)
         assert not ending.done()
         app.may_answer.set()
@@ -65,12 +65,12 @@ def test_what_is_being_answered_is_answered_before_the_end(host: str, caplog: py
         ending.result(10)
     with pytest.raises(ConnectionRefusedError):
         _get(server.url)
-    # A request waits for a moment where a thread is not running yet.
+    # A request waits briefly if a thread is not running yet.
     assert [record for record in caplog.records if record.name != "waitress.queue"] == []
 
 
 def test_ends_while_many_ask(caplog: pytest.LogCaptureFixture) -> None:
-    """Whoever asks gets the whole answer or none, and nothing is reported as a fault."""
+    """Every client gets the whole answer or none, and nothing is logged as a fault."""
     app = Slow()
     app.may_answer.set()
     server = Server(app, ServerSettings("127.0.0.1", 0, threads=4, connections=100, maximum_body=1000))

@@ -1,4 +1,4 @@
-"""The guard against slow-downs: it must notice that work grows, fails or vanishes."""
+"""The guard against slow-downs has to notice work that grows, fails or vanishes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_check_fails_when_work_grows_until_the_ranges_are_updated(
 
 
 def test_a_planner_that_does_its_work_twice_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The result of the run is the same, only slower."""
+    """The result of the run is the same; it only takes more work."""
     before = simulated_run.count(_DAY)
     assert deviations(simulated_run.count(_DAY), {name: (figure, figure) for name, figure in before.items()}) == []
     changed = Availability.changed
@@ -88,7 +88,7 @@ def test_statements_and_rows_are_counted_by_table(tmp_path: Path) -> None:
     with counted_statements(found):
         database = open_database(f"sqlite:///{tmp_path}/test.sqlite")
         with database.begin() as connection:
-            # What is said when a database is opened has nothing to do with tables.
+            # Statements that open a database concern no tables.
             found.clear()
             connection.execute(text("CREATE TABLE things (a INTEGER)"))
             connection.execute(text("INSERT INTO things VALUES (1), (2), (3)"))

@@ -1,4 +1,4 @@
-"""The parts of the comparison with Blazar on which its fairness rests: the workload, and copies of rows."""
+"""The parts of the comparison with Blazar that make it fair: the workload, and copies of rows."""
 
 from __future__ import annotations
 

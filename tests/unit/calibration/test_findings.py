@@ -72,7 +72,7 @@ def test_every_option_comes_of_its_operation() -> None:
 
 
 def test_the_service_knows_all_options() -> None:
-    """What is written is read back."""
+    """The written options can be read back."""
     conf = cfg.ConfigOpts()
     opts.register(conf)
     conf([])
@@ -95,18 +95,18 @@ def test_what_failed_is_left_out_and_counted() -> None:
     [([10.0, 11.0, 10.5, 10.0], Exclusion.LOCAL), ([10.0, 20.0, 30.0, 40.0], Exclusion.GLOBAL)],
 )
 def test_turns_are_told_by_several_on_as_many_hosts(on_hosts: list[float], expected: Exclusion) -> None:
-    """haizea F69, F70: whatever happens on one host."""
+    """haizea F69, F70: whatever the order of operations on one host."""
     batches = [
         *_of_all(10.0),
         _batch(MeasuredOperation.SUSPEND, "aaaa", [10.0, 20.0, 30.0, 40.0]),
         _batch(MeasuredOperation.SUSPEND, "abcd", on_hosts),
-        # Fewer servers tell less.
+        # Fewer servers say less about exclusion.
         _batch(MeasuredOperation.SUSPEND, "ab", [10.0, 20.0]),
     ]
     found = findings.turns(batches, MeasuredOperation.SUSPEND)
     assert found is not None
     assert (found.count, found.exclusion) == (4, expected)
-    # The way of the command is half a second.
+    # The overhead of a command is half a second.
     assert found.on_one_host == pytest.approx(40.5 / 10.5)
     assert _values(batches)["scheduling.suspend_resume_exclusion"] == expected.value
     assert "scheduling.shelve_exclusion" not in _values(batches)

@@ -1,4 +1,4 @@
-"""What has to be so before anything is measured."""
+"""Preconditions of measurements."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_hosts_that_will_not_do(hosts: list[str], aggregate: str | None, field: 
     ],
 )
 def test_hosts_of_leases(aggregates: Sequence[Any], problem: str) -> None:
-    """Now or soon; being in the pool alone is no reason."""
+    """Now or soon; being in the pool alone does not exclude a host."""
     with pytest.raises(InvalidValueError, match=problem):
         premises.check_free(_nova(aggregates), ["b"])
     premises.check_free(_nova([_aggregate("freepool", ["a", "b"], lease__pool="true"), aggregates[0]]), ["c"])
@@ -91,7 +91,7 @@ def test_hosts_with_servers() -> None:
 
 
 def test_quota() -> None:
-    """Of servers, cores and memory, with what is used already; -1 is no limit."""
+    """Limits of servers, cores and memory, including present usage; -1 means no limit."""
     limits = {"maxTotalInstances": 10, "totalInstancesUsed": 8, "maxTotalCores": -1, "maxTotalRAMSize": 1_024}
     premises.check_quota(_nova(limits=limits), _FLAVOR, 2)
     with pytest.raises(InvalidValueError, match="maxTotalInstances is 10, 11 is needed"):

@@ -1,4 +1,4 @@
-"""What a calibration has found, as an operator and as oslo.config see it."""
+"""The results of a calibration for operators and for oslo.config."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _text(table: object) -> str:
 
 
 def test_the_service_reads_what_is_written(tmp_path: Path) -> None:
-    """Every line, with when and how it was measured in front of it."""
+    """Every line, preceded by when and how it was measured."""
     path = tmp_path / "calibration.conf"
     path.write_text(report.configuration(_SETTING, findings.options(_batches(), _SIZE)))
     conf = configuration.load(["--config-file", str(path)])
@@ -68,7 +68,7 @@ def test_tables() -> None:
 
 
 def test_everything_as_json() -> None:
-    """Samples that failed, too, and what was predicted."""
+    """Including failed samples and predictions."""
     batches = _batches()
     checks = accuracies(
         batches, Resources({MEMORY_MB: 1024}), PlanningOptions(suspend_rate=128, override_resume_time=0)

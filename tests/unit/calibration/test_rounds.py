@@ -16,9 +16,9 @@ _WAYS = (MeasuredOperation.SUSPEND, MeasuredOperation.STOP)
 
 
 class _Servers:
-    """Of which one operation fails on one server.
+    """Servers of which one fails in one operation.
 
-    :ivar deleted: those that were
+    :ivar deleted: servers that were deleted
     """
 
     def __init__(self, fails: tuple[MeasuredOperation, str] | None = None) -> None:
@@ -28,7 +28,7 @@ class _Servers:
     def boot(self, kind: Kind, hosts: Sequence[str]) -> list[Sample]:
         ids = [f"s{number}" for number in range(len(hosts))]
         found = self._samples(MeasuredOperation.BOOT, list(zip(ids, hosts, strict=True)))
-        # One that is refused has no id.
+        # A refused server has no id.
         return [Sample(s.operation, "", s.host, 0.0, problem=s.problem) if s.problem else s for s in found]
 
     def operate(self, operation: MeasuredOperation, servers: Sequence[tuple[str, str]]) -> list[Sample]:
@@ -68,7 +68,7 @@ def test_each_way_is_undone_before_the_next() -> None:
 def test_the_rest_of_a_round_is_left_out(
     fails: tuple[MeasuredOperation, str], done: list[str], deleted: list[str]
 ) -> None:
-    """What is there is deleted all the same."""
+    """The existing servers are deleted all the same."""
     servers = _Servers(fails)
     assert [operation.value for operation in _measure(servers)] == done
     assert servers.deleted == deleted

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lease_scheduler.calibration.statistics import is_global, outliers, rate, summarize
 
-#: Mean and standard deviation in seconds of 1024 MB, and MB/s, as the dissertation prints them.
+#: Mean and standard deviation in seconds for 1024 MB, and MB/s, as printed in Sotomayor 2010.
 _RATES = [(15.4, 0.58, 61.86), (14.12, 0.67, 66.27), (14.00, 1.04, 63.67), (11.60, 0.50, 81.27)]
 
 
@@ -30,7 +30,7 @@ def test_one_value_says_nothing() -> None:
 
 
 def test_outliers_are_told_and_count() -> None:
-    """haizea 5.4: 19 of 1,388 took far longer, because the hypervisor stalled; they are part of what happens."""
+    """haizea 5.4: 19 of 1,388 took far longer because the hypervisor stalled; such stalls count."""
     values = [10.0, 10.1, 10.2, 9.9, 9.8, 10.0, 370.0]
     assert outliers(values) == [370.0]
     summary = summarize(values)
@@ -41,7 +41,7 @@ def test_outliers_are_told_and_count() -> None:
 
 
 def test_turns_on_different_hosts() -> None:
-    """Equation 7.1: N * m / h if they take turns, m / h if not."""
+    """Equation 7.1: N * m / h if they are serialized, m / h if not."""
     assert is_global(10.0, 40.0, 4)
     assert is_global(10.0, 21.0, 4)
     assert not is_global(10.0, 19.0, 4)
@@ -50,7 +50,7 @@ def test_turns_on_different_hosts() -> None:
 
 @given(st.lists(st.floats(0.001, 10_000), min_size=2, max_size=60), st.floats(0, 100))
 def test_figures_hold_together(values: list[float], longer: float) -> None:
-    """Mean and extremes; whoever takes longer, always, has a later mean and the same sd."""
+    """Mean and extremes; if every value grows by the same amount, so does the mean, and the sd stays."""
     summary = summarize(values)
     assert summary is not None
     assert summary.smallest - 1e-6 <= summary.mean <= summary.largest + 1e-6
@@ -63,7 +63,7 @@ def test_figures_hold_together(values: list[float], longer: float) -> None:
 
 @given(st.integers(1, 10**6), st.floats(0.001, 10**5))
 def test_rates_are_never_too_quick(size: int, seconds: float) -> None:
-    """What is copied at the rate takes the time at least, unless it is slower than can be said."""
+    """At the printed rate a copy takes at least the measured time, unless the rate is too low to be printed."""
     found = rate(size, seconds)
     assert found >= 0.01
     assert found == 0.01 or size / found >= seconds * (1 - 1e-9)

@@ -1,4 +1,4 @@
-"""When Nova began and was through, in its own words."""
+"""When Nova started and finished an operation, according to Nova."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _say(notified: NotifiedTimes, event_type: str, clock: str, server: str = "s"
 
 
 class _Actions:
-    """Those of servers, by the request."""
+    """Instance actions of servers, by request."""
 
     def __init__(self, events: dict[str, list[dict[str, Any]]]) -> None:
         self.instance_action = self
@@ -48,7 +48,7 @@ def _event(name: str, start: str, finish: str | None) -> dict[str, Any]:
 
 
 def test_notifications_of_the_operation_count() -> None:
-    """Those of the same kind from before, and of other servers, do not; shelving is over when it is off the host."""
+    """Earlier ones and those of other servers do not; shelving ends when the server is off the host."""
     notified = NotifiedTimes()
     _say(notified, "instance.shelve.start", "00:00:01.000000")
     _say(notified, "instance.shelve_offload.end", "00:00:02.000000")
@@ -63,7 +63,7 @@ def test_notifications_of_the_operation_count() -> None:
 
 
 def test_actions_are_to_the_second_and_never_too_short() -> None:
-    """What the API and the conductor do does not count; what is not over is not known; an end was cut to the second."""
+    """API and conductor do not count; an unfinished action has no time; ends are cut to the second."""
     recorded = RecordedTimes(
         _Actions(
             {
@@ -84,7 +84,7 @@ def test_actions_are_to_the_second_and_never_too_short() -> None:
 
 
 def test_the_first_operation_chooses() -> None:
-    """A Nova that sends no notifications is asked for its actions from then on; never one now and the other then."""
+    """If Nova sends no notifications, its actions are used from then on; the two sources are never mixed."""
     action = {"req": [_event("compute_stop_instance", "00:00:10.000000", "00:00:12.000000")]}
     chosen = ChosenTimes(NotifiedTimes(), RecordedTimes(_Actions(action)))
     assert chosen.find(MeasuredOperation.STOP, "s", _MIDNIGHT, ["unknown"]) is None

@@ -1,4 +1,4 @@
-"""A stand-in for the service that notes what it is asked, and OpenStackClient in this process."""
+"""A stand-in for the service that records requests, and OpenStackClient in this process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 with warnings.catch_warnings():
-    # It warns of a module of its own that it imports itself.
+    # It warns about one of its own modules, which it imports itself.
     warnings.filterwarnings("ignore", "The osc_lib.version module is deprecated", DeprecationWarning)
     import osc_lib  # noqa: F401
 
@@ -34,7 +34,7 @@ class Asked:
 
 @dataclass
 class Service:
-    """Gives the answers that it is told to give, and notes the requests."""
+    """Gives the answers that a test sets, and records the requests."""
 
     url: str = ""
     asked: list[Asked] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Service:
 
 @pytest.fixture(scope="session")
 def stand_in() -> Iterator[Service]:
-    """One for all tests, since OpenStackClient keeps the clients that it has made once."""
+    """One stand-in for all tests, because OpenStackClient keeps the clients that it has made once."""
     told = Service()
 
     class Handler(BaseHTTPRequestHandler):
@@ -77,7 +77,7 @@ def stand_in() -> Iterator[Service]:
         do_DELETE = do_GET = do_POST = do_PUT = _handle
 
         def log_message(self, format: str, *arguments: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         told.url = f"http://127.0.0.1:{server.server_port}/v1"
@@ -90,14 +90,14 @@ def stand_in() -> Iterator[Service]:
 
 @pytest.fixture
 def service(stand_in: Service) -> Service:
-    """The stand-in, which has been asked nothing yet and has nothing to say."""
+    """The stand-in, without recorded requests and without answers."""
     stand_in.forget()
     return stand_in
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command came to."""
+    """The result of a command."""
 
     status: int
     output: str
@@ -105,7 +105,7 @@ class Outcome:
 
     @property
     def document(self) -> Any:
-        """The output, which is JSON."""
+        """The output, parsed as JSON."""
         return json.loads(self.output)
 
 
@@ -120,7 +120,7 @@ def openstack(
     monkeypatch.setenv("OS_CLIENT_CONFIG_FILE", "/nonexistent")
     root = logging.getLogger()
     with warnings.catch_warnings():
-        # They speak of OpenStackClient and of what it loads, not of us.
+        # The warnings are about OpenStackClient and what it loads, not about us.
         warnings.simplefilter("ignore")
         from openstackclient.shell import OpenStackShell
 
@@ -132,12 +132,12 @@ def openstack(
                 status = OpenStackShell().run([*login, "lease", *words])
             except SystemExit as end:
                 status = int(end.code or 0)
-            # It sets up logging as if the process were its own.
+            # OpenStackClient configures logging as if it owned the process.
             for handler in set(root.handlers) - set(handlers):
                 root.removeHandler(handler)
             root.setLevel(level)
             said = capsys.readouterr()
-            # One of the commands of Blazar's plug-in does not load, which every command tells.
+            # One of the commands of Blazar's plug-in does not load, which every command reports.
             lines = [line for line in said.err.splitlines(keepends=True) if "reservation_host_unset" not in line]
             return Outcome(int(status or 0), said.out, "".join(lines))
 

@@ -1,4 +1,4 @@
-"""The commands as a user gives them, and the requests that they become."""
+"""The commands as users type them, and the resulting requests."""
 
 from __future__ import annotations
 
@@ -289,7 +289,7 @@ def test_usage_by_steps_is_a_table_for_spreadsheets(service: Service, openstack:
 
 
 def test_prices(service: Service, openstack: Openstack) -> None:
-    """What a lease may cost, quotes that are held, and what was earned; all of it needs the microversion of prices."""
+    """Highest prices, offers and revenue; all of it needs the microversion of prices."""
     lease = LEASE | {"price": 2.5, "max_price": 3.0, "expires_at": "2030-01-01T00:05:00Z"}
     words = ["night", "--start", "2030-01-02", "--duration", "1h", "--nodes", "vcpus=1", "-f", "json"]
     service.will_answer("POST", "/v1/leases", {"lease": lease}, status=201)
@@ -345,7 +345,7 @@ def test_negotiations(service: Service, openstack: Openstack) -> None:
 
 
 def test_breaches_and_penalties(service: Service, openstack: Openstack) -> None:
-    """haizea F95: of a lease and of projects, from the microversion that brought them on."""
+    """haizea F95: of a lease and of projects, from the microversion that introduced them."""
     breach = {"kind": "late-start", "time": "t", "seconds": 90, "node_hours": 0.05, "penalty": 1.5}
     service.will_answer("GET", f"/v1/leases/{ID}", {"lease": LEASE | {"breaches": [breach], "penalties": 1.5}})
     assert openstack("show", ID, "--breaches", "-f", "json").document["breaches"] == [breach]

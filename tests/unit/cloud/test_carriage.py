@@ -1,4 +1,4 @@
-"""Images are brought beside everything else, and what cannot be brought is nobody's harm."""
+"""Images are transferred in parallel to everything else, and a failed transfer harms no lease."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Clock:
 
 
 class _Driver:
-    """Says what it is told to say, the last of it again and again."""
+    """Gives the answers that a test sets, and repeats the last one."""
 
     def __init__(self, *answers: ImageProgress | Exception) -> None:
         self.answers = list(answers)
@@ -61,7 +61,7 @@ def clock() -> _Clock:
 
 @pytest.fixture
 def begin(clock: _Clock) -> Iterator[Begin]:
-    """Have an order carried out; what is told of it, and when it is over."""
+    """Carries out an order; returns what is reported of it, and an event that is set when it is over."""
     made: list[Carriage] = []
 
     def make(driver: _Driver) -> tuple[list[ImageProgress], Event]:

@@ -1,4 +1,4 @@
-"""Orders are carried out one at a time for each lease, and nobody waits for what does not matter any more."""
+"""Orders of one lease are carried out one at a time, and nothing waits for what does not matter any more."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LIMIT = 10.0
 
 
 class Clock:
-    """Waits for an hour whatever it is asked to wait for."""
+    """Waits for an hour, whatever the requested time."""
 
     def now(self) -> int:
         return 0
@@ -27,13 +27,13 @@ class Clock:
 
 
 class SlowDriver:
-    """Does nothing but remember what it was asked for; what is to be waited for is not over until told."""
+    """Only records its calls; a step that has to be waited for ends when a test says so."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[int, str]] = []
         self.is_over = Event()
         self.fails = False
-        #: Whether the end of an order is written down at once.
+        #: Whether the end of an order is recorded at once.
         self.is_written = True
         self.during_first: Callable[[], None] = lambda: None
 
@@ -94,7 +94,7 @@ def test_an_order_waits_for_the_one_before(
 def test_an_order_waits_until_the_end_of_the_one_before_is_written(
     driver: SlowDriver, executor: Executor, over: list[tuple[int, str | None]]
 ) -> None:
-    """A process that dies before repeats the last step of the first, and would undo what the second has done."""
+    """Otherwise, after a crash, the last step of the first order would be repeated and undo the second order."""
     driver.is_written = False
     executor.submit(order(1, None))
     executor.submit(order(2, OperationKind.START))
@@ -120,7 +120,7 @@ def test_what_does_not_matter_any_more_is_given_up(
     first: OperationKind,
     second: OperationKind | None,
 ) -> None:
-    """A lease that cannot follow a change, because its new host is not free, comes to its end all the same."""
+    """A lease whose change fails because its new host is not free ends all the same."""
     executor.submit(order(1, first))
     assert wait_until(lambda: (1, "wait") in driver.asked, _LIMIT)
     executor.submit(order(2, second))
@@ -145,7 +145,7 @@ def test_what_is_waited_for_is_looked_at_when_something_happened(
 def test_what_happens_during_a_look_is_not_missed(
     driver: SlowDriver, executor: Executor, over: list[tuple[int, str | None]]
 ) -> None:
-    """The answer to the look may be of before; the next one would be an hour later."""
+    """The answer to the poll may describe an earlier state; the next poll would be an hour later."""
 
     def happen() -> None:
         driver.is_over.set()
@@ -202,7 +202,7 @@ class FailingDriver(SlowDriver):
 
 
 def test_all_that_failed_is_tried_as_soon_as_the_cloud_answers(over: list[tuple[int, str | None]]) -> None:
-    """Few ask often while it is away, all others ever less often; nobody waits for long afterwards."""
+    """A few orders retry often while it is away, all others less and less often; none waits long afterwards."""
     driver = FailingDriver()
     executor = Executor(
         driver,  # type: ignore[arg-type]
@@ -220,7 +220,7 @@ def test_all_that_failed_is_tried_as_soon_as_the_cloud_answers(over: list[tuple[
 
         assert wait_until(lambda: asked(1) > asked(20) >= 2, 60.0), driver.asked
         driver.is_away = False
-        # The pauses of most have grown to several seconds by now.
+        # Most pauses have grown to several seconds by now.
         assert wait_until(lambda: len(over) == 20, 5.0), over
     finally:
         executor.stop()

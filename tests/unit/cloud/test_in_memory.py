@@ -40,7 +40,7 @@ def test_operations_take_what_is_configured(kind: OperationKind, behaviour: Clou
 
 
 def test_work_is_over_when_it_has_run_for_so_long_in_all() -> None:
-    """haizea 8.2, 17: 100 s in all, of which 60 before the suspension."""
+    """haizea 8.2, 17: 100 s in total, 60 s of them before the suspension."""
     cloud = InMemoryCloud(CloudBehaviour(), {"1": 100})
     cloud.begin(_operation(OperationKind.START, 0, 0))
     assert _events(cloud, 0) == [(EventKind.COMPLETED, 0)]

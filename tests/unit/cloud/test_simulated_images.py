@@ -22,7 +22,7 @@ def _boot(*hosts: str) -> Order:
 
 
 def test_who_boots_waits_for_what_is_missing() -> None:
-    """A whole fetch on a host that knows nothing of the image, the rest where it is being brought, else nothing."""
+    """A whole transfer on a host without the image, the rest of one that is in progress, otherwise no time."""
     now = 100
     with closing(sqlite3.connect(":memory:")) as database:
         images = SimulatedImages(database, Lock(), lambda: now, CloudBehaviour(image_bandwidth=1_000))

@@ -1,4 +1,4 @@
-"""The contract that scripts rely on."""
+"""The interface that scripts rely on."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_haizea_s_configuration_is_honoured(
     assert main(["run", "--haizea-conf", str(conf), "--output", str(tmp_path / "a")]) == 0
     assert "best-effort" in capsys.readouterr().out
     rows = _rows(tmp_path / "a")
-    # Four hosts: the best-effort lease is suspended from 0:29:28 on and goes on at 0:40:00, with 32 s to resume.
+    # Four hosts: the best-effort lease is suspended from 0:29:28 on and resumed at 0:40:00; resuming takes 32 s.
     assert (rows["2"]["state"], rows["2"]["start"]) == ("done", "1800")
     assert rows["1"]["end"] == str(2400 + 32 + 3600 - 1768)
     words = ["--haizea-conf", str(conf), "--set", "scheduling.policy_preemption=no-preemption", "--quiet"]
@@ -103,7 +103,7 @@ def test_haizea_s_configuration_is_honoured(
 
 
 def test_haizea_s_image_transfers_are_simulated(small: Path, tmp_path: Path) -> None:
-    """haizea F41, F60, F67: what begins at 0 s waits for its image; a second lease of the same image does not."""
+    """haizea F41, F60, F67: a lease that starts at 0 s waits for its image; a second lease of the image does not."""
     text = small.read_text().replace("<none/>", '<disk-image id="x" size="1024"/>')
     assert "disk-image" in text
     small.write_text(text)
@@ -122,7 +122,7 @@ def test_haizea_s_image_transfers_are_simulated(small: Path, tmp_path: Path) -> 
 def test_haizea_s_status_messages(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """haizea F44: by the simulated clock, not more often than was asked for, in the dates of the configuration."""
+    """haizea F44: by the simulated clock, no more often than configured, in the configured date format."""
     monkeypatch.chdir(tmp_path)
     caplog.set_level(STATUS)
     conf = tmp_path / "haizea.conf"
@@ -201,7 +201,7 @@ def test_an_output_that_cannot_be_written_is_said_to_be(
 
 
 def test_workloads_and_annotations_are_merged_in(small: Path, tmp_path: Path) -> None:
-    """haizea F27, F76: the injected leases get new ids, by which annotations name them."""
+    """haizea F27, F76: the injected leases get new ids, and annotations refer to these."""
     other, annotations = tmp_path / "other.lwf", tmp_path / "notes.lwfa"
     other.write_text(LWF)
     annotations.write_text(
@@ -255,7 +255,7 @@ def test_the_installed_program_starts(small: Path) -> None:
 
 
 def test_prices_of_a_haizea_conf_are_honoured(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """haizea F77-F82: who would pay less is rejected by himself, and the files of Haizea tell what was earned."""
+    """haizea F77-F82: a user with a lower limit rejects the price, and Haizea's files show the revenue."""
     rates = {"1": "0.05", "2": "1.00"}
     text = small.read_text()
     for rate in rates.values():

@@ -25,7 +25,7 @@ def log(tmp_path: Path) -> Path:
 
 
 def test_sweep_of_an_annotated_log(log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """haizea 9.4: rate, revenue, underpricing, rejected, with what says which run it is."""
+    """haizea 9.4: rate, revenue, underpricing, rejected, with columns that identify the run."""
     rates = [LeaseAnnotation(extras={"simul_userrate": rate}) for rate in ("2.00", "1.00", "2.00")]
     annotations, output = tmp_path / "rates.lwfa", tmp_path / "sweep.csv"
     write_annotations(Annotations(tuple(rates), {"mu": "uniform"}), annotations)
@@ -52,7 +52,7 @@ def test_sweep_of_an_annotated_log(log: Path, tmp_path: Path, capsys: pytest.Cap
     assert by_rate["2"] == [6 / 8, 0, 2 / 8]
     assert by_rate["10"] == [0, 0, 1]
     assert (rows[0]["mu"], rows[0]["annotationfile"]) == ("uniform", str(annotations))
-    # 1.00, taken; 1.50 turned down by the other user; 1.50 * 1.5 and 1.50 * 0.5 are the estimates then.
+    # 1.00 is accepted; 1.50 is rejected by the other user; the estimates are then 1.50 * 1.5 and 1.50 * 0.5.
     assert capsys.readouterr().out.splitlines() == [
         f"{output}: 991 rates, 3 leases",
         "median of the requests: 2.00, earns 75.00% of what users would pay",

@@ -1,12 +1,12 @@
-"""A signal ends a program whichever of its threads it interrupts."""
+"""A signal ends a program, whichever of its threads it interrupts."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-# A signal that the kernel gives to another thread than the main one, or that comes just before the main thread begins
-# to wait, does not interrupt what the main thread waits in.
+# A signal does not interrupt the main thread's wait if the kernel delivers it to another thread, or just before the
+# wait.
 _PROGRAM = """
 import signal, threading, time
 from lease_scheduler.cmd.signals import EndingSignals
@@ -29,6 +29,6 @@ assert not signals.wait(0.1), "another signal ends nothing"
 
 
 def test_no_signal_is_slept_through() -> None:
-    """The wait ends; a signal that means something else does not end it."""
+    """The wait ends; a signal with another meaning does not end it."""
     ended = subprocess.run([sys.executable, "-c", _PROGRAM], capture_output=True, text=True, timeout=30)
     assert ended.returncode == 0, ended.stderr

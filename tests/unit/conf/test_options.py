@@ -1,4 +1,4 @@
-"""The options: their help and defaults, what is refused, and which of several sources wins."""
+"""The options: their help and defaults, what is refused, and which of several sources takes precedence."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_every_option_has_a_help_text_that_ends_like_a_sentence() -> None:
 
 
 def test_the_defaults_of_options_and_values_are_the_same() -> None:
-    """There is one truth about defaults, though they stand in two places."""
+    """Each default is written in two places, which have to agree."""
     conf = load_configuration([], {})
     settings = run_settings(conf)
     assert settings.planning == PlanningOptions()
@@ -126,7 +126,7 @@ def test_image_transfers_are_planned_if_they_are_asked_for() -> None:
 
 
 def test_the_service_brings_images_ahead_and_waits_for_none(tmp_path: Path) -> None:
-    """haizea 7.2: hosts fetch them one after the other unless the operator says otherwise."""
+    """haizea 7.2: hosts fetch images one after the other unless the operator configures otherwise."""
     path = tmp_path / "service.conf"
     path.write_text("[image_transfer]\nlease_preparation = imagetransfer\nhost_cache_age = 600\n")
     conf = load_service_configuration(["--config-file", str(path)])
@@ -141,7 +141,7 @@ def test_the_service_brings_images_ahead_and_waits_for_none(tmp_path: Path) -> N
 
 
 def test_the_service_refuses_what_is_for_simulations(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """An option that would be passed over in silence is refused."""
+    """An option that would be ignored silently is refused."""
     path = tmp_path / "service.conf"
     path.write_text("[image_transfer]\nlease_preparation = imagetransfer\ndiskimage_cache_size = 20480\n")
 

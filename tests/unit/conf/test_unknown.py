@@ -1,4 +1,4 @@
-"""Options that nobody reads are refused."""
+"""Unknown options are refused."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SAMPLE = Path(__file__).parents[3] / "etc" / "lease-scheduler.conf.sample"
     ],
 )
 def test_what_is_misspelt(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, message: str) -> None:
-    """By the service with status 2 and one line, and by the simulator."""
+    """The service refuses them with status 2 and one line, and so does the simulator."""
     file = tmp_path / "a.conf"
     file.write_text(text)
     with pytest.raises(SystemExit) as ended:
@@ -67,7 +67,7 @@ def test_what_is_read(tmp_path: Path, text: str) -> None:
 
 
 def test_every_option_of_the_sample_is_known(tmp_path: Path) -> None:
-    """All lines of the sample, as if somebody had set them, also those of keystoneauth."""
+    """All lines of the sample, as if they were set, including those of keystoneauth."""
     lines = _SAMPLE.read_text().splitlines()
     options = [
         line.removeprefix("#")
@@ -81,7 +81,7 @@ def test_every_option_of_the_sample_is_known(tmp_path: Path) -> None:
 
 
 def test_files_of_a_folder_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Those of --config-dir; auth_type may be in another file than what goes with it."""
+    """Files of --config-dir; auth_type may be in another file than the options that depend on it."""
     (tmp_path / "a.conf").write_text("[nova]\nauth_type = v3applicationcredential\n")
     (tmp_path / "b.conf").write_text("[nova]\napplication_credential_id = x\n")
     load(["--config-dir", str(tmp_path)], program="program")

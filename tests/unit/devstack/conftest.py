@@ -17,5 +17,5 @@ def controller(tmp_path: Path) -> Node:
 
 @pytest.fixture
 def compute(tmp_path: Path) -> Node:
-    """A node that is there for servers alone."""
+    """A node that only runs servers."""
     return make_node(tmp_path, COMPUTE)

@@ -1,4 +1,4 @@
-"""A node on which DevStack calls the plug-in; everything that DevStack itself would do is written down."""
+"""A node on which DevStack calls the plug-in; what DevStack itself would do is only recorded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 _HERE = Path(__file__).parent
 _REPOSITORY = Path(__file__).parents[3]
 
-#: As stack.sh runs the plug-in, and stricter: a variable that nobody gave a value to ends it.
+#: Runs the plug-in like stack.sh, but stricter: an unset variable is an error.
 _PROGRAM = """
 set -o errexit -o nounset
 source "$FUNCTIONS"
@@ -18,10 +18,10 @@ source "$PLUGIN/settings"
 source "$PLUGIN/plugin.sh" "$@"
 """
 
-#: What a node has that has everything.
+#: Services of a node that has everything.
 CONTROLLER = ("key", "mysql", "rabbit", "n-api", "n-cond", "n-sch", "n-cpu", "placement-api", "tempest")
 
-#: What a node has that is there for servers alone.
+#: Services of a node that only runs servers.
 COMPUTE = ("n-cpu", "placement-client")
 
 PHASES = ("pre-install", "install", "post-config", "extra", "test-config")
@@ -35,9 +35,9 @@ class PluginError(Exception):
 class Node:
     """A node with its files.
 
-    :ivar folder: where all files are
-    :ivar services: those that local.conf enables
-    :ivar variables: what local.conf and DevStack set
+    :ivar folder: folder of all files
+    :ivar services: services that local.conf enables
+    :ivar variables: variables that local.conf and DevStack set
     """
 
     folder: Path
@@ -46,60 +46,60 @@ class Node:
 
     @property
     def nova_conf(self) -> Path:
-        """Nova's configuration."""
+        """Nova's configuration file."""
         return self.folder / "etc" / "nova" / "nova.conf"
 
     @property
     def conf(self) -> Path:
-        """Our configuration."""
+        """Our configuration file."""
         return self.folder / "etc" / "lease-scheduler" / "lease-scheduler.conf"
 
     @property
     def uwsgi_conf(self) -> Path:
-        """How the API is served."""
+        """uWSGI's configuration of our API."""
         return self.conf.with_name("lease-scheduler-api-uwsgi.ini")
 
     @property
     def uwsgi(self) -> Path:
-        """The uWSGI of all services."""
+        """The uWSGI program that all services share."""
         return self.folder / "usr" / "bin" / "uwsgi"
 
     def cell_conf(self, number: int) -> Path:
-        """Configuration of the conductor of a cell."""
+        """Return the configuration file of the conductor of a cell."""
         return self.nova_conf.with_name(f"nova_cell{number}.conf")
 
     @property
     def state(self) -> Path:
-        """What is kept on the node."""
+        """The folder in which our service keeps its state."""
         return self.folder / "data" / "lease-scheduler"
 
     @property
     def anchor(self) -> Path:
-        """What nova-compute adds to the host's inventory."""
+        """Nova's provider configuration, which adds to the host's inventory."""
         return self.folder / "etc" / "nova" / "provider_config" / "lease-anchor.yaml"
 
     @property
     def site(self) -> Path:
-        """The site of the web server."""
+        """The web server's configuration of our site."""
         return self.folder / "sites" / "lease-scheduler-api.conf"
 
     @property
     def constraints(self) -> Path:
-        """The versions that DevStack installs."""
+        """The file of the versions that DevStack installs."""
         return self.folder / "requirements" / "upper-constraints.txt"
 
     @property
     def tempest_conf(self) -> Path:
-        """Tempest's configuration."""
+        """Tempest's configuration file."""
         return self.folder / "tempest.conf"
 
     @property
     def programs(self) -> Path:
-        """Where installed programs are."""
+        """Folder of the installed programs."""
         return Path(self.variables["PROGRAMS"])
 
     def run(self, *words: str) -> list[tuple[str, ...]]:
-        """Call the plug-in and give what it called in turn, each with its arguments.
+        """Call the plug-in and return its calls in order, each with its arguments.
 
         :param words: mode and phase
         :raises PluginError: it has ended the run, with the reason
@@ -110,11 +110,11 @@ class Node:
         return self.calls()
 
     def stack(self) -> dict[str, list[tuple[str, ...]]]:
-        """What is called in each phase of stack.sh."""
+        """Return the plug-in's calls in each phase of stack.sh."""
         return {phase: self.run("stack", phase) for phase in PHASES}
 
     def bash(self, program: str, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-        """Run a program of bash with the node's variables and with arguments."""
+        """Run a bash program with the node's variables and with arguments."""
         (self.folder / "calls").write_text("")
         command = ["bash", "-c", program, "stack.sh", *words]
         variables = self._all_variables() | more
@@ -123,7 +123,7 @@ class Node:
         )
 
     def calls(self) -> list[tuple[str, ...]]:
-        """What the last program called."""
+        """Return the calls of the last program."""
         return [tuple(line.split("\t")) for line in (self.folder / "calls").read_text().splitlines()]
 
     def _all_variables(self) -> dict[str, str]:
@@ -138,9 +138,9 @@ class Node:
 
 
 def make_node(folder: Path, services: tuple[str, ...] = CONTROLLER, **variables: str) -> Node:
-    """A node on which DevStack has come to where plug-ins are called.
+    """Return a node on which DevStack is about to call plug-ins.
 
-    :param variables: further ones; an empty value leaves one out
+    :param variables: further ones; an empty value removes one
     """
     programs = folder / "bin"
     usual = {
@@ -164,11 +164,11 @@ def make_node(folder: Path, services: tuple[str, ...] = CONTROLLER, **variables:
     }
     node = Node(folder, services, {name: value for name, value in (usual | variables).items() if value})
     programs.mkdir()
-    # Is written down as well, and does nothing.
+    # It is recorded as well, and does nothing.
     manage = programs / "lease-scheduler-manage"
     manage.write_text('#!/bin/bash\nIFS=$\'\\t\'\necho "manage\t$*" >> "$CALLS"\n')
     manage.chmod(0o755)
-    # As DevStack installs it, from the packages of the system.
+    # As DevStack installs it, from the distribution's packages.
     node.uwsgi.parent.mkdir(parents=True)
     node.uwsgi.write_text("#!/bin/bash\n")
     node.uwsgi.chmod(0o755)

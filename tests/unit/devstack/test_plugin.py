@@ -1,4 +1,4 @@
-"""The DevStack plug-in: what it calls in each phase, and the configuration that comes of it."""
+"""The DevStack plug-in: what it calls in each phase, and the resulting configuration."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _REPOSITORY = Path(__file__).parents[3]
 _WSGI = "lease_scheduler.cmd.wsgi:application"
 _SHIPPED_ANCHOR = _REPOSITORY / "etc" / "nova" / "provider_config" / "lease-anchor.yaml"
 
-#: Groups of our configuration whose options are those of libraries.
+#: Groups of our configuration whose options are defined by libraries.
 _OF_LIBRARIES = {"DEFAULT", "database", "keystone_authtoken"}
 
 
 def _sections(path: Path) -> dict[str, dict[str, list[str]]]:
-    """All values of all options by section; no section is there twice."""
+    """Return all values of all options by section; each section occurs once."""
     found: dict[str, dict[str, list[str]]] = {}
     section = ""
     for line in path.read_text().splitlines():
@@ -44,7 +44,7 @@ def _sections(path: Path) -> dict[str, dict[str, list[str]]]:
 
 
 def _limit(definition: str) -> tuple[str, ...]:
-    """How RabbitMQ is told to keep the queues of notifications short."""
+    """Return the policy with which RabbitMQ limits the length of the notification queues."""
     pattern = "^((versioned|lease)_)?notifications[.]"
     name = "lease-scheduler-notifications"
     return ("sudo", "rabbitmqctl", "set_policy", "--apply-to", "queues", name, pattern, definition)
@@ -55,7 +55,7 @@ def _limit(definition: str) -> tuple[str, ...]:
 
 
 def test_a_controller_is_stacked(controller: Node) -> None:
-    """Each phase does its part, in the order that it needs: the whole contract at a glance."""
+    """Each phase does its part, in the required order: the whole contract at a glance."""
     calls = controller.stack()
     programs, conf = str(controller.programs), str(controller.conf)
     uwsgi_conf, anchor = str(controller.uwsgi_conf), str(controller.anchor)
@@ -92,7 +92,7 @@ def test_a_controller_is_stacked(controller: Node) -> None:
 
 
 def test_a_compute_node_is_stacked(compute: Node) -> None:
-    """Of us it needs one file and some lines of nova.conf: no package, no process, nothing in Keystone."""
+    """It needs one file and some lines of nova.conf from us: no package, no process, nothing in Keystone."""
     calls = compute.stack()
     assert calls["install"] == [("echo_summary", "Installing lease-scheduler")]
     assert calls["post-config"] == [
@@ -168,7 +168,7 @@ def test_everything_is_cleaned_up(controller: Node) -> None:
 
 
 def test_a_compute_node_is_cleaned_up(compute: Node) -> None:
-    """Also if nova.conf is gone already."""
+    """Also if nova.conf is already gone."""
     compute.stack()
     compute.nova_conf.unlink()
     assert compute.run("unstack") == []
@@ -178,7 +178,7 @@ def test_a_compute_node_is_cleaned_up(compute: Node) -> None:
 
 
 def test_the_site_does_not_grow(controller: Node) -> None:
-    """Also if it was there before the first run, as older versions of the plug-in left it."""
+    """Also if older versions of the plug-in have left their lines."""
     controller.site.parent.mkdir()
     controller.site.write_text("ProxyPass of another time\n")
     for _ in range(2):
@@ -202,7 +202,7 @@ def test_only_the_node_with_the_broker_limits_its_queues(compute: Node) -> None:
 @pytest.mark.parametrize("services", [CONTROLLER, ("n-sch",)])
 @pytest.mark.parametrize("phase", ["pre-install", "post-config"])
 def test_a_library_that_is_held_too_low_ends_the_run(tmp_path: Path, services: tuple[str, ...], phase: str) -> None:
-    """Before anything is installed, with the name of the file in which that can be changed."""
+    """Before anything is installed; the error names the file in which the version can be changed."""
     node = make_node(tmp_path, services)
     node.constraints.write_text("alembic===1.99\nOslo_Messaging===18.2.0\n")
     said = rf"\[ERROR\] .*oslo\.messaging 18\.3\.0 or later.*{node.constraints} holds it at 18\.2\.0"
@@ -215,7 +215,7 @@ def test_a_library_that_is_held_too_low_ends_the_run(tmp_path: Path, services: t
     [
         "oslo.messaging===18.3.0\n",
         "oslo.messaging===18.10.0\n",
-        # Of several for several versions of Python pip takes the one that fits.
+        # If there are several versions for several Pythons, pip takes the one that fits.
         "oslo.messaging===18.2.0;python_version=='3.11'\noslo.messaging===18.4.0;python_version>='3.12'\n",
         "# oslo.messaging===18.2.0\n-e file:///opt/stack/oslo.messaging#egg=oslo.messaging\n",
         "",
@@ -322,7 +322,7 @@ def test_our_programs_take_the_configuration(controller: Node) -> None:
 
 
 def test_every_option_of_ours_exists(tmp_path: Path) -> None:
-    """oslo.config takes no notice of an option that is misspelt."""
+    """oslo.config ignores misspelt options."""
     node = make_node(
         tmp_path,
         (*CONTROLLER, "tls-proxy"),
@@ -375,7 +375,7 @@ def test_the_tables_are_made(tmp_path: Path) -> None:
 
 
 def test_nova_scheduler_gets_filter_and_weigher(controller: Node) -> None:
-    """Under the names under which a real Nova has been seen to load them."""
+    """Under names under which a real Nova loads them."""
     controller.stack()
     found = _sections(controller.nova_conf)["filter_scheduler"]
     assert found == {
@@ -441,7 +441,7 @@ def test_a_nova_conf_without_filters_keeps_those_of_nova(controller: Node) -> No
     ],
 )
 def test_the_filter_reads_its_options(tmp_path: Path, variables: dict[str, str], rules: Rules, freepool: str) -> None:
-    """The engine and the filter call the pool by the same name."""
+    """The engine and the filter use the same name for the pool."""
     node = make_node(tmp_path, CONTROLLER, **variables)
     node.stack()
     known = {option.dest for option in options.OPTIONS}
@@ -470,7 +470,7 @@ def test_every_node_of_nova_sends_versioned_notifications(
 
 
 def test_the_conductors_of_the_cells_send_to_where_all_of_nova_does(controller: Node) -> None:
-    """They say that a host is new, and their own broker is another virtual host."""
+    """They report new hosts, and their own broker is a different virtual host."""
     controller.nova_conf.write_text(
         "[DEFAULT]\ntransport_url = rabbit://own/\n[oslo_messaging_notifications]\ntransport_url = rabbit://told/\n"
     )

@@ -24,13 +24,13 @@ VM = Resources({VCPU: 1, MEMORY_MB: 1024})
 
 
 class World:
-    """A run that can be looked into between its events."""
+    """A run that can be inspected between its events."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
 
     def until(self, instant: int) -> World:
-        """Go on until an instant, everything of it included."""
+        """Continue up to and including an instant."""
         run = self.run
         while (event := run._next_instant()) is not None and event <= instant:
             run.clock.set(max(run.clock.now(), event))
@@ -41,20 +41,20 @@ class World:
         return self
 
     def unattended_until(self, instant: int) -> World:
-        """Let time pass without looking at anything that is due, as an engine that was away does."""
+        """Let time pass without processing anything that is due, as if the engine was away."""
         self.run.clock.set(instant)
         self.run.engine.step()
         check_plan(self.run.planner.plan, instant)
         return self
 
     def end(self) -> World:
-        """Go on until nothing happens any more."""
+        """Continue until nothing is left to happen."""
         while (event := self.run._next_instant()) is not None:
             self.until(event)
         return self
 
     def __getitem__(self, lease_id: str) -> Lease:
-        """The latest value of a lease."""
+        """Return the latest value of a lease."""
         return {lease.lease_id: lease for lease in self.run.store.load()}[lease_id]
 
     @property
@@ -98,6 +98,6 @@ def make_world() -> MakeWorld:
 
 
 def request(lease_id: str, kind: LeaseKind, nodes: int = 1, duration: int = 1000, **terms: Any) -> LeaseRequest:
-    """A request of VMs that fill a host each; best-effort and deadline leases are preemptible."""
+    """Return a request for VMs that fill a host each; best-effort and deadline leases are preemptible."""
     terms.setdefault("preemptible", kind in (LeaseKind.BEST_EFFORT, LeaseKind.DEADLINE))
     return LeaseRequest(lease_id, kind, (NodeSet(nodes, VM),), terms.pop("submitted", 0), duration=duration, **terms)

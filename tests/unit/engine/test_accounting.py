@@ -1,4 +1,4 @@
-"""What leases are said to have occupied (haizea F43, F84)."""
+"""The accounted occupation of leases (haizea F43, F84)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_operations_count_and_the_time_between_does_not(make_world: MakeWorld) -
 def test_operation_that_is_broken_off_by_its_consumer(
     make_world: MakeWorld, instant: int, last: tuple[str, int, int]
 ) -> None:
-    """He has had the hosts until then."""
+    """The project has had the hosts until then."""
     world = make_world(
         request("1", BEST_EFFORT, duration=2000),
         request("2", RESERVATION, submitted=100, start=1000, duration=500),

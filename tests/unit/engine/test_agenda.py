@@ -14,7 +14,7 @@ from lease_scheduler.model.states import LeaseState
 from .conftest import request
 
 PLACE = Holding((0,), 100, 132, 500, 532)
-#: Nothing comes before its run.
+#: A place without a phase before its run.
 AT_ONCE = replace(PLACE, start=132)
 MOVED = replace(PLACE, migrations=(MigrationRound(40, 60, ((0, 1, 0),)), MigrationRound(60, 80, ((0, 0, 1),))))
 
@@ -40,7 +40,7 @@ def _lease(state: LeaseState, *holdings: Holding, number: int = 0) -> Lease:
 def test_what_is_due_follows_from_state_and_place(
     state: LeaseState, holding: Holding, due: tuple[int, Due] | None
 ) -> None:
-    """haizea F15: the first reservation counts, and while the cloud is at work its end."""
+    """haizea F15: the first reservation counts, and during an operation the end of that."""
     assert next_due(_lease(state, holding, PLACE), in_operation=False) == due
     assert next_due(_lease(state, holding, PLACE), in_operation=True) == (532, Due.OVERDUE)
     assert next_due(_lease(state), in_operation=False) is None
@@ -48,7 +48,7 @@ def test_what_is_due_follows_from_state_and_place(
 
 
 def test_ends_come_before_starts_and_equals_in_the_order_of_submission() -> None:
-    """haizea 4.1, 8.2, 16: at one instant hosts are given up before they are taken."""
+    """haizea 4.1, 8.2, 16: at one instant hosts are released before they are taken."""
     agenda = Agenda()
     for number, due in enumerate([(9, Due.START), (9, Due.CLOSE), (9, Due.RESUME), (9, Due.OVERDUE), (8, Due.START)]):
         agenda.push(_lease(LeaseState.READY, number=number), due)

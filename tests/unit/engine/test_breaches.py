@@ -1,4 +1,4 @@
-"""Terms that are not kept, and what is owed for them (haizea F95; Sotomayor 2010, section 8.4)."""
+"""Terms that are not kept, and the penalties for them (haizea F95; Sotomayor 2010, section 8.4)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _priced(lease_id: str, price: float, nodes: int = 2, **terms: int) -> LeaseR
 
 
 def test_a_late_start(make_world: MakeWorld) -> None:
-    """A penalty of 1 a second and node; the boot takes 40 s."""
+    """A penalty of 1 per second and node; the boot takes 40 s."""
     lease = _priced("1", 1000.0, start=100, duration=300)
     world = make_world(
         lease, cloud=CloudBehaviour(boot_time=40), engine=EXACT, penalty="proportional", policies=HOURLY
@@ -59,7 +59,7 @@ def test_a_little_late_is_no_breach(make_world: MakeWorld, boot_time: int, breac
 
 
 def test_what_keeps_its_terms_breaches_none(make_world: MakeWorld) -> None:
-    """Preempted best-effort work and suspended deadline leases were promised nothing else."""
+    """Preempted best-effort work and suspended deadline leases break no promise."""
     world = make_world(
         request("1", BEST_EFFORT, 2, 5000),
         request("2", DEADLINE, 1, 500, submitted=5, start=10, deadline=9000),
@@ -72,7 +72,7 @@ def test_what_keeps_its_terms_breaches_none(make_world: MakeWorld) -> None:
 
 
 def test_penalties_are_never_more_than_the_price(make_world: MakeWorld) -> None:
-    """A late start and a node that is missing for the rest: 80 and 200 at 1 a second, of a price of 100."""
+    """A late start and a node that is missing from then on: 80 and 200 at 1 per second, of a price of 100."""
     cloud = CloudBehaviour(boot_time=40, host_failures=(HostFailure(0, 200, 10_000),))
     world = make_world(
         _priced("1", 100.0, start=100, duration=300),
@@ -119,7 +119,7 @@ def test_a_missing_node_that_is_replaced_is_missing_no_more(make_world: MakeWorl
 
 
 def test_what_fails_has_ended_early(make_world: MakeWorld) -> None:
-    """Its VMs never start; the whole of it is not delivered."""
+    """Its VMs never start, so the whole of it is not delivered."""
     cloud = CloudBehaviour(boot_failure_probability=1.0)
     world = make_world(_priced("1", 50.0, start=100, duration=300), cloud=cloud, engine=EXACT, penalty="tiered").end()
     assert world["1"].state is LeaseState.FAILED
@@ -128,7 +128,7 @@ def test_what_fails_has_ended_early(make_world: MakeWorld) -> None:
 
 
 def test_a_missed_deadline(make_world: MakeWorld) -> None:
-    """The only host dies, and what is left cannot be done in time."""
+    """The only host dies, and the remaining work cannot be done in time."""
     world = make_world(
         request("1", DEADLINE, 1, 1000, start=0, deadline=1500),
         hosts=1,
@@ -140,7 +140,7 @@ def test_a_missed_deadline(make_world: MakeWorld) -> None:
 
 
 def test_an_offer_that_is_withdrawn(make_world: MakeWorld) -> None:
-    """Its hosts die while its consumer thinks about it; nothing was to be delivered yet."""
+    """Its hosts die before the project has answered; nothing was due yet."""
     world = make_world(
         hosts=1,
         cloud=CloudBehaviour(host_failures=(HostFailure(0, 100, 100_000),)),
@@ -153,7 +153,7 @@ def test_an_offer_that_is_withdrawn(make_world: MakeWorld) -> None:
 
 
 def test_work_that_may_not_be_interrupted_and_is(make_world: MakeWorld) -> None:
-    """It begins late, its place is promised to another one, and what it did is lost."""
+    """It starts late, its place is promised to another lease, and its work is lost."""
     world = make_world(
         request("1", BEST_EFFORT, 1, 1000, preemptible=False),
         request("2", RESERVATION, 1, 500, submitted=10, start=1000),

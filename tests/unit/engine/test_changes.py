@@ -1,4 +1,4 @@
-"""Terms that say how a lease gives way, and what is passed through, change alone (issue 16; haizea F26)."""
+"""Attributes for preemption, and those that are only passed through, can be changed alone (issue 16; haizea F26)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_what_does_not_concern_its_place_leaves_it_there(make_world: MakeWorld, 
 
 
 def test_the_price_stays_to_the_last_digit(make_world: MakeWorld) -> None:
-    """A third of an hour divides and multiplies into another number."""
+    """A third of an hour, which floating-point division and multiplication would change."""
     world = make_world(
         request("1", RESERVATION, 3, 1200, start=100, extras={"simul_userrate": "0.7"}), hosts=3, pricing="maximum"
     ).until(200)
@@ -72,7 +72,7 @@ def test_who_is_not_preemptible_any_more_stays(make_world: MakeWorld) -> None:
 
 @pytest.mark.parametrize("changed", [{"preemptible": False}, {"preemption_mode": PreemptionMode.DELETE}])
 def test_who_is_to_be_suspended_cannot_get_out_of_it(make_world: MakeWorld, changed: dict[str, Any]) -> None:
-    """Otherwise a tenant would break a promise that was made to another."""
+    """Otherwise a tenant could break a promise that was made to another."""
     world = make_world(
         request("1", BEST_EFFORT, 2, 1000),
         request("2", RESERVATION, 2, 300, start=600, submitted=100),
@@ -81,7 +81,7 @@ def test_who_is_to_be_suspended_cannot_get_out_of_it(make_world: MakeWorld, chan
     with pytest.raises(NoPlaceError, match="its hosts are promised to other leases"):
         _change(world, "1", **changed)
     assert world["1"] == before
-    # What does not concern that can be changed.
+    # Attributes without influence on that can be changed.
     assert _change(world, "1", extras={"note": "x"}).holdings == before.holdings
     assert world.until(700)["2"].state is LeaseState.ACTIVE
     assert world.end()["1"].accumulated == 1000

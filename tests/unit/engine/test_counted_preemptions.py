@@ -1,4 +1,4 @@
-"""Preemptions are counted with and without loss, and apart from leases that are only moved (haizea F36, F57, F60)."""
+"""Preemptions are counted with and without loss, apart from leases that are only moved (haizea F36, F57, F60)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_lease_that_has_not_begun_loses_its_place_and_no_work(make_world: Make
 
 
 def test_a_lease_that_is_planned_elsewhere_in_time_is_moved(make_world: MakeWorld) -> None:
-    """The deadline lease has slack and has not begun: it begins later, and is not preempted."""
+    """The deadline lease has slack and has not started: it starts later, and is not preempted."""
     world = make_world(
         _request("1", DEADLINE, 2, start=500, duration=200, deadline=5000),
         _request("2", RESERVATION, 2, 100, start=400),
@@ -83,7 +83,7 @@ def test_a_deadline_lease_that_is_suspended_is_preempted(make_world: MakeWorld) 
 
 
 class LastFirst(ByKind):
-    """Takes the candidates in the opposite order, and never the lease 2."""
+    """Takes the candidates in reverse order, and never lease 2."""
 
     def choose(self, preemptor: LeaseRequest, candidates: Sequence[Victim]) -> Sequence[Victim]:
         return [victim for victim in reversed(candidates) if victim.lease.lease_id != "2"]
@@ -91,7 +91,7 @@ class LastFirst(ByKind):
 
 @pytest.mark.parametrize(("nodes", "suspended"), [(1, {"1"}), (2, {"1", "3"}), (3, set())])
 def test_a_policy_chooses_its_victims(make_world: MakeWorld, nodes: int, suspended: set[str]) -> None:
-    """haizea F36: the planner takes as few of them as make room, in their order, and none that is left out."""
+    """haizea F36: the planner takes as few victims as needed, in the policy's order, and never excluded leases."""
     leases = [_request(str(number), BEST_EFFORT, submitted=number) for number in (1, 2, 3)]
     world = make_world(*leases, hosts=3, planning={"room_lead": RoomLead.LOSE})
     planner = world.run.planner

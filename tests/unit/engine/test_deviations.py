@@ -1,4 +1,4 @@
-"""When the world does not do what was planned (haizea F95)."""
+"""Deviations of the cloud from the plan (haizea F95)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_reservation_whose_hosts_are_not_free_in_time_goes_elsewhere(make_worl
 
 
 def test_or_begins_as_soon_as_they_are_free(make_world: MakeWorld) -> None:
-    """No other host: the reservation begins late, ends in time, and says so in the counters."""
+    """No other host: the reservation starts late, ends in time, and the counters show that."""
     world = make_world(
         request("1", BEST_EFFORT, 1, duration=5000),
         request("2", RESERVATION, 1, submitted=10, start=1000, duration=500),
@@ -63,7 +63,7 @@ def test_a_boot_that_never_succeeds_is_given_up_with_the_reason(make_world: Make
 
 
 def test_a_failed_boot_is_tried_on_another_host(make_world: MakeWorld) -> None:
-    """The seed lets the first boot fail and the second succeed."""
+    """With this seed the first boot fails and the second succeeds."""
     world = make_world(
         request("1", RESERVATION, start=100, duration=300), cloud=CloudBehaviour(boot_failure_probability=0.5, seed=4)
     ).end()
@@ -84,7 +84,7 @@ def test_a_failed_boot_is_tried_on_another_host(make_world: MakeWorld) -> None:
 def test_a_host_that_dies_under_a_running_lease(
     make_world: MakeWorld, kind: LeaseKind, terms: dict[str, int], state: LeaseState, started_again: int
 ) -> None:
-    """Promises of capacity go on elsewhere until their end; work starts over, if there is time for it."""
+    """Promises of capacity continue elsewhere until their end; work starts over, if there is time for it."""
     world = make_world(request("1", kind, duration=1000, **terms), cloud=DOWN).end()
     lease = world["1"]
     assert (lease.state, lease.started) == (state, started_again)
@@ -98,7 +98,7 @@ def test_a_host_that_dies_under_a_running_lease(
 
 
 def test_a_reservation_without_any_other_host_goes_on_without_it(make_world: MakeWorld) -> None:
-    """What is left of the capacity is its consumer's, and he is told what is missing."""
+    """The project keeps the rest of the capacity, and is told what is missing."""
     world = make_world(request("1", RESERVATION, 2, start=0, duration=1000), cloud=DOWN).until(500)
     assert world["1"].reason == "its host failed, and no other is free"
     assert world.counters["missing_vms"] == 1
@@ -136,7 +136,7 @@ def test_a_lease_is_whole_again_when_its_host_is_back(make_world: MakeWorld) -> 
 
 
 def test_a_closed_host_takes_nothing_new_and_keeps_what_runs(make_world: MakeWorld) -> None:
-    """As when an operator disables its compute service; what is planned there is moved."""
+    """As when an operator disables its compute service; what is planned there moves."""
     world = make_world(
         request("1", BEST_EFFORT, 1, duration=1000),
         request("2", RESERVATION, 1, start=0, duration=300),
@@ -160,7 +160,7 @@ def test_a_closed_host_takes_nothing_new_and_keeps_what_runs(make_world: MakeWor
 
 
 def test_what_is_planned_on_a_dead_host_soon_is_moved_and_later_leases_wait(make_world: MakeWorld) -> None:
-    """host_repair_time: the host is thought to be back in 600 s, and is for the last reservation."""
+    """host_repair_time: the host is expected back in 600 s, and is back in time for the last reservation."""
     cloud = CloudBehaviour(host_failures=(HostFailure(host=0, instant=500, duration=600),))
     world = make_world(
         request("1", RESERVATION, 1, start=800, duration=100),
@@ -189,12 +189,12 @@ def test_saved_memory_is_lost_with_its_host(make_world: MakeWorld) -> None:
         hosts=1,
         cloud=CloudBehaviour(host_failures=(HostFailure(host=0, instant=710, duration=90),)),
     ).end()
-    # It was resuming since 700 when the host died; the host is back at 800.
+    # It had been resuming since 700 when the host died; the host is back at 800.
     assert (world["1"].state, world["1"].accumulated, world["1"].ended) == (LeaseState.DONE, 1000, 1800)
 
 
 def test_a_lease_that_can_never_have_a_place_ends_with_the_run(make_world: MakeWorld) -> None:
-    """No lease is lost: one host stays away for good as far as the run goes, and says so."""
+    """No lease is lost: one host stays away for the whole run, and the result says so."""
     cloud = CloudBehaviour(host_failures=(HostFailure(host=0, instant=10, duration=10**9),))
     world = make_world(request("1", BEST_EFFORT, 2, submitted=20), request("2", BEST_EFFORT, 1), cloud=cloud)
     world.until(10**6)
@@ -205,7 +205,7 @@ def test_a_lease_that_can_never_have_a_place_ends_with_the_run(make_world: MakeW
 
 
 def test_what_is_shelved_survives_its_host(make_world: MakeWorld) -> None:
-    """It is in the image store; the lease goes on elsewhere with nothing lost."""
+    """It is in the image store, so the lease continues elsewhere without any loss."""
     world = make_world(
         request("1", BEST_EFFORT, duration=1000, preemption_mode=PreemptionMode.SHELVE),
         request("2", RESERVATION, 2, submitted=10, start=400, duration=300),
@@ -222,7 +222,7 @@ def test_what_is_shelved_survives_its_host(make_world: MakeWorld) -> None:
 
 
 def test_what_is_stopped_goes_on_where_it_was(make_world: MakeWorld) -> None:
-    """A host is free from 500 on; the stopped servers are on the other one, which is free at 700."""
+    """One host is free from 500 on; the stopped servers are on the other one, which is free at 700."""
     world = make_world(
         request("1", BEST_EFFORT, duration=1000, preemption_mode=PreemptionMode.STOP),
         request("2", RESERVATION, 1, submitted=10, start=400, duration=100),
@@ -242,7 +242,7 @@ def test_what_is_stopped_goes_on_where_it_was(make_world: MakeWorld) -> None:
 def test_a_host_fails_at_the_very_second_at_which_its_lease_ends(
     make_world: MakeWorld, until: int | None, victim: bool
 ) -> None:
-    """No other host is looked for, for a run of no length."""
+    """No other host is searched for, because there is nothing left to run."""
     ends = request("ends", LeaseKind.RESERVATION, start=10, duration=590)
     others = [request("other", LeaseKind.BEST_EFFORT, submitted=20, duration=5_000)] if victim else []
     world = make_world(ends, *others, hosts=2).until(599)

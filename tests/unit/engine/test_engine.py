@@ -49,7 +49,7 @@ def test_hosts_change_hands_without_a_gap(make_world: MakeWorld) -> None:
 
 
 def test_work_that_is_over_early_frees_its_hosts(make_world: MakeWorld) -> None:
-    """haizea F49: whoever waits gets them at that very second."""
+    """haizea F49: waiting leases get them at that very second."""
     world = make_world(
         WorkloadLease(request("1", BEST_EFFORT, 2, duration=5000), real_duration=700), request("2", BEST_EFFORT, 2)
     ).end()
@@ -144,7 +144,7 @@ def test_a_lease_that_cannot_be_suspended_starts_over(make_world: MakeWorld) -> 
     [(1010, LeaseState.MIGRATING), (1090, LeaseState.SUSPENDED_SCHEDULED), (1116, LeaseState.RESUMED_READY)],
 )
 def test_a_lease_can_be_cancelled_on_its_way_back(make_world: MakeWorld, instant: int, state: LeaseState) -> None:
-    """haizea F16: while its memory moves from 1000 to 1082, waits, and is back 16 s before its time."""
+    """haizea F16: while its memory moves from 1000 to 1082, while it waits, and when it is restored 16 s early."""
     world = make_world(
         request("1", BEST_EFFORT, duration=5000),
         request("2", RESERVATION, start=0, duration=1100),
@@ -159,7 +159,7 @@ def test_a_lease_can_be_cancelled_on_its_way_back(make_world: MakeWorld, instant
 
 
 def test_a_queued_lease_can_be_cancelled(make_world: MakeWorld) -> None:
-    """haizea F16: and whoever is behind it moves up."""
+    """haizea F16: and the lease behind it moves up."""
     world = make_world(
         *(request(i, BEST_EFFORT, nodes, 1000) for i, nodes in (("1", 1), ("2", 2), ("3", 1))),
         planning={"backfilling_limit": 0},
@@ -170,7 +170,7 @@ def test_a_queued_lease_can_be_cancelled(make_world: MakeWorld) -> None:
 
 
 def test_requests_are_decided_on_after_what_ends_at_that_instant(make_world: MakeWorld) -> None:
-    """haizea 4.1, 8.2, 16: an immediate lease finds the hosts that come free at that very second."""
+    """haizea 4.1, 8.2, 16: an immediate lease gets hosts that come free at that very second."""
     world = make_world(
         request("1", RESERVATION, 2, start=0, duration=100),
         request("2", LeaseKind.IMMEDIATE, 2, submitted=99, duration=10),
@@ -188,7 +188,7 @@ def test_nothing_new_begins_within_the_lead(make_world: MakeWorld) -> None:
 
 @pytest.mark.parametrize(("submitted", "accepted"), [(900, False), (800, True)])
 def test_a_running_lease_is_left_its_grace(make_world: MakeWorld, submitted: int, accepted: bool) -> None:
-    """150 s of grace and 32 s of suspension: 100 s before the start is too late to ask for its host."""
+    """150 s of grace and 32 s of suspension: a request 100 s before the start is too late."""
     world = make_world(
         request("1", BEST_EFFORT, duration=5000),
         request("2", RESERVATION, submitted=submitted, start=1000, duration=500),
@@ -204,7 +204,7 @@ def test_a_running_lease_is_left_its_grace(make_world: MakeWorld, submitted: int
 
 @pytest.mark.parametrize("mode", [PreemptionMode.DELETE, PreemptionMode.SHELVE])
 def test_grace_is_for_what_runs(make_world: MakeWorld, mode: PreemptionMode) -> None:
-    """Nothing of the first lease has begun when the second one takes its place."""
+    """The first lease has not started when the second one takes its place."""
     world = make_world(
         request("0", RESERVATION, start=0, duration=990),
         request("1", BEST_EFFORT, duration=500, preemption_mode=mode),

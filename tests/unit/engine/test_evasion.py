@@ -48,7 +48,7 @@ def test_one_that_may_not_move_while_it_runs_does_not(make_world: MakeWorld) -> 
 
 
 def test_a_deadline_lease_that_would_be_late_does_not(make_world: MakeWorld) -> None:
-    """It moves only if it is done in time there."""
+    """It moves only if it then ends in time."""
     world = make_world(
         request("1", LeaseKind.DEADLINE, 1, duration=800, start=0, deadline=4000, preemption_mode=MIGRATE),
         request("2", RESERVATION, 2, submitted=10, start=400, duration=500),

@@ -1,4 +1,4 @@
-"""Who was to make room for a lease that is not there any more goes on, or comes back sooner."""
+"""When a lease disappears, the leases that were to make room for it continue, or resume sooner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that take longer than planned, and who has to wait for them (haizea F95)."""
+"""Operations that take longer than planned, and the leases that have to wait for them (haizea F95)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SLOW_BOOT = CloudBehaviour(boot_time=40)
 
 
 def _kept(world: World, lease_id: str) -> tuple[LeaseState, int, int | None]:
-    """State, seconds run and end of a lease."""
+    """Return state, seconds of run and end of a lease."""
     lease = world[lease_id]
     return lease.state, lease.accumulated, lease.ended
 
@@ -32,7 +32,7 @@ def _kept(world: World, lease_id: str) -> tuple[LeaseState, int, int | None]:
 def test_a_late_start_before_a_reservation_is_made_up_for_behind_it(
     make_world: MakeWorld, kind: LeaseKind, terms: dict[str, int]
 ) -> None:
-    """The hosts are promised from 1000 on: it is suspended by then and runs what is missing when they are free."""
+    """The hosts are promised from 1000 on: it is suspended for that, and runs the rest when they are free."""
     world = make_world(
         request("1", RESERVATION, start=1000, duration=500), request("2", kind, **terms), hosts=1, cloud=SLOW_BOOT
     ).end()
@@ -44,7 +44,7 @@ def test_a_late_start_before_a_reservation_is_made_up_for_behind_it(
 def test_a_late_start_that_cannot_be_suspended_is_repeated(
     make_world: MakeWorld, kind: LeaseKind, terms: dict[str, int]
 ) -> None:
-    """Its work is lost, its promise is kept behind the reservation."""
+    """Its work is lost; its promise is kept behind the reservation."""
     world = make_world(
         request("1", RESERVATION, start=1000, duration=500),
         request("2", kind, **terms),
@@ -56,7 +56,7 @@ def test_a_late_start_that_cannot_be_suspended_is_repeated(
 
 
 def test_a_deadline_lease_whose_first_part_starts_late_still_runs_in_full(make_world: MakeWorld) -> None:
-    """It is to be suspended for a lease in a hurry anyway; what is missing is added to its last part."""
+    """It has to be suspended for an urgent lease anyway, so the missing time is added to its last part."""
     world = make_world(
         request("1", DEADLINE, start=0, duration=2000, deadline=9000),
         request("2", DEADLINE, start=1000, duration=500, deadline=1600),
@@ -73,9 +73,9 @@ def test_a_deadline_lease_whose_first_part_starts_late_still_runs_in_full(make_w
 def test_a_late_start_moves_a_deadline_lease_that_can_wait(
     make_world: MakeWorld, deadline: int, states: tuple[str, str]
 ) -> None:
-    """The first one was suspended for the second one, which would be over too late if it had to give up its hosts.
+    """The first one was suspended for the second one, which would be too late if it had to give up its hosts.
 
-    It goes on 40 s later if its deadline allows; if not, what was promised first is kept.
+    The first one resumes 40 s later if its deadline allows; otherwise the older promise is kept.
     """
     world = make_world(
         request("1", DEADLINE, start=0, duration=2000, deadline=deadline),
@@ -90,7 +90,7 @@ def test_a_late_start_moves_a_deadline_lease_that_can_wait(
 
 
 def test_a_deadline_lease_that_starts_too_late_for_its_deadline_fails_at_once(make_world: MakeWorld) -> None:
-    """haizea F56: a part of its duration is of no use."""
+    """haizea F56: a part of its duration would be useless."""
     world = make_world(request("1", DEADLINE, start=0, deadline=1039), cloud=SLOW_BOOT).end()
     assert _kept(world, "1")[0] is LeaseState.FAILED
     assert world["1"].ended == 40
@@ -100,14 +100,14 @@ def test_a_deadline_lease_that_starts_too_late_for_its_deadline_fails_at_once(ma
 
 
 def test_a_late_start_moves_those_that_were_promised_nothing(make_world: MakeWorld) -> None:
-    """The waiting best-effort lease gives its place up, so that the first one can end."""
+    """The waiting best-effort lease gives up its place, so that the first one can finish."""
     world = make_world(request("1", BEST_EFFORT), request("2", BEST_EFFORT), hosts=1, cloud=SLOW_BOOT).end()
     assert _kept(world, "1") == (LeaseState.DONE, 1000, 1040)
     assert _kept(world, "2") == (LeaseState.DONE, 1000, 2080)
 
 
 def test_work_that_is_done_in_the_time_of_the_shutdown_is_not_suspended(make_world: MakeWorld) -> None:
-    """40 s late, 100 s are kept for the shutdown: the work is over in time, and a shutdown follows."""
+    """40 s late, with 100 s reserved for the shutdown: the work is done in time, and a shutdown follows."""
     world = make_world(
         request("1", RESERVATION, start=1100, duration=500),
         request("2", BEST_EFFORT),
@@ -121,7 +121,7 @@ def test_work_that_is_done_in_the_time_of_the_shutdown_is_not_suspended(make_wor
 
 @pytest.mark.parametrize("kind", [RESERVATION, LeaseKind.IMMEDIATE])
 def test_vms_that_are_not_ready_before_the_end_are_given_up(make_world: MakeWorld, kind: LeaseKind) -> None:
-    """The hosts are free at the end of the interval, whatever became of the boot."""
+    """The hosts are free at the end of the interval, whatever the result of the boot."""
     terms = {"start": 0} if kind is RESERVATION else {}
     world = make_world(
         request("1", kind, duration=300, **terms),
@@ -162,7 +162,7 @@ def test_work_that_went_on_to_its_end_unattended_is_done(
     suspension: Suspension,
     failures: tuple[HostFailure, ...],
 ) -> None:
-    """It was to be preempted before 700, and nobody did it: at 1100 it has run its 1000 s, whatever happens then."""
+    """It was to be preempted before 700 while no engine ran: at 1100 it has run longer than its 1000 s; it is done."""
     cloud = CloudBehaviour(host_failures=failures)
     world = make_world(first, second, hosts=1, planning={"suspension": suspension}, cloud=cloud).until(100)
     assert world["1"].holdings[0].run_end <= 700
@@ -175,7 +175,7 @@ def test_work_that_went_on_to_its_end_unattended_is_done(
 
 
 def _suspended_late(make_world: MakeWorld, *others: Any, hosts: int = 1, **settings: Any) -> World:
-    """A best-effort lease that is suspended for a reservation from 1000 on; saving its memory takes longer."""
+    """Return a run in which a best-effort lease is suspended late for a reservation from 1000 on."""
     return make_world(
         request("1", BEST_EFFORT, duration=5000),
         *others,
@@ -187,7 +187,7 @@ def _suspended_late(make_world: MakeWorld, *others: Any, hosts: int = 1, **setti
 def test_a_delayed_reservation_begins_when_its_hosts_are_free_and_not_when_that_was_expected(
     make_world: MakeWorld,
 ) -> None:
-    """The hosts are held until 1032, and come free at 1016."""
+    """The hosts are expected to be held until 1032, and come free at 1016."""
     world = _suspended_late(make_world, request("2", RESERVATION, submitted=10, start=1000, duration=500))
     assert world.until(1000)["2"].holdings[0].start == 1032
     assert world.until(1016)["2"].started == 1016
@@ -198,7 +198,7 @@ def test_a_delayed_reservation_begins_when_its_hosts_are_free_and_not_when_that_
 def test_a_delayed_reservation_whose_hosts_come_free_before_its_start_begins_at_its_start(
     make_world: MakeWorld,
 ) -> None:
-    """At 980, with 20 s of buffer, the hosts are thought to be held until 1012; they come free at 996."""
+    """At 980, with a buffer of 20 s, the hosts are expected to be held until 1012; they come free at 996."""
     world = _suspended_late(
         make_world,
         request("2", RESERVATION, submitted=10, start=1000, duration=500),
@@ -211,7 +211,7 @@ def test_a_delayed_reservation_whose_hosts_come_free_before_its_start_begins_at_
 
 
 def test_a_late_suspension_gives_no_reservation_up_for_lost_too_soon(make_world: MakeWorld) -> None:
-    """It takes 320 s and not 32, and nobody knows; the reservation of 400 s gets what is left."""
+    """It takes 320 s instead of 32, unexpectedly; the reservation of 400 s gets the rest of its time."""
     world = _suspended_late(
         make_world,
         request("2", RESERVATION, submitted=10, start=1000, duration=400),
@@ -240,7 +240,7 @@ def test_a_deadline_lease_that_has_to_wait_is_planned_again(make_world: MakeWorl
 
 
 def test_a_waiting_best_effort_lease_goes_back_to_the_queue(make_world: MakeWorld) -> None:
-    """A shutdown that takes three times as long; the lease that was to follow starts right behind it."""
+    """A shutdown that takes three times as long; the next lease starts right after it."""
     world = make_world(
         request("1", RESERVATION, start=0, duration=100),
         request("2", BEST_EFFORT, duration=200),
@@ -256,7 +256,7 @@ def test_a_waiting_best_effort_lease_goes_back_to_the_queue(make_world: MakeWorl
 
 
 def test_a_reservation_moves_to_other_hosts_and_preempts_there(make_world: MakeWorld) -> None:
-    """Nobody else is free, but a best-effort lease runs that may be stopped."""
+    """No host is free, but one has a best-effort lease that may be stopped."""
     world = _suspended_late(
         make_world,
         request("2", BEST_EFFORT, duration=5000, submitted=5),
@@ -270,7 +270,7 @@ def test_a_reservation_moves_to_other_hosts_and_preempts_there(make_world: MakeW
 
 
 def test_a_late_resumption_is_made_up_for(make_world: MakeWorld) -> None:
-    """32 s planned, 64 s taken."""
+    """32 s are planned and 64 s taken."""
     world = make_world(
         request("1", BEST_EFFORT, duration=2000),
         request("2", RESERVATION, submitted=10, start=1000, duration=500),
@@ -281,7 +281,7 @@ def test_a_late_resumption_is_made_up_for(make_world: MakeWorld) -> None:
 
 
 def test_memory_that_is_moved_slower_than_planned_resumes_when_it_has_arrived(make_world: MakeWorld) -> None:
-    """haizea F54: at 100 Mb/s 82 s are planned, 123 s are taken."""
+    """haizea F54: at 100 Mb/s, 82 s are planned and 123 s taken."""
     world = make_world(
         request("1", BEST_EFFORT, duration=2000),
         request("2", RESERVATION, start=0, duration=1100),
@@ -295,7 +295,7 @@ def test_memory_that_is_moved_slower_than_planned_resumes_when_it_has_arrived(ma
 
 
 def test_memory_that_is_back_early_waits_for_the_planned_instant(make_world: MakeWorld) -> None:
-    """Resumption takes 16 of 32 s: the run begins as planned, and so it ends."""
+    """Resumption takes 16 of 32 s: the run starts and ends as planned."""
     world = make_world(
         request("1", BEST_EFFORT, duration=2000),
         request("2", RESERVATION, submitted=10, start=1000, duration=500),
@@ -307,7 +307,7 @@ def test_memory_that_is_back_early_waits_for_the_planned_instant(make_world: Mak
 
 
 def test_hosts_that_are_free_early_are_used_at_once(make_world: MakeWorld) -> None:
-    """haizea F49: a shutdown of 100 s takes 50; whoever has a place behind it moves up."""
+    """haizea F49: a shutdown of 100 s takes 50 s; the leases behind it move up."""
     world = make_world(
         request("1", RESERVATION, start=0, duration=900),
         request("2", BEST_EFFORT, duration=500),
@@ -322,7 +322,7 @@ def test_hosts_that_are_free_early_are_used_at_once(make_world: MakeWorld) -> No
 def test_a_shutdown_that_fails_ends_the_lease_all_the_same(
     make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing may keep the hosts from whoever is next."""
+    """Nothing may keep the hosts from the next lease."""
     monkeypatch.setattr(CloudBehaviour, "fails", lambda _, kind, random: kind is OperationKind.STOP)
     world = make_world(request("1", RESERVATION, start=0, duration=100), hosts=1, planning={"shutdown_time": 10}).end()
     assert _kept(world, "1") == (LeaseState.DONE, 100, 110)
@@ -332,7 +332,7 @@ def test_a_shutdown_that_fails_ends_the_lease_all_the_same(
 def test_a_boot_that_outlasts_its_place_begins_anew_where_somebody_was_promised_the_hosts(
     make_world: MakeWorld,
 ) -> None:
-    """The place is over at 100, when a reservation begins there; the boot of 150 s is repeated behind it."""
+    """The place ends at 100, when a reservation starts there; the boot of 150 s is repeated behind it."""
     world = make_world(
         request("1", RESERVATION, start=100, duration=1000),
         request("2", BEST_EFFORT, duration=100, submitted=0),
@@ -347,7 +347,7 @@ def test_a_boot_that_outlasts_its_place_begins_anew_where_somebody_was_promised_
 
 
 def test_a_resumption_that_always_fails_is_given_up(make_world: MakeWorld) -> None:
-    """What is saved is put away again after a failure, and tried again; after two the lease fails."""
+    """After a failure the saved work is suspended again and retried; after two failures the lease fails."""
     world = make_world(
         request("1", BEST_EFFORT, duration=2000),
         *(request(str(n), RESERVATION, submitted=10, start=1000 * (n - 1), duration=100) for n in range(2, 6)),
@@ -400,7 +400,7 @@ def test_memory_on_a_dead_host_is_lost_while_it_moves(make_world: MakeWorld) -> 
     assert world.until(1019)["1"].state is LeaseState.MIGRATING
     origin = world["1"].saved_on
     assert origin == (1,), "else the scenario has changed"
-    # The second reservation lost its host too, goes on at 1100 where the first one was, and ends as promised.
+    # The second reservation lost its host too, continues at 1100 on the first one's host, and ends as promised.
     assert _kept(world.end(), "3") == (LeaseState.DONE, 5000, 6000)
     assert _kept(world, "1") == (LeaseState.DONE, 2000, 6000 + 2000)
 
@@ -421,7 +421,7 @@ def test_a_deadline_lease_that_is_planned_on_a_dead_host_moves_or_fails(
 
 
 def test_a_host_that_dies_twice_is_counted_once_at_a_time(make_world: MakeWorld) -> None:
-    """A second report of a host that is down, or one that is up already, changes nothing."""
+    """A repeated report that a host is down or up changes nothing."""
     failures = (HostFailure(host=0, instant=100, duration=400), HostFailure(host=0, instant=200, duration=500))
     world = make_world(
         request("1", BEST_EFFORT, 2, submitted=150, duration=10), cloud=CloudBehaviour(host_failures=failures)
@@ -431,7 +431,7 @@ def test_a_host_that_dies_twice_is_counted_once_at_a_time(make_world: MakeWorld)
 
 
 def test_a_boot_on_a_host_that_dies_begins_elsewhere(make_world: MakeWorld) -> None:
-    """haizea F95: for every kind; the one whose promise is of work has to be in time."""
+    """haizea F95: for every kind; only a lease whose promise is about work has to be in time."""
     cloud = CloudBehaviour(boot_time=100, host_failures=(HostFailure(host=0, instant=50, duration=5000),))
     for kind, terms, end in (
         (RESERVATION, {"start": 0}, 1000),
@@ -458,7 +458,7 @@ def test_a_place_that_memory_is_on_its_way_to_may_be_lost(make_world: MakeWorld)
 
 
 def test_a_host_that_stays_away_longer_is_no_place_for_a_promise(make_world: MakeWorld) -> None:
-    """It was thought to be back at 600; at 600 the reservation goes elsewhere, preempting who runs there."""
+    """It was expected back at 600; at 600 the reservation moves elsewhere and preempts the lease there."""
     world = make_world(
         request("1", RESERVATION, 2, start=600, duration=100),
         request("2", BEST_EFFORT, duration=5000, submitted=510),
@@ -483,10 +483,10 @@ def _on(asked: LeaseRequest, host: str) -> LeaseRequest:
 def test_a_rest_that_has_no_place_for_now_is_looked_after_when_the_memory_is_saved(
     make_world: MakeWorld, free_from: int, rest: list[tuple[int, int]]
 ) -> None:
-    """The shutdown that should be over at 995 is thought to last until 1005 and is over at 998.
+    """The shutdown that should be over at 995 is expected to last until 1005 and is over at 998.
 
-    The lease is to go on there for 1114 s. If that is too long before the hosts are promised to others, it does not
-    fail as long as its memory is being saved: the hosts may be free in time, as they are here.
+    The lease is to continue there for 1114 s. Even if that is too long for the time until the hosts are promised to
+    others, it does not fail while its memory is being saved: the hosts may be free in time, as they are here.
     """
     world = make_world(
         request("1", DEADLINE, start=0, duration=2000, deadline=9000),
@@ -504,7 +504,7 @@ def test_a_rest_that_has_no_place_for_now_is_looked_after_when_the_memory_is_sav
 
 
 def test_a_rest_that_starts_over_is_moved_at_once(make_world: MakeWorld) -> None:
-    """What loses its work at 1000 is to start over on host-3 then, where a shutdown is late; host-2 is free."""
+    """The lease that loses its work at 1000 is to start over on host-3, where a shutdown is late; host-2 is free."""
     world = make_world(
         request("1", DEADLINE, start=0, duration=2000, deadline=9000),
         _on(request("2", RESERVATION, start=0, duration=985), "host-3"),

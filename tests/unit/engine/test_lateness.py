@@ -1,4 +1,4 @@
-"""Buffers that are learnt from what operations really took (haizea F95, 7.3)."""
+"""Buffers that are learnt from the actual times of operations (haizea F95, 7.3)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIXED = {"breach_tolerance": 0}
 
 
 def _series(make_world: MakeWorld, cloud: CloudBehaviour, engine: Mapping[str, Any]) -> World:
-    """A long lease on the only host that has to make room for six reservations, one after the other."""
+    """Run a long lease on the only host, which has to make room for six reservations one after the other."""
     holdings = [
         request(f"r{number}", RESERVATION, 1, 300, submitted=10 + number * 2000, start=1000 + number * 2000)
         for number in range(6)
@@ -33,7 +33,7 @@ def _series(make_world: MakeWorld, cloud: CloudBehaviour, engine: Mapping[str, A
 def test_reservations_are_late_without_and_on_time_with_what_was_learnt(
     make_world: MakeWorld, cloud: CloudBehaviour
 ) -> None:
-    """The first one finds out, if anybody does; those that were asked for afterwards begin at their start."""
+    """Only the first one can be late; those that are requested afterwards start on time."""
     fixed, observed = (_series(make_world, cloud, engine) for engine in (FIXED, OBSERVED))
     starts = [1000 + number * 2000 for number in range(6)]
     assert all((fixed[f"r{number}"].started or 0) > start for number, start in enumerate(starts))
@@ -44,7 +44,7 @@ def test_reservations_are_late_without_and_on_time_with_what_was_learnt(
 
 
 def test_a_shutdown_that_takes_longer_is_left_its_time(make_world: MakeWorld) -> None:
-    """Two reservations back to back: who comes second begins late, or is told beforehand that there is no room."""
+    """Two reservations back to back: the second one starts late, or is refused in advance because there is no room."""
 
     def run(engine: Mapping[str, Any]) -> World:
         pairs = []
@@ -74,7 +74,7 @@ def _operation(kind: OperationKind) -> Operation:
 
 
 def test_the_quantile_of_the_last_ones_counts(make_world: MakeWorld) -> None:
-    """A suspension is planned to take 32 s; what came longer ago than a hundred operations is forgotten."""
+    """A suspension is planned to take 32 s; only the last hundred operations count."""
     planner = make_world().run.planner
     lease = Lease(request("1", BEST_EFFORT), 0)
     watched = Lateness(planner, 0.9)

@@ -1,4 +1,4 @@
-"""Offers that belong together, and what a lease that is no more leaves to others (haizea F8)."""
+"""Offers that belong together, and what a cancelled lease leaves to others (haizea F8)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BEST_EFFORT, RESERVATION = LeaseKind.BEST_EFFORT, LeaseKind.RESERVATION
 
 
 def test_accepting_a_replacement_ends_the_lease_that_it_replaces(make_world: MakeWorld) -> None:
-    """One that has begun meanwhile goes on."""
+    """If it has started meanwhile, it continues."""
     for start, state in ((1000, LeaseState.CANCELLED), (50, LeaseState.ACTIVE)):
         world = make_world(request("1", RESERVATION, start=start, duration=3000))
         world.until(0)

@@ -1,4 +1,4 @@
-"""Hosts that a lease cannot have because servers are on them that do not give way: the rest is delivered."""
+"""Hosts that a lease cannot have because servers on them do not make room: the rest is delivered."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_another_host_is_taken(make_world: MakeWorld, kind: LeaseKind) -> None:
 
 
 def test_several_hosts_are_found_out_one_after_the_other(make_world: MakeWorld) -> None:
-    """More often than boots are tried before a lease fails."""
+    """More often than boots are retried before a lease fails."""
     lease = request("1", LeaseKind.RESERVATION, 1, start=100, duration=500)
     world = make_world(lease, hosts=6, cloud=_cloud(0, 1, 2, 3, 4), engine={"boot_attempts": 2}).until(150)
     assert _hosts(world, "1") == {5}
@@ -81,7 +81,7 @@ def test_one_spare_host_takes_the_place_of_one_of_two(make_world: MakeWorld) -> 
 
 
 def test_hosts_are_found_out_ahead_of_the_start(make_world: MakeWorld) -> None:
-    """A lease that is prepared gets its other hosts before it is to begin, and else begins on the rest in time."""
+    """A lease that is prepared gets other hosts before its start, or else starts on the rest in time."""
     lease = request("1", LeaseKind.RESERVATION, 2, start=100, duration=500)
     for hosts, missing in ((3, 0), (2, 1)):
         world = make_world(lease, hosts=hosts, cloud=_cloud(0), engine={"preparation_time": 50}).until(99)
@@ -104,7 +104,7 @@ def test_if_nothing_can_be_had_it_is_tried_until_the_end(make_world: MakeWorld) 
 
 
 def test_nobody_else_loses_a_place(make_world: MakeWorld) -> None:
-    """Leases that are planned on the host find out for themselves; those that begin later begin in time."""
+    """Leases that are planned on the host find out for themselves; those that start later are on time."""
     world = make_world(
         request("1", LeaseKind.RESERVATION, 1, start=100, duration=50),
         request("2", LeaseKind.RESERVATION, 1, start=160, duration=50),
@@ -127,7 +127,7 @@ def test_others_wait_or_go_elsewhere_as_often_as_it_takes(make_world: MakeWorld,
 
 
 def test_a_host_for_a_running_lease_is_occupied(make_world: MakeWorld) -> None:
-    """It dies, and the host that is to take its place is not free: the lease goes on without, and gets it later."""
+    """It dies, and its replacement is not free: the lease continues without, and gets it later."""
     behaviour = CloudBehaviour(host_failures=(HostFailure(0, 200, 10_000),), occupations=(HostOccupation(2, 0, 400),))
     lease = request("1", LeaseKind.RESERVATION, 2, start=100, duration=900)
     world = make_world(lease, hosts=3, cloud=behaviour).until(300)

@@ -32,7 +32,7 @@ def _reservation(submitted: int, nodes: int = 1) -> LeaseRequest:
 def test_a_gap_that_is_too_short_is_used_if_suspensions_are_planned(
     make_world: MakeWorld, planned: Suspension | None, nodes: int, starts: int
 ) -> None:
-    """The reservation is there first; the best-effort lease begins before it and is suspended, or waits for its end."""
+    """The reservation comes first; the best-effort lease starts before it and is suspended, or waits for its end."""
     leases = (_reservation(0, nodes), _best_effort(nodes))
     world = make_world(*leases, hosts=nodes, planning={"planned_suspension": planned}).end()
     assert world["1"].started == starts

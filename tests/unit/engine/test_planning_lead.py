@@ -1,4 +1,4 @@
-"""Nothing that is planned again begins within the planning lead (haizea F93)."""
+"""Nothing that is replanned starts within the planning lead (haizea F93)."""
 
 from __future__ import annotations
 

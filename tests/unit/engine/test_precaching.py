@@ -1,4 +1,4 @@
-"""Images that are brought ahead on a cloud whose boots bring them anyway (haizea F60-F65, section 7.2)."""
+"""Images cached ahead on a cloud whose boots would fetch them anyway (haizea F60-F65, section 7.2)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SECONDS = 82
 _AHEAD = TransferOptions(bandwidth=100, required=False, host_cache_age=10_000)
 _UNICAST = replace(_AHEAD, mechanism=Mechanism.UNICAST)
 
-#: Hosts that do not have an image fetch it when they boot, as fast as it could be brought ahead.
+#: Hosts without an image fetch it when they boot, as fast as a transfer ahead.
 _FETCHING = CloudBehaviour(image_bandwidth=100)
 
 
@@ -41,7 +41,7 @@ def _reserved(lease_id: str, start: int, nodes: int = 1, **terms: Any) -> LeaseR
 
 
 def _brought(world: World) -> list[Transfer]:
-    """The transfers that are begun from now on."""
+    """Return a list to which the transfers that start from now on are added."""
     carrier = world.run.cloud
     bring, found = carrier.bring, []
 
@@ -54,7 +54,7 @@ def _brought(world: World) -> list[Transfer]:
 
 
 def test_an_image_comes_just_in_time_and_its_lease_is_seen_to_prepare(make_world: MakeWorld) -> None:
-    """haizea F15, F62: nothing waits; it could begin at any time."""
+    """haizea F15, F62: nothing waits; it could start at any time."""
     world = make_world(_reserved("1", 900), cloud=_FETCHING, transfers=_AHEAD)
 
     states = [world.until(instant)["1"].state.value for instant in (0, 817, 818, 899, 900)]
@@ -64,7 +64,7 @@ def test_an_image_comes_just_in_time_and_its_lease_is_seen_to_prepare(make_world
 
 
 def test_it_is_there_when_the_lease_boots_and_not_when_it_starts(make_world: MakeWorld) -> None:
-    """haizea 7.3: the boot itself begins before the start."""
+    """haizea 7.3: the boot itself starts before the lease."""
     cloud = replace(_FETCHING, boot_time=40)
     world = make_world(_reserved("1", 900), cloud=cloud, transfers=_AHEAD, engine={"preparation_time": 60})
     brought = _brought(world)
@@ -121,7 +121,7 @@ def test_a_transfer_that_fails_harms_nobody_and_is_not_repeated_at_once(make_wor
 
 
 def test_one_transfer_serves_leases_of_the_same_image(make_world: MakeWorld) -> None:
-    """haizea F65: two leases that begin at about the same time on different hosts."""
+    """haizea F65: two leases that start at about the same time on different hosts."""
     world = make_world(_reserved("1", 900), _reserved("2", 950), hosts=2, transfers=_UNICAST)
     brought = _brought(world)
     world.end()
@@ -131,7 +131,7 @@ def test_one_transfer_serves_leases_of_the_same_image(make_world: MakeWorld) -> 
 
 
 def test_one_after_the_other_earliest_due_date_first(make_world: MakeWorld) -> None:
-    """haizea F61, F62: each as late as those behind it allow."""
+    """haizea F61, F62: each transfer is as late as those behind it allow."""
     leases = (_reserved("2", 1000, software=_Y), _reserved("1", 900, 2, duration=90))
     world = make_world(*leases, hosts=2, transfers=_UNICAST)
     brought = _brought(world)
@@ -144,7 +144,7 @@ def test_one_after_the_other_earliest_due_date_first(make_world: MakeWorld) -> N
 
 
 def test_what_a_host_has_is_not_brought_again_and_such_hosts_come_first(make_world: MakeWorld) -> None:
-    """haizea F63, F64: it has booted it, and keeps it for a while."""
+    """haizea F63, F64: the host has booted it, and keeps it for a while."""
     leases = (
         request("0", LeaseKind.IMMEDIATE, 1, duration=2000),
         _reserved("1", 900, duration=100),
@@ -190,7 +190,7 @@ def test_the_boot_of_somebody_else_spares_a_transfer(make_world: MakeWorld) -> N
 
 
 def test_the_run_of_an_earlier_reservation_is_counted_on(make_world: MakeWorld) -> None:
-    """Its boot brings the image, or the transfer for it."""
+    """The reservation's boot fetches the image, or the transfer for it does."""
     world = make_world(_reserved("1", 900, duration=100), _reserved("2", 1500), hosts=1, transfers=_AHEAD).end()
 
     assert world.counters["image_transfers"] == 1
@@ -216,7 +216,7 @@ def test_a_lease_that_moves_takes_its_transfer_along(make_world: MakeWorld) -> N
 
 
 def test_the_engine_is_told_host_by_host(make_world: MakeWorld) -> None:
-    """What could not be brought to one host is there on the other."""
+    """One host did not get it; the other has it."""
     world = make_world(_reserved("1", 900, 2), transfers=_AHEAD).until(830)
     engine = world.run.engine
     events = [
@@ -240,7 +240,7 @@ def test_a_lease_may_be_changed_while_its_image_comes(make_world: MakeWorld) -> 
 
     engine.change("1", replace(lease.request, start=2000))
 
-    # It comes all the same, and is kept until then.
+    # The image arrives all the same, and is kept until then.
     assert world["1"].state is LeaseState.PREPARING
     assert world.until(900)["1"].state is LeaseState.READY
     assert world.end()["1"].started == 2000
@@ -256,7 +256,7 @@ def test_a_cancelled_lease_needs_no_image(make_world: MakeWorld) -> None:
 
 
 def test_an_engine_that_takes_over_has_brought_what_is_missing(make_world: MakeWorld) -> None:
-    """It knows what hosts have, and begins once more what was going on."""
+    """The new engine knows what hosts have, and restarts the interrupted transfers."""
     old = make_world(_reserved("1", 900, duration=100), _reserved("2", 2000, 2), transfers=_UNICAST).until(1930)
     assert old["2"].state is LeaseState.PREPARING
     changes = old.run.engine.take_cache_changes()
@@ -277,7 +277,7 @@ def test_an_engine_that_takes_over_has_brought_what_is_missing(make_world: MakeW
 
 
 def test_an_engine_that_takes_over_shows_who_does_not_wait_any_more(make_world: MakeWorld) -> None:
-    """Everything has come meanwhile."""
+    """Everything has arrived meanwhile."""
     old = make_world(_reserved("1", 900), transfers=_AHEAD).until(850)
     assert old["1"].state is LeaseState.PREPARING
     new = make_world(transfers=_AHEAD)
@@ -304,7 +304,7 @@ def test_what_an_offer_needs_is_not_brought_before_it_is_accepted(make_world: Ma
 
 
 def test_what_is_unshelved_begins_from_what_was_saved(make_world: MakeWorld) -> None:
-    """Its image need not be where it goes on (Nova boots it from the snapshot)."""
+    """Its image is not needed on the new host, because Nova boots it from the snapshot."""
     leases = (
         request("1", LeaseKind.BEST_EFFORT, 1, duration=3000, software=_X),
         _reserved("2", 1000, 1, submitted=10, duration=500, software=_Y),

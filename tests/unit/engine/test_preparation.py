@@ -16,7 +16,7 @@ SLOW = CloudBehaviour(boot_time=40)
 
 
 def test_vms_run_at_the_start(make_world: MakeWorld) -> None:
-    """The boot takes 40 s and begins 60 s ahead; the whole interval is the consumer's."""
+    """The boot takes 40 s and starts 60 s ahead; the project has the whole interval."""
     world = make_world(request("1", RESERVATION, start=100, duration=300), cloud=SLOW, engine=AHEAD)
     world.until(39)
     assert not world["1"].is_prepared
@@ -29,14 +29,14 @@ def test_vms_run_at_the_start(make_world: MakeWorld) -> None:
 
 
 def test_a_deadline_lease_is_booted_ahead_too(make_world: MakeWorld) -> None:
-    """It has no second to lose: what it was promised is the whole duration by its deadline."""
+    """It has no second to lose: the whole duration by its deadline is promised."""
     terms = request("1", LeaseKind.DEADLINE, start=100, duration=300, deadline=400)
     world = make_world(terms, cloud=SLOW, engine=AHEAD).end()
     assert (world["1"].state, world["1"].started, world["1"].ended) == (LeaseState.DONE, 100, 400)
 
 
 def test_who_has_the_hosts_keeps_them_until_the_start(make_world: MakeWorld) -> None:
-    """Back to back: nobody promised the second one anything before its start."""
+    """Back to back: the second lease has no right to the hosts before its start."""
     world = make_world(
         request("1", RESERVATION, start=0, duration=100),
         request("2", RESERVATION, start=100, duration=300),
@@ -60,7 +60,7 @@ def test_hosts_that_come_free_in_between_are_taken(make_world: MakeWorld) -> Non
 
 
 def test_a_suspension_makes_room_in_time(make_world: MakeWorld) -> None:
-    """With a buffer as long as the preparation the hosts are free when it begins (haizea F73)."""
+    """With a buffer as long as the preparation, the hosts are free when it starts (haizea F73)."""
     world = make_world(
         request("1", BEST_EFFORT, 1, duration=5000),
         request("2", RESERVATION, 1, submitted=10, start=1000, duration=500),
@@ -86,7 +86,7 @@ def test_a_host_that_dies_with_what_was_booted_is_replaced(make_world: MakeWorld
 
 
 def test_a_boot_that_fails_ahead_is_tried_again_before_the_start(make_world: MakeWorld) -> None:
-    """The seed lets the first boot fail and the second succeed."""
+    """With this seed the first boot fails and the second succeeds."""
     cloud = CloudBehaviour(boot_time=20, boot_failure_probability=0.5, seed=4)
     world = make_world(request("1", RESERVATION, start=100, duration=300), cloud=cloud, engine=AHEAD).end()
     assert world.counters["failed_boots"] == 1
@@ -95,7 +95,7 @@ def test_a_boot_that_fails_ahead_is_tried_again_before_the_start(make_world: Mak
 
 @pytest.mark.parametrize("instant", [50, 90])
 def test_an_end_before_the_start_leaves_nothing(make_world: MakeWorld, instant: int) -> None:
-    """While it boots, and when it has booted."""
+    """While it boots, and after it has booted."""
     world = make_world(request("1", RESERVATION, start=100, duration=300), hosts=1, cloud=SLOW, engine=AHEAD)
     world.until(instant)
     world.run.engine.end("1")
@@ -107,7 +107,7 @@ def test_an_end_before_the_start_leaves_nothing(make_world: MakeWorld, instant: 
 
 
 def test_who_may_not_be_prepared_is_not(make_world: MakeWorld) -> None:
-    """Best-effort leases that wait for a place begin when that begins."""
+    """Best-effort leases in the queue start with their place."""
     world = make_world(
         request("1", RESERVATION, 1, start=0, duration=500), request("2", BEST_EFFORT), hosts=1, engine=AHEAD
     )
@@ -118,7 +118,7 @@ def test_who_may_not_be_prepared_is_not(make_world: MakeWorld) -> None:
 
 
 def test_at_short_notice_nothing_is_lost_for_the_sake_of_the_buffer(make_world: MakeWorld) -> None:
-    """The suspension takes 32 s and there are 50: it is in time for the start, and the boot is late."""
+    """The suspension takes 32 s and there are 50 s: it is done by the start, and the boot is late."""
     world = make_world(
         request("1", BEST_EFFORT, 1, duration=5000),
         request("2", RESERVATION, 1, submitted=950, start=1000, duration=500),
@@ -129,5 +129,5 @@ def test_at_short_notice_nothing_is_lost_for_the_sake_of_the_buffer(make_world: 
     ).end()
     assert (world["1"].accumulated, world["1"].state) == (5000, LeaseState.DONE)
     assert "preemptions_with_loss" not in world.counters
-    # The hosts came free at 982, which is seen 15 s ahead of the start.
+    # The hosts came free at 982; the plan looks 15 s ahead of the start.
     assert world["2"].started == 985 + 40

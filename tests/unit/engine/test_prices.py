@@ -1,4 +1,4 @@
-"""Leases are taken or turned down for their prices (haizea 4.17, F77-F82)."""
+"""Leases are accepted or rejected because of their prices (haizea 4.17, F77-F82)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_who_turns_his_price_down_is_told_it(make_world: MakeWorld) -> None:
 
 
 def test_who_is_charged_what_he_would_just_pay_takes_it(make_world: MakeWorld) -> None:
-    """haizea 8.2: equality is accepted; MAXIMUM is turned down by nobody, whatever the rounding."""
+    """haizea 8.2: an equal price is accepted; MAXIMUM is never rejected, whatever the rounding."""
     users = [0.1, 0.3, 0.7, 1.1, 3.3, 9.9, 1 / 3]
     leases = [_reservation(str(number), rate, start=100 + number * 4000) for number, rate in enumerate(users)]
     world = make_world(*leases, hosts=4, pricing="maximum").end()
@@ -49,7 +49,7 @@ def test_who_is_charged_what_he_would_just_pay_takes_it(make_world: MakeWorld) -
 
 
 def test_only_who_has_a_place_is_asked(make_world: MakeWorld) -> None:
-    """haizea 4.17: what is infeasible is rejected by the provider, and nothing is quoted or learnt."""
+    """haizea 4.17: an infeasible request is rejected by the provider; nothing is quoted or learnt."""
     world = make_world(
         _reservation("1", 3.0),
         _reservation("2", 9.0),
@@ -63,7 +63,7 @@ def test_only_who_has_a_place_is_asked(make_world: MakeWorld) -> None:
 
 
 def test_nobody_makes_room_for_who_turns_his_price_down(make_world: MakeWorld) -> None:
-    """haizea 4.2: the price is agreed on before anybody is preempted."""
+    """haizea 4.2: the price is agreed on before any lease is preempted."""
     world = make_world(
         request("1", BEST_EFFORT, 4, 5000, extras=_user(5)),
         _reservation("2", 0.5, submitted=10, start=1000),
@@ -79,7 +79,7 @@ def test_nobody_makes_room_for_who_turns_his_price_down(make_world: MakeWorld) -
 
 
 def test_a_queued_lease_gets_its_price_with_its_place(make_world: MakeWorld) -> None:
-    """haizea 4.2: best-effort leases are priced when resources are found; who turns it down leaves the queue."""
+    """haizea 4.2: best-effort leases get a price when resources are found; if it is rejected, they leave the queue."""
     world = make_world(
         request("1", BEST_EFFORT, 2, 3600, user="a", extras=_user(5)),
         request("2", BEST_EFFORT, 2, 3600, user="a", extras=_user(5)),
@@ -92,7 +92,7 @@ def test_a_queued_lease_gets_its_price_with_its_place(make_world: MakeWorld) -> 
     world.until(3600)
     assert [world[i].request.price for i in "12"] == [2.0, 3.0]
     world.until(7200)
-    # Users a and b are thought to pay 2.25 and 1.125: the upper median is what a pays.
+    # The estimates for users a and b are 2.25 and 1.125: the upper median is a's.
     assert world["3"].state is LeaseState.REJECTED_BY_USER
     assert world["3"].ended == 7200
     world.end()
@@ -101,7 +101,7 @@ def test_a_queued_lease_gets_its_price_with_its_place(make_world: MakeWorld) -> 
 
 
 def test_a_price_is_fixed_once_quoted(make_world: MakeWorld) -> None:
-    """haizea F78: a lease that is preempted and planned again costs what it did."""
+    """haizea F78: a lease that is preempted and replanned costs the same as before."""
     world = make_world(
         request("1", BEST_EFFORT, 2, 3600, user="a", extras=_user(5)),
         request("2", RESERVATION, 2, 600, submitted=10, start=1000, user="b", extras=_user(5)),
@@ -119,7 +119,7 @@ def test_a_price_that_a_file_names_is_kept(make_world: MakeWorld) -> None:
 
 
 def test_who_is_not_asked_teaches_nothing(make_world: MakeWorld) -> None:
-    """Silence says nothing of what somebody would pay."""
+    """A missing answer does not reveal a user's limit."""
     world = make_world(
         *(request(str(number), RESERVATION, 1, 3600, start=number * 4000, user="a") for number in range(3)),
         pricing="adaptive",
@@ -161,7 +161,7 @@ def test_suspending_others_costs_extra_if_so_wanted(make_world: MakeWorld, surch
 
 
 def test_who_takes_what_is_left_pays_for_nobody_elses_suspension(make_world: MakeWorld) -> None:
-    """Leases out of the queue preempt nobody, though they may be suspended themselves."""
+    """Queued leases preempt none, though they may be suspended themselves."""
     world = make_world(
         request("1", RESERVATION, 2, 1800, start=1000),
         request("2", BEST_EFFORT, 1, 3600, submitted=10),
@@ -174,7 +174,7 @@ def test_who_takes_what_is_left_pays_for_nobody_elses_suspension(make_world: Mak
 
 
 def test_revenue_is_told_by_its_parts(make_world: MakeWorld) -> None:
-    """haizea F82: earned, underpriced, rejected by users and by the provider add up to what all was worth."""
+    """haizea F82: earned, underpriced, rejected by users and by the provider add up to the total value."""
     world = make_world(
         _reservation("1", 3.0),
         _reservation("2", 9.0),
@@ -213,7 +213,7 @@ def test_a_quote_above_the_highest_price_is_refused(make_world: MakeWorld) -> No
 
 
 def test_other_terms_cost_the_same_by_the_node_hour(make_world: MakeWorld) -> None:
-    """The rate that was agreed on stays, whatever it is for others by now; and so does the highest price."""
+    """The agreed rate stays, whatever the present rate is; and so does the highest price."""
     world = make_world(
         request("1", RESERVATION, 1, 3600, start=100, user="a", extras=_user(2.5)), pricing="adaptive"
     ).until(0)
@@ -273,7 +273,7 @@ def test_a_rejected_offer_leaves_its_place_to_others(make_world: MakeWorld, how:
 
 @pytest.mark.parametrize(("start", "lifetime", "expected"), [(1000, 300, 300), (100, 300, 100), (301, 300, 300)])
 def test_an_offer_ends_by_itself(make_world: MakeWorld, start: int, lifetime: int, expected: int) -> None:
-    """After its lifetime, and at its start at the latest; whoever waits for its place has it at that very second."""
+    """After its lifetime, and at its start at the latest; a waiting lease gets its place at that very second."""
     world = make_world(
         request("2", BEST_EFFORT, 4, 5000, submitted=1), hosts=4, pricing="constant", planning={"suspend_rate": 1}
     ).until(0)
@@ -292,7 +292,7 @@ def test_an_offer_ends_by_itself(make_world: MakeWorld, start: int, lifetime: in
 
 
 def test_a_deadline_lease_is_held_for_after_its_offer(make_world: MakeWorld) -> None:
-    """Nothing of it begins before it is accepted, and then it begins as soon as it can."""
+    """Nothing of it starts before it is accepted, and then it starts as soon as it can."""
     world = make_world(pricing="constant").until(0)
     _offer(world, request("1", DEADLINE, 1, 1000, start=0, deadline=5000))
     assert world["1"].holdings[0].start == 300
@@ -308,7 +308,7 @@ def test_a_deadline_offer_leaves_time_for_the_work(make_world: MakeWorld) -> Non
 
 
 def test_an_offer_is_not_moved_for_the_use_of_others(make_world: MakeWorld) -> None:
-    """A deadline lease with less slack would have moved it if it had been accepted; so it is refused."""
+    """An accepted lease would be moved for a deadline lease with less slack; an offer is not, so that is refused."""
     tight = request("2", DEADLINE, 2, 1000, start=1000, deadline=2000, submitted=10)
     for offered, state in ((300, LeaseState.REJECTED), (None, LeaseState.READY)):
         world = make_world(tight, planning={"slack_threshold": 2.0}, pricing="free").until(0)
@@ -319,7 +319,7 @@ def test_an_offer_is_not_moved_for_the_use_of_others(make_world: MakeWorld) -> N
 
 
 def test_what_consumers_say_of_offers_moves_the_rate(make_world: MakeWorld) -> None:
-    """haizea 7.5, 5: up after an accept, down after a reject, and down when nobody answers."""
+    """haizea 7.5, 5: up after an accept, down after a reject, and down after an expiry."""
     world = make_world(hosts=9, pricing="adaptive").until(0)
     engine = world.run.engine
 
@@ -376,7 +376,7 @@ def test_an_open_offer_cannot_be_changed(make_world: MakeWorld) -> None:
 
 
 def test_an_offer_ends_before_others_have_to_make_room(make_world: MakeWorld) -> None:
-    """A lease that runs is suspended in time for one that was accepted, and not for one that nobody may want."""
+    """A running lease is suspended in time for an accepted offer, but not for an open one."""
     running = request("1", BEST_EFFORT, 2, 5000)
     for accepted in (True, False):
         world = make_world(running, pricing="constant").until(0)
@@ -394,7 +394,7 @@ def test_an_offer_ends_before_others_have_to_make_room(make_world: MakeWorld) ->
 
 
 def test_nobody_loses_work_for_an_offer(make_world: MakeWorld) -> None:
-    """Also where a lease that cannot be suspended is stopped as soon as a reservation is granted."""
+    """Also if a lease that cannot be suspended is stopped as soon as a reservation is granted."""
     planning = {"suspension": Suspension.NONE, "preempt_at": PreemptAt.REQUEST}
     world = make_world(request("1", BEST_EFFORT, 2, 5000), pricing="constant", planning=planning).until(0)
     _offer(world, request("2", RESERVATION, 2, 500, start=200))

@@ -18,7 +18,7 @@ WORK = request("work", BEST_EFFORT, duration=2000)
 
 
 def _world(make_world: MakeWorld, lead: RoomLead, notice: int = 0, **planning: object) -> World:
-    """A lease that runs since 0 s, and a reservation that is asked for at 500 s."""
+    """Return a run with a lease that runs from 0 s on, and a reservation that is requested at 500 s."""
     asked = request("now", RESERVATION, submitted=500, start=500 + notice, duration=100)
     return make_world(WORK, asked, hosts=1, planning={"room_lead": lead, **planning})
 
@@ -71,7 +71,7 @@ def test_nobody_waits_for_what_cannot_be_suspended(make_world: MakeWorld, mode: 
 
 
 def test_strict_saves_what_has_only_just_begun(make_world: MakeWorld) -> None:
-    """The threshold of short runs is for planning; here work would be lost."""
+    """The threshold for short runs applies to planning; here it would lose work."""
     world = make_world(
         replace(WORK, submitted=499),
         request("now", RESERVATION, submitted=500, start=500, duration=100),
@@ -84,7 +84,7 @@ def test_strict_saves_what_has_only_just_begun(make_world: MakeWorld) -> None:
 
 @pytest.mark.parametrize("instant", [660, 665])
 def test_strict_waits_for_a_victim_that_is_just_being_resumed(make_world: MakeWorld, instant: int) -> None:
-    """The work was suspended once already, and is loaded from 600 s to 632 s, or has just been."""
+    """The work was suspended once already, and is being restored from 600 s to 632 s, or has just been."""
     world = make_world(
         WORK,
         request("first", RESERVATION, submitted=10, start=500, duration=140),
@@ -98,7 +98,7 @@ def test_strict_waits_for_a_victim_that_is_just_being_resumed(make_world: MakeWo
 
 
 def test_a_tight_deadline_lease_waits_as_well(make_world: MakeWorld) -> None:
-    """It may begin when the best-effort lease is suspended, which its deadline allows."""
+    """It starts when the best-effort lease is suspended, which its deadline allows."""
     tight = request("tight", DEADLINE, submitted=500, start=500, duration=100, deadline=640)
     world = make_world(WORK, tight, hosts=1, planning={"room_lead": RoomLead.STRICT}).end()
     assert (world["tight"].started, world["tight"].ended) == (532, 632)
@@ -126,7 +126,7 @@ def test_terms_that_are_changed_to_begin_now_wait_too(make_world: MakeWorld) -> 
 
 
 def test_a_reservation_whose_host_dies_gets_another_one_when_that_is_free(make_world: MakeWorld) -> None:
-    """Its end stays; nobody else loses work for it, and the host is not given to who waits in the queue."""
+    """Its end stays; no other lease loses work for it, and the host is not given to the queue."""
     holding = request("promised", RESERVATION, start=0, duration=1000)
     world = make_world(holding, replace(WORK, submitted=1), planning={"room_lead": RoomLead.STRICT}).until(500)
     hosts = world["promised"].holdings[0].assignment
@@ -148,7 +148,7 @@ def test_a_quote_tells_the_start_that_there_would_be(make_world: MakeWorld) -> N
 
 
 def test_more_nodes_for_a_lease_that_runs_are_refused_with_the_instant_of_a_second_lease(make_world: MakeWorld) -> None:
-    """Who makes room would lose work; what the refusal says is granted."""
+    """The victim would lose work; what the refusal offers is granted."""
     promised = request("promised", RESERVATION, start=0, duration=1000)
     world = make_world(promised, replace(WORK, submitted=1), planning={"room_lead": RoomLead.STRICT}).until(500)
     with pytest.raises(NoPlaceError, match="1 additional nodes would be granted, starting 32 s from now"):

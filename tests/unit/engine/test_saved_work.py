@@ -1,4 +1,4 @@
-"""What is saved of a lease is not deleted because it cannot be brought back."""
+"""The saved state of a lease is not deleted because it cannot be restored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEEPS = {"boot_attempts": 2, "keeps_saved_work": True}
 
 
 def _preempted(make_world: MakeWorld, cloud: CloudBehaviour) -> World:
-    """A best-effort lease of 2,000 s that makes room for a reservation from 500 to 600."""
+    """Return a run in which a best-effort lease of 2,000 s makes room for a reservation from 500 to 600."""
     return make_world(
         request("1", BEST_EFFORT, duration=2000),
         request("2", RESERVATION, submitted=10, start=500, duration=100),
@@ -33,7 +33,7 @@ def _preempted(make_world: MakeWorld, cloud: CloudBehaviour) -> World:
 
 
 def _in_pieces(make_world: MakeWorld, cloud: CloudBehaviour) -> World:
-    """A deadline lease of 2,000 s that makes room for another one from 1,000 to 1,500, and may take until 3,500."""
+    """Return a run in which a deadline lease of 2,000 s, due by 3,500, makes room for another from 1,000 to 1,500."""
     return make_world(
         request("1", DEADLINE, start=0, duration=2000, deadline=3_500),
         request("2", DEADLINE, start=1000, duration=500, deadline=1_600),
@@ -44,7 +44,7 @@ def _in_pieces(make_world: MakeWorld, cloud: CloudBehaviour) -> World:
 
 
 def _heals(world: World) -> None:
-    """Whatever was wrong with the cloud is mended."""
+    """End all faults of the cloud."""
     world.run.cloud._behaviour = CloudBehaviour()
 
 
@@ -75,7 +75,7 @@ def test_it_waits_longer_and_longer_and_goes_on_when_it_can(make_world: MakeWorl
 
 
 def test_without_the_option_it_fails(make_world: MakeWorld) -> None:
-    """As simulations have always done."""
+    """As in simulations."""
     world = make_world(
         request("1", BEST_EFFORT, duration=2000),
         request("2", RESERVATION, submitted=10, start=500, duration=100),
@@ -87,7 +87,7 @@ def test_without_the_option_it_fails(make_world: MakeWorld) -> None:
 
 
 def test_a_deadline_that_is_missed_costs_no_work(make_world: MakeWorld) -> None:
-    """It waits for its owner, who may have it done later, or end it."""
+    """It waits for its project, which may have it finished later, or end it."""
     world = _in_pieces(make_world, CloudBehaviour(resume_failure_probability=1.0)).end()
     lease = world["1"]
     assert (lease.state, lease.holdings) == (LeaseState.SUSPENDED_PENDING, ())
@@ -101,12 +101,12 @@ def test_a_deadline_that_is_missed_costs_no_work(make_world: MakeWorld) -> None:
 
 
 def test_a_deadline_that_is_missed_is_told_at_once_and_once(make_world: MakeWorld) -> None:
-    """While the lease waits, and not again by an engine that takes over, or when the lease is lost."""
+    """While the lease waits; not again by an engine that takes over, or when the lease is lost."""
     world = _in_pieces(make_world, CloudBehaviour(resume_failure_probability=1.0)).end()
     engine, now = world.run.engine, world.run.clock.now()
     (breach,) = world.run.recorder.breaches
     assert (breach.lease_id, breach.kind) == ("1", BreachKind.MISSED_DEADLINE)
-    # When the rest of the work became longer than the time for it.
+    # When the remaining work became longer than the time left for it.
     assert breach.instant <= 3_500
     assert breach.seconds == world["1"].remaining
     engine._deviations.retries.restore(engine.live_leases(), now)
@@ -132,7 +132,7 @@ def test_an_owner_may_end_what_waits(make_world: MakeWorld) -> None:
 
 @pytest.mark.parametrize("factor", [8, 12])
 def test_servers_that_come_back_too_late_lose_no_work(make_world: MakeWorld, factor: int) -> None:
-    """The resumption is not over when the next reservation begins; the lease is put away again."""
+    """The resumption is not over when the next reservation starts; the lease is suspended again."""
     holdings = range(2, 8)
     world = make_world(
         request("1", BEST_EFFORT, duration=2000),
@@ -155,7 +155,7 @@ def test_a_deadline_lease_that_comes_back_late_waits_with_its_work(make_world: M
 
 
 def test_a_restart_while_it_waits(make_world: MakeWorld) -> None:
-    """An engine that takes over tries at once what another one would have tried later."""
+    """An engine that takes over tries at once what the previous one would have tried later."""
     world = _preempted(make_world, CloudBehaviour(resume_failure_probability=1.0))
     while (event := world.run._next_instant()) is not None and event < 20_000:
         world.until(event)
@@ -207,11 +207,11 @@ def test_servers_that_cannot_be_suspended_are_not_deleted(
 
 @pytest.mark.parametrize("hosts", [3, 2])
 def test_a_reservation_gets_another_host_or_the_rest(make_world: MakeWorld, hosts: int) -> None:
-    """With a third host it is whole; without one it begins in time on the healthy one, and gets the other later."""
+    """With a third host it is complete; without one it starts in time on the healthy one, and gets the other later."""
     world = make_world(
         request("1", BEST_EFFORT, 1, duration=3000),
         request("2", RESERVATION, 2, submitted=10, start=500, duration=1500),
-        # Is over sooner than the reservation counts on.
+        # It ends sooner than the reservation expects.
         *([WorkloadLease(request("3", BEST_EFFORT, 1, duration=9000), 450)] if hosts == 3 else []),
         hosts=hosts,
         cloud=_STUCK,
@@ -232,7 +232,7 @@ def test_a_reservation_gets_another_host_or_the_rest(make_world: MakeWorld, host
 
 
 def test_an_operator_may_have_them_deleted(make_world: MakeWorld) -> None:
-    """If the cloud says so, the lease starts over, and the reservation begins."""
+    """If the cloud gives the saved work up, as operators can allow, the lease starts over; the reservation starts."""
     world = _preempted(make_world, _STUCK).until(499)
     cloud = world.run.cloud
     take = cloud.take_events
@@ -243,14 +243,14 @@ def test_an_operator_may_have_them_deleted(make_world: MakeWorld) -> None:
 
 
 def test_pauses_between_attempts_grow(make_world: MakeWorld) -> None:
-    """A server that nobody mends fills neither the history nor the log."""
+    """A server that stays broken fills neither the history nor the log."""
     world = _preempted(make_world, _STUCK).until(500 + 6 * 3600)
     assert world["1"].state is LeaseState.SUSPENDING
     assert world.counters["failed_operations"] < 110
 
 
 def test_a_restart_while_it_is_stuck(make_world: MakeWorld) -> None:
-    """The reservation that began without the host keeps what it has; nothing is over capacity."""
+    """The reservation that started without the host keeps what it has; nothing is over capacity."""
     world = make_world(
         request("1", BEST_EFFORT, 1, duration=3000),
         request("2", RESERVATION, 2, submitted=10, start=500, duration=1500),
@@ -275,7 +275,7 @@ def test_a_restart_while_it_is_stuck(make_world: MakeWorld) -> None:
 
 
 def test_memory_that_cannot_be_moved_is_kept(make_world: MakeWorld) -> None:
-    """It stays where it is saved, and the lease goes on later."""
+    """It stays where it is saved, and the lease resumes later."""
     world = make_world(
         request("1", BEST_EFFORT, 1, duration=3000),
         request("2", RESERVATION, 2, submitted=10, start=500, duration=100),
@@ -297,7 +297,7 @@ def test_memory_that_cannot_be_moved_is_kept(make_world: MakeWorld) -> None:
 def test_memory_moves_ahead_to_a_host_that_is_not_left_yet(
     make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lease itself begins later, so it keeps its place; when it is its turn and the host is not free, it waits."""
+    """The lease itself starts later, so it keeps its place; if the host is not free in its turn, it waits."""
     world = make_world(
         request("1", BEST_EFFORT, duration=2000),
         request("2", BEST_EFFORT, duration=3000),
@@ -310,7 +310,7 @@ def test_memory_moves_ahead_to_a_host_that_is_not_left_yet(
     world.run.cloud._behaviour = _STUCK
     world.until(909)
     assert world["2"].state is LeaseState.SUSPENDING
-    # Planning again and again without end is one step that does not end.
+    # Without a limit, replanning would repeat for ever within one step.
     planned: list[str] = []
     relocation = world.run.engine._deviations.relocation
     move = relocation.move

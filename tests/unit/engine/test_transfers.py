@@ -32,7 +32,7 @@ def _reserved(lease_id: str, start: int, nodes: int = 1, **terms: Any) -> LeaseR
 
 
 def test_a_lease_goes_through_its_preparation(make_world: MakeWorld) -> None:
-    """haizea F15: scheduled, preparing while its image is on its way, ready, active."""
+    """haizea F15: scheduled, preparing while its image is being transferred, ready, active."""
     world = make_world(_reserved("1", 900), transfers=_NO_POOLS)
 
     states = [world.until(instant)["1"].state for instant in (0, 817, 818, 899, 900)]
@@ -50,7 +50,7 @@ def test_a_late_transfer_makes_a_reservation_late_and_keeps_its_end(make_world: 
 
 
 def test_transfers_behind_a_late_one_wait_for_it(make_world: MakeWorld) -> None:
-    """There is one channel."""
+    """There is only one channel."""
     cloud = CloudBehaviour(image_transfer_factor=1.5)
     leases = (_reserved("1", 900), _reserved("2", 910, software=DiskImage("y", 1024)))
     world = make_world(*leases, cloud=cloud, transfers=_NO_POOLS).end()
@@ -67,7 +67,7 @@ def test_a_best_effort_lease_that_starts_late_runs_for_as_long(make_world: MakeW
 
 
 def test_a_short_lease_starts_though_every_transfer_is_late(make_world: MakeWorld) -> None:
-    """Its place is over when the image comes; it is kept for the next place, also where others would be deleted."""
+    """Its place is over when the image arrives; the image is kept for its next place, in spite of the option."""
     cloud = CloudBehaviour(image_transfer_factor=3)
     options = replace(_NO_POOLS, keep_replanned=False)
     short = request("1", LeaseKind.BEST_EFFORT, duration=4, software=_X)
@@ -107,7 +107,7 @@ def test_a_cancelled_lease_leaves_the_channel_free(make_world: MakeWorld) -> Non
 
 
 def test_what_a_dead_host_kept_is_brought_again(make_world: MakeWorld) -> None:
-    """The second lease counts on the image of the first one; the host dies and comes back in between."""
+    """The second lease relies on the image of the first one; the host dies and comes back in between."""
     cloud = CloudBehaviour(host_failures=(HostFailure(0, 2500, 10),))
     leases = (_reserved("1", 900), _reserved("2", 9000, submitted=2000))
     world = make_world(*leases, hosts=1, cloud=cloud, engine={"host_repair_time": 10}, transfers=_POOLS)
@@ -159,7 +159,7 @@ def test_who_waited_for_an_image_starts_when_nobody_brings_images_any_more(make_
 
 
 def test_an_engine_that_takes_over_has_images_brought_again(make_world: MakeWorld) -> None:
-    """What hosts keep is not stored; whoever runs has its disks."""
+    """Hosts' images are not stored; running leases have their disks."""
     leases = (_reserved("1", 100, duration=1000), _reserved("2", 900))
     old = make_world(*leases, transfers=_NO_POOLS).until(500)
     new = make_world(transfers=_NO_POOLS)

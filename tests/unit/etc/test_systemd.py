@@ -1,4 +1,4 @@
-"""The units for systemd fit the programs, and systemd takes them."""
+"""The systemd units fit the programs, and systemd accepts them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FOLDER = _REPOSITORY / "etc" / "systemd"
 _UNITS = sorted(_FOLDER.glob("*.service"))
 _ANALYSE = shutil.which("systemd-analyze")
 
-#: Exposure in tenths, of systemd-analyze; most units of a system are at 90.
+#: Highest exposure in tenths according to systemd-analyze; most units of a system have 90.
 _THRESHOLD = 25
 
 _each = pytest.mark.parametrize("unit", _UNITS, ids=lambda unit: unit.stem)
@@ -30,7 +30,7 @@ Sections = dict[str, dict[str, list[str]]]
 
 
 def _sections(path: Path) -> Sections:
-    """Settings with all their values, in order: in a unit most of them may be given several times."""
+    """Return settings with all their values, in order: most of them may occur several times in a unit."""
     found: Sections = {}
     section = ""
     for line in path.read_text().splitlines():
@@ -56,7 +56,7 @@ def _console_scripts() -> set[str]:
 
 
 def _installed(unit: Path, folder: Path) -> Path:
-    """A copy with the programs that are installed here."""
+    """Return a copy with the programs that are installed here."""
     copy = folder / unit.name
     copy.write_text(unit.read_text().replace("=/usr/bin/", f"={Path(sys.executable).parent}/"))
     return copy
@@ -76,7 +76,7 @@ def test_it_starts_the_program_of_its_name(unit: Path) -> None:
 
 @_each
 def test_it_may_write_what_the_program_keeps(unit: Path) -> None:
-    """Below the folder that is the default of [service] state_path, and nowhere else."""
+    """Below the default folder of [service] state_path, and nowhere else."""
     assert _only(unit, "Service", "ProtectSystem") == "strict"
     state = Path("/var/lib") / _only(unit, "Service", "StateDirectory")
     conf = configuration.load(["--config-file", "/dev/null"])
@@ -85,7 +85,7 @@ def test_it_may_write_what_the_program_keeps(unit: Path) -> None:
 
 @_each
 def test_the_program_comes_back(unit: Path) -> None:
-    """However it ended, and however often: the database may be away for long."""
+    """However it ended, and however often: the database may be away for a long time."""
     assert _only(unit, "Service", "Restart") == "always"
     assert _only(unit, "Unit", "StartLimitIntervalSec") == "0"
 
@@ -101,7 +101,7 @@ def test_it_is_for_the_user_that_is_made(unit: Path) -> None:
 
 
 def test_the_programs_have_time_to_end() -> None:
-    """Both end in order on SIGTERM (tests/functional/commands); systemd waits for longer than that takes."""
+    """Both shut down cleanly on SIGTERM (tests/functional/commands); systemd waits longer than that takes."""
     limits = {unit.stem: int(_only(unit, "Service", "TimeoutStopSec")) for unit in _UNITS}
     assert {_only(unit, "Service", "KillSignal") for unit in _UNITS} == {"SIGTERM"}
     conf = cfg.ConfigOpts()
@@ -109,7 +109,7 @@ def test_the_programs_have_time_to_end() -> None:
     conf([])
     assert limits["lease-scheduler-engine"] > conf.graceful_shutdown_timeout
     assert limits["lease-scheduler-api"] > 2 * server._PATIENCE
-    # The first process of the engine ends the others itself.
+    # The main process of the engine ends the others itself.
     assert _only(_FOLDER / "lease-scheduler-engine.service", "Service", "KillMode") == "mixed"
 
 

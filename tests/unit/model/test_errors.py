@@ -1,4 +1,4 @@
-"""Errors say where, what and how to mend it."""
+"""Errors say where, what and how to fix it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lease_scheduler.model.errors import IllegalTransitionError, InputFileError,
 
 
 def test_an_invalid_value_names_its_field() -> None:
-    """haizea F24: bad terms are answered in the terms of whoever sent them."""
+    """haizea F24: an error about terms names them as the client did."""
     error = InvalidValueError("nodes.count", "must be at least 1, not 0")
     assert str(error) == "nodes.count: must be at least 1, not 0"
     assert (error.field, error.problem) == ("nodes.count", "must be at least 1, not 0")
@@ -27,5 +27,5 @@ def test_a_bad_file_is_named_with_its_line(line: int | None, text: str) -> None:
 
 @pytest.mark.parametrize("kind", [InvalidValueError, IllegalTransitionError, InputFileError])
 def test_all_errors_can_be_caught_at_once(kind: type[Exception]) -> None:
-    """haizea F17: what this project raises on purpose can be told from what nobody foresaw."""
+    """haizea F17: errors that this project raises on purpose can be told from unexpected ones."""
     assert issubclass(kind, LeaseSchedulerError)

@@ -63,7 +63,7 @@ def test_classes_and_totals_are_over_all_hosts() -> None:
 
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=20))
 def test_the_total_is_the_sum_of_the_capacities(amounts: list[int]) -> None:
-    """haizea F4: of whatever hosts."""
+    """haizea F4: of any hosts."""
     site = Site.of(Host(str(number), Resources({VCPU: amount})) for number, amount in enumerate(amounts))
     assert site.total(VCPU) == sum(amounts)
 
@@ -77,7 +77,7 @@ def test_a_site_without_hosts_is_refused() -> None:
 
 
 def test_two_hosts_of_one_name_are_refused() -> None:
-    """haizea F1: names are how a cloud is told which host is meant."""
+    """haizea F1: hosts are identified to a cloud by their names."""
     message = r"^hosts: two hosts of a site have the same name; names must be unique$"
     with pytest.raises(InvalidValueError, match=message):
         Site.of([Host("a", SMALL), Host("a", LARGE)])

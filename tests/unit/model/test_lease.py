@@ -1,4 +1,4 @@
-"""Lease terms, the kinds that they imply, and what becomes of a lease."""
+"""Lease terms, the kinds that they imply, and outcomes of leases."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOUR = 3600
 
 
 def request(kind: LeaseKind = LeaseKind.BEST_EFFORT, **terms: Any) -> LeaseRequest:
-    """A request of two VMs for an hour, with what its kind needs."""
+    """Return a request of two VMs for an hour, with the terms that its kind needs."""
     needed: dict[LeaseKind, dict[str, Any]] = {
         LeaseKind.RESERVATION: {"start": 10},
         LeaseKind.DEADLINE: {"start": 10, "deadline": 10 + 2 * HOUR},
@@ -140,7 +140,7 @@ def test_the_kind_follows_from_the_terms(start: int | None, now: bool, deadline:
 def test_terms_of_the_derived_kind_are_accepted(
     submitted: int, delay: int | None, duration: int, slack: int | None
 ) -> None:
-    """haizea F6: what the rule derives, the model takes."""
+    """haizea F6: the model accepts what the rule derives."""
     start = None if delay is None else submitted + delay
     deadline = None if slack is None else (submitted if start is None else start) + duration + slack
     kind = derive_kind(submitted=submitted, start=start, now=False, duration=duration, deadline=deadline)
@@ -165,7 +165,7 @@ def test_a_new_lease_has_run_nothing() -> None:
 
 
 def test_what_remains_is_what_has_not_been_accumulated() -> None:
-    """haizea F14: work that is lost is not in it."""
+    """haizea F14: lost work is not included."""
     assert Lease(request(), 0, accumulated=600).remaining == HOUR - 600
 
 
@@ -185,7 +185,7 @@ def test_a_lease_goes_through_several_states_at_once() -> None:
 
 
 def test_a_step_that_the_machine_does_not_have_changes_nothing() -> None:
-    """haizea F15: not even the legal steps before it."""
+    """haizea F15: not even the legal steps before it are taken."""
     lease = Lease(request(lease_id="9"), 0)
     with pytest.raises(IllegalTransitionError, match=r"^lease 9: a lease that is pending cannot become active$"):
         lease.to(LeaseState.PENDING, LeaseState.ACTIVE)
@@ -205,7 +205,7 @@ def test_a_lease_obeys_the_state_machine(first: LeaseState, path: list[LeaseStat
 
 
 def test_requests_are_frozen_hashable_values() -> None:
-    """haizea F6: terms that were agreed on do not change under somebody's hands."""
+    """haizea F6: agreed terms cannot change."""
     first, second = request(extras={"SWF_queue": "3"}), request(extras={"SWF_queue": "3"})
     assert first == second
     assert hash(first) == hash(second)

@@ -1,4 +1,4 @@
-"""What a lease occupies, as it is accounted for."""
+"""What a lease occupies for accounting."""
 
 from __future__ import annotations
 

@@ -32,10 +32,10 @@ TRAITS = frozenset({"HW_CPU_X86_AVX512"})
         ('["==", "$ratio", 1.5]', True),
         ('["==", "$vcpus", "16"]', True),
         ('[">", "$vcpus", "16"]', False),
-        # One side is none: texts.
+        # One side is not a number, so both are compared as texts.
         ('[">", "$zone", "9"]', True),
         ('["<=", "$zone", "north"]', True),
-        # What Blazar loses: a nested "and" keeps all its conditions.
+        # Blazar drops conditions of a nested "and"; here it keeps all of them.
         ('["and", ["==", "$gpu", "yes"], ["and", ["==", "$slots", "9"], ["==", "$zone", "south"]]]', False),
         ('["and", ["==", "$gpu", "yes"], ["and", ["==", "$slots", "9"], ["==", "$zone", "north"]]]', True),
         ('["or", ["==", "$gpu", "no"], ["==", "$zone", "north"]]', True),

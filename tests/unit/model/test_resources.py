@@ -24,7 +24,7 @@ def test_a_vector_is_a_mapping_of_what_is_not_zero(amounts: dict[str, int]) -> N
 
 @given(AMOUNTS, AMOUNTS)
 def test_equal_vectors_have_equal_hashes(first: dict[str, int], second: dict[str, int]) -> None:
-    """haizea F1: zeros and the order of the classes mean nothing."""
+    """haizea F1: zeros and the order of the classes have no meaning."""
     shuffled = dict(reversed(first.items()))
     assert Resources(shuffled) == Resources({**first, "CUSTOM_UNUSED": 0})
     assert hash(Resources(shuffled)) == hash(Resources({**first, "CUSTOM_UNUSED": 0}))
@@ -45,7 +45,7 @@ def test_a_vector_does_not_follow_the_mapping_that_it_was_made_of() -> None:
 
 
 def test_a_class_that_is_not_in_the_vector() -> None:
-    """haizea F1: a vector is a mapping also where it has no entry."""
+    """haizea F1: a vector is a mapping in which missing classes have the amount 0."""
     assert Resources({VCPU: 1}).get(MEMORY_MB, 0) == 0
     with pytest.raises(KeyError):
         Resources({VCPU: 1})[MEMORY_MB]
@@ -60,7 +60,7 @@ def test_fitting_compares_every_class(demand: dict[str, int], capacity: dict[str
 
 @given(AMOUNTS)
 def test_everything_fits_in_itself_and_nothing_fits_everywhere(amounts: dict[str, int]) -> None:
-    """haizea F2: the edges of fitting."""
+    """haizea F2: the limits of fitting."""
     assert Resources(amounts).fits_in(Resources(amounts))
     assert Resources({}).fits_in(Resources(amounts))
 

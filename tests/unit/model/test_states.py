@@ -18,10 +18,10 @@ from lease_scheduler.model.states import (
     check_transition,
 )
 
-# From the dissertation's table 3.1 with its rows put right. What is behind the bar is not in that table: cancelling and
-# failing, which it has as rows for "any" state, the loss of saved memory with its host, the end of a lease whose memory
-# is saved, the putting away of what could not be brought back, the turning down of what got its price out of the queue
-# or was held for its consumer, and images that are brought ahead to whoever could do without, which are ours.
+# Table 3.1 of Sotomayor 2010 with its rows corrected. What is behind the bar is not in that table: cancelling and
+# failing, which it has as rows for "any" state; the loss of saved memory with its host; the end of a lease with saved
+# memory; suspending again what could not be restored; rejection of a price given to a queued lease or of an offer; and
+# transfers of images for leases that could start without them.
 TABLE = """
 new                 -> pending                                                           |
 pending             -> scheduled queued rejected rejected-by-user                        | cancelled
@@ -67,7 +67,7 @@ def test_a_transition_is_allowed_exactly_if_the_table_has_it(current: LeaseState
 
 
 def test_the_published_transitions_are_those_that_are_checked() -> None:
-    """haizea F15: who reads ``TRANSITIONS`` sees what ``check_transition`` does."""
+    """haizea F15: readers of ``TRANSITIONS`` see what ``check_transition`` does."""
     assert TRANSITIONS == ALLOWED
 
 
@@ -84,7 +84,7 @@ def test_a_consumer_can_cancel_whatever_is_not_over() -> None:
 
 
 def reachable(first: LeaseState) -> frozenset[LeaseState]:
-    """All states that a lease in the first one may still come to, itself included."""
+    """Return all states that a lease in the first one can still reach, including that one."""
     seen, new = frozenset[LeaseState](), frozenset({first})
     while new:
         seen |= new
@@ -93,13 +93,13 @@ def reachable(first: LeaseState) -> frozenset[LeaseState]:
 
 
 def test_every_state_can_be_reached() -> None:
-    """haizea F15: no state is an island."""
+    """haizea F15: every state can be reached."""
     assert reachable(LeaseState.NEW) == set(LeaseState)
 
 
 @pytest.mark.parametrize("state", [state for state in LeaseState if state not in FINAL_STATES])
 def test_no_state_is_a_trap(state: LeaseState) -> None:
-    """haizea F15: work can still be done from everywhere that is not the end."""
+    """haizea F15: from every state that is not final, work can still be done."""
     assert LeaseState.DONE in reachable(state)
 
 
@@ -115,7 +115,7 @@ def test_named_groups_of_states() -> None:
 
 
 def test_a_refusal_names_the_lease_and_both_states() -> None:
-    """haizea F15: an illegal transition is an error that fails only that lease, so it says which."""
+    """haizea F15: an illegal transition fails only its lease, so the error names the lease."""
     with pytest.raises(
         IllegalTransitionError, match=r"^lease 42: a lease that is done cannot become active$"
     ) as caught:
@@ -126,7 +126,7 @@ def test_a_refusal_names_the_lease_and_both_states() -> None:
 
 @given(st.lists(st.sampled_from(LeaseState), max_size=30))
 def test_a_walk_through_the_machine_ends_at_most_once(wishes: list[LeaseState]) -> None:
-    """haizea F15: whatever is tried, a lease that reached a final state stays in it."""
+    """haizea F15: whatever is tried, a lease in a final state stays in it."""
     state, ends = LeaseState.NEW, 0
     for wish in wishes:
         try:

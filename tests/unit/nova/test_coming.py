@@ -1,4 +1,4 @@
-"""When leases begin soon: written by the engine into the metadata of the pool, read by filter and weigher."""
+"""Future starts of leases: the engine writes them into the metadata of the pool; filter and weigher read them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Aggregate:
     )
 )
 def test_what_is_written_is_read(starts: dict[str, int]) -> None:
-    """Nova takes values of 255 characters at most."""
+    """Nova accepts values of at most 255 characters."""
     metadata = coming_metadata(starts)
     assert all(len(value) <= 255 for value in metadata.values())
     assert read_coming({**metadata, "lease:pool": "true"}) == starts

@@ -1,4 +1,4 @@
-"""Who may begin on which host (anchors A.10: the four answers of Blazar's filter; design: architecture section 5)."""
+"""Which server may start on which host, including the four answers of Blazar's filter."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def held(*leases: HeldBy) -> HostLeases:
 
 @dataclass
 class Aggregate:
-    """As Nova has it."""
+    """An aggregate as Nova has it."""
 
     name: str
     metadata: dict[str, str] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Aggregate:
 
 
 class TestAnswersOfBlazar:
-    """On aggregates as Blazar makes them."""
+    """On aggregates as Blazar creates them."""
 
     HOST = read_host(
         [Aggregate("r1", {"blazar:owner": "physics"}, "blazar_r1"), Aggregate("other", {}, "zone")],
@@ -114,7 +114,7 @@ class TestLeases:
 
 
 class TestHintOfASharedLease:
-    """A lease that has a part of a host is entered with its own flavors only: they take what it paid for, no more."""
+    """A lease that shares a host admits only its own flavors, which take its slots and no more."""
 
     @pytest.mark.parametrize(
         "boot",
@@ -125,7 +125,7 @@ class TestHintOfASharedLease:
             # The flavor of another lease of the same project.
             Boot("physics", ("L2",), flavor_lease="L1"),
             Boot("physics", ("L2", "L1"), flavor_lease="L1"),
-            # A lease that has the whole host, named beside it.
+            # A lease that has the whole host, named as well.
             Boot("physics", ("L1", "L2")),
         ],
     )
@@ -146,12 +146,12 @@ class TestHintOfASharedLease:
         assert refusal(Boot("physics", ("r2",), flavor_lease="r2"), host, NOW, Rules()) is None
 
     def test_a_lease_with_whole_hosts_and_parts_of_others(self) -> None:
-        """The same name leads with any flavor to its whole hosts, and with its own only to the others."""
+        """A hint admits any flavor to the lease's exclusive hosts, only the lease's own flavor to its shared ones."""
         whole = HeldBy(frozenset({"L4", "r4"}), "physics", exclusive=True)
         part = HeldBy(frozenset({"L4", "r5"}), "physics", exclusive=False)
         assert refusal(Boot("physics", ("L4",)), held(whole), NOW, Rules()) is None
         assert refusal(Boot("physics", ("L4",)), held(part), NOW, Rules()) is not None
-        # Two aggregates that contradict each other: the stricter one counts, in whatever order.
+        # Two contradicting aggregates: the stricter one counts, in either order.
         for both in ((whole, part), (part, whole)):
             assert refusal(Boot("physics", ("L4",)), held(*both), NOW, Rules()) is not None
 
@@ -196,7 +196,7 @@ BOOTS = st.builds(
 
 
 def _is_entitled(boot: Boot, held: HeldBy, now: int) -> bool:
-    """Whether a lease that a server names on a host lets it in: its project's, at its time, with what it paid for."""
+    """Return whether a lease named by a server admits it to a host: project, time and flavor fit."""
     is_now = held.start <= now and (held.until is None or now < held.until)
     return held.project_id == boot.project_id and is_now and (held.exclusive or boot.flavor_lease in held.names)
 
@@ -206,7 +206,7 @@ def _is_entitled(boot: Boot, held: HeldBy, now: int) -> bool:
 def test_who_gets_on_a_host_for_leases_whatever_they_ask_for(
     boot: Boot, host: HostLeases, now: int, allow: bool, horizon: int | None
 ) -> None:
-    """Those of a lease that is theirs and lets them in, and where no lease is in the way whoever may use the rest."""
+    """A server gets hosts of its own lease if that admits it, and other hosts if no lease is in the way."""
     if not host.in_pool and not host.held_by:
         return
     taken_whole = [held for held in host.held_by if held.exclusive and held.vacated_from <= now]

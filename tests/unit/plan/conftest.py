@@ -48,7 +48,7 @@ def make_planner() -> MakePlanner:
 
 @pytest.fixture
 def make_lease() -> MakeLease:
-    """A pending lease; ids count up, and with them the order of submission."""
+    """Makes pending leases; ids count up, and with them the order of submission."""
     number = 0
 
     def make(kind: LeaseKind, nodes: int = 1, duration: int = 3600, need: Resources = VM, **terms: Any) -> Lease:

@@ -18,7 +18,7 @@ from .conftest import VM, MakeLease, MakePlanner
 
 
 def _running(planner: Planner, lease: Lease, since: int = 0) -> Lease:
-    """Place a lease and have it run."""
+    """Place a lease and mark it as running."""
     placed = planner.place(lease, since)
     return planner.plan.put(replace(placed, state=LeaseState.ACTIVE, active_since=since))
 
@@ -77,7 +77,7 @@ def test_a_best_effort_lease_that_never_fits_stays_as_it_is(make_planner: MakePl
 def test_a_late_reservation_is_over_when_it_says(
     make_planner: MakePlanner, make_lease: MakeLease, duration: int, fits: bool
 ) -> None:
-    """Its start has passed, so that what is left of it is shorter; nothing is left of one that ends now."""
+    """Its start has passed, so the rest of it is shorter; a lease that ends now has no rest."""
     planner = make_planner(1)
     lease = planner.place(make_lease(LeaseKind.RESERVATION, start=100, duration=200), 0)
     terms = replace(lease.request, duration=duration)
@@ -142,7 +142,7 @@ def test_a_reservation_does_not_get_longer_where_promises_are_in_the_way(
 def test_work_that_gets_longer_is_suspended_where_promises_are_in_the_way(
     make_planner: MakePlanner, make_lease: MakeLease, now: int, is_suspended: bool
 ) -> None:
-    """Its memory is saved by its present end, which takes 32 s: from 68 on that is too late."""
+    """Its memory is saved before its present end, which takes 32 s: from 68 on that is too late."""
     planner = make_planner(1)
     lease = _running(planner, make_lease(LeaseKind.BEST_EFFORT, duration=100))
     planner.place(make_lease(LeaseKind.RESERVATION, start=100, duration=100), 0)
@@ -156,7 +156,7 @@ def test_work_that_gets_longer_is_suspended_where_promises_are_in_the_way(
 
 
 def test_work_that_gets_shorter_than_its_run_is_shut_down(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """It was to be suspended at 100; what it has done before counts."""
+    """It was to be suspended at 100; its earlier work counts."""
     planner = make_planner(1, shutdown_time=3)
     lease = _running(planner, make_lease(LeaseKind.BEST_EFFORT, duration=100))
     planner.place(make_lease(LeaseKind.RESERVATION, start=103, duration=100), 0)
@@ -237,7 +237,7 @@ def test_a_deadline_lease_with_fewer_vms_if_not_all_fit(make_planner: MakePlanne
 def test_a_longer_reservation_keeps_its_hosts_though_others_are_free(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
-    """Servers that run cannot go to the other host at the present end."""
+    """Running servers cannot move to the other host at the present end."""
     planner = make_planner(2)
     lease = _running(planner, make_lease(LeaseKind.RESERVATION, start=0, duration=100))
     blocker = planner.place(make_lease(LeaseKind.RESERVATION, nodes=2, start=100, duration=100), 0)

@@ -1,4 +1,4 @@
-"""Deadline leases: slack, preemption that harms nobody, least slack first (haizea F56-F58)."""
+"""Deadline leases: slack, preemption that breaks no promise, least slack first (haizea F56-F58)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _place(planner: Planner, lease: Lease, now: int = 0) -> Lease:
 
 
 def _spans(planner: Planner, lease: Lease) -> list[tuple[int, int]]:
-    """Start and end of each reservation of a lease at present."""
+    """Return start and end of each present reservation of a lease."""
     return [(r.start, r.end) for r in planner.plan.leases[lease.lease_id].holdings]
 
 
@@ -91,7 +91,7 @@ def test_without_the_deadline_mapper_no_deadline_lease_is_preempted(
 
 
 def test_who_was_moved_without_need_stays(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F57: the most patient lease would be asked first, but its host has no GPU."""
+    """haizea F57: the lease with the most slack would be the first victim, but its host has no GPU."""
     gpu = frozenset({"GPU"})
     planner = make_planner(site=Site((Host("plain", VM), Host("gpu", VM, gpu))))
     most = _place(planner, make_lease(DEADLINE, 1, 1000, start=1000, deadline=90_000))
@@ -106,7 +106,7 @@ def test_who_was_moved_without_need_stays(make_planner: MakePlanner, make_lease:
 
 
 def test_a_victim_that_would_be_late_is_passed_over(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea 4.13.1: behind the new lease its host is reserved, so that the next victim is asked."""
+    """haizea 4.13.1: its host is reserved behind the new lease, so the next candidate is the victim."""
     gpu = frozenset({"GPU"})
     planner = make_planner(site=Site((Host("gpu", VM, gpu), Host("plain", VM))))
     stuck = _place(
@@ -123,7 +123,7 @@ def test_a_victim_that_would_be_late_is_passed_over(make_planner: MakePlanner, m
 
 
 def test_a_refusal_leaves_no_trace(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F58: whatever was tried is undone."""
+    """haizea F58: all attempts are undone."""
     planner = make_planner(1)
     first = _place(planner, make_lease(DEADLINE, 1, 1000, start=1000, deadline=2200))
     second = _place(planner, make_lease(DEADLINE, 1, 1000, start=1000, deadline=3500))
@@ -139,7 +139,7 @@ def test_a_refusal_leaves_no_trace(make_planner: MakePlanner, make_lease: MakeLe
 def test_all_waiting_leases_are_planned_again_least_slack_first(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
-    """haizea F58: in the order of submission the third would come too late; who has begun stays."""
+    """haizea F58: in the order of submission the third would be too late; a running lease stays."""
     planner = make_planner(1)
     running = _place(planner, make_lease(DEADLINE, 1, 1000, start=0, deadline=1500))
     planner.plan.put(replace(running.to(LeaseState.ACTIVE), active_since=0))
@@ -172,7 +172,7 @@ def test_a_suspended_lease_is_planned_again_with_what_is_left(make_planner: Make
 
 
 def test_the_last_part_of_a_lease_moves_behind_its_first(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F58: it runs now and will be suspended; only what comes after that is planned again."""
+    """haizea F58: it runs now and will be suspended; only what comes after that is replanned."""
     planner = make_planner(1)
     lease = make_lease(DEADLINE, 1, 1000, start=0, deadline=9000)
     active = lease.to(LeaseState.SCHEDULED, LeaseState.READY, LeaseState.ACTIVE)
@@ -189,7 +189,7 @@ def test_the_last_part_of_a_lease_moves_behind_its_first(make_planner: MakePlann
 def test_the_rest_of_a_lease(
     make_planner: MakePlanner, make_lease: MakeLease, closing: Closing, remaining: int
 ) -> None:
-    """haizea F57: what a killed run had done is to be done again."""
+    """haizea F57: the lost work of a killed run has to be done again."""
     planner = make_planner(1)
     lease = make_lease(DEADLINE, 1, 1000, start=0, deadline=1500)
     active = lease.to(LeaseState.SCHEDULED, LeaseState.READY, LeaseState.ACTIVE)
@@ -206,7 +206,7 @@ def test_the_rest_of_a_lease(
 
 
 def test_a_start_that_has_passed_is_now(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea 8.2, 21: planned from now on, with the slack that was asked for."""
+    """haizea 8.2, 21: planned from now on, with the requested slack."""
     planner = make_planner(1)
     assert _place(planner, make_lease(DEADLINE, 1, 100, start=0, deadline=150), now=50).holdings[0].start == 50
     with pytest.raises(NotPlannableError):

@@ -43,7 +43,7 @@ def test_a_run_is_not_cut_into_the_time_of_its_shutdown(
 
 
 def test_a_forced_threshold_does_not_make_empty_runs(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea 4.10: 32 s are needed for the suspension alone, though 1 s is said to be enough."""
+    """haizea 4.10: the suspension alone needs 32 s, although 1 s is configured as enough."""
     for free_until, start in ((32, 132), (33, 0)):
         planner = make_planner(1, force_scheduling_threshold=1)
         _reserve(planner, make_lease, free_until, 100)
@@ -52,7 +52,7 @@ def test_a_forced_threshold_does_not_make_empty_runs(make_planner: MakePlanner, 
 
 
 def test_the_buffer_is_kept_before_the_reservation(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea 8.2, 15: the suspension is over so much earlier."""
+    """haizea 8.2, 15: the suspension ends earlier by that time."""
     planner = make_planner(1, suspend_buffer=7)
     _reserve(planner, make_lease, 500, 100)
     found = place_soonest(planner.context, make_lease(BEST_EFFORT, 1, 980), 0, may_wait=True)
@@ -71,7 +71,7 @@ def test_the_sum_keeps_wide_leases_from_short_gaps(
 
 
 def test_only_what_can_begin_at_once(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F47: a lease that may not have a future place."""
+    """haizea F47: a lease that must not have a place in the future."""
     planner = make_planner(1)
     _reserve(planner, make_lease, 0, 100)
     waiting = make_lease(BEST_EFFORT, 1, 980)
@@ -95,7 +95,7 @@ def test_memory_that_has_to_move_may_begin_when_it_has_arrived(
 
 
 def test_what_is_left_is_what_it_asks_for(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F53: resumption, rest and shutdown; remembered lengths do not outlive what has run since."""
+    """haizea F53: resumption, rest and shutdown; cached lengths do not outlive later work."""
     planner = make_planner(1, shutdown_time=10)
     lease = make_lease(BEST_EFFORT, 1, 1000)
     for accumulated, run in ((100, 900), (400, 600)):
@@ -119,7 +119,7 @@ def test_the_whole_by_an_instant_or_not_at_all(make_planner: MakePlanner, make_l
 def test_a_queue_is_not_looked_at_while_nothing_is_free_that_all_of_it_needs(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
-    """haizea 4.2: a host without a class that nobody in the queue needs is not full because of that."""
+    """haizea 4.2: a host that lacks a class which no queued lease needs does not count as full."""
     sizes = [{VCPU: 1, MEMORY_MB: 1024, "GPU": 1}, {VCPU: 1, MEMORY_MB: 1024}]
     site = Site(tuple(Host(str(number), Resources(size)) for number, size in enumerate(sizes)))
     planner = make_planner(site=site, backfilling_limit=0)

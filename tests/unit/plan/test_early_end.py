@@ -1,4 +1,4 @@
-"""Using what comes free before its time (haizea F49, F59; 4.12)."""
+"""Using capacity that comes free early (haizea F49, F59; 4.12)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _start(planner: Planner, lease: Lease) -> int:
 
 
 def test_waiting_leases_move_up_in_the_order_of_submission(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F49: the second one finds what the first one left."""
+    """haizea F49: the second one uses what the first one left."""
     planner = make_planner(1)
     first = _ready(planner, make_lease(BEST_EFFORT, 1, 1000), 8000, 0)
     second = _ready(planner, make_lease(BEST_EFFORT, 1, 1000), 5000, 0)
@@ -37,7 +37,7 @@ def test_waiting_leases_move_up_in_the_order_of_submission(make_planner: MakePla
 
 
 def test_nobody_gets_a_later_place(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea 4.12: what cannot be bettered stays, and what cannot run any longer at present is no better."""
+    """haizea 4.12: a lease keeps its place if no better one is found."""
     planner = make_planner(1)
     planner.place(planner.plan.put(make_lease(LeaseKind.RESERVATION, 1, 1000, start=1000)), 0)
     waiting = _ready(planner, make_lease(BEST_EFFORT, 1, 1000, preemptible=False), 2000, 0)
@@ -46,7 +46,7 @@ def test_nobody_gets_a_later_place(make_planner: MakePlanner, make_lease: MakeLe
 
 
 def test_what_has_begun_is_not_planned_again(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea 4.12: its boot may be going on."""
+    """haizea 4.12: its boot may be in progress."""
     planner = make_planner(1)
     begun = _ready(planner, make_lease(BEST_EFFORT, 1, 1000), 100, 0)
     assert replan_waiting(planner.context, 100) == 0
@@ -68,7 +68,7 @@ def test_a_suspended_lease_that_waits_resumes_earlier(make_planner: MakePlanner,
 
 
 def test_memory_that_is_on_the_way_is_not_turned_back(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea 8.2, 18: only Ready, Scheduled and Suspended-Scheduled leases are planned again."""
+    """haizea 8.2, 18: only Ready, Scheduled and Suspended-Scheduled leases are replanned."""
     planner = make_planner(1)
     lease = _ready(planner, make_lease(BEST_EFFORT, 1, 1000), 5000, 0)
     preparing = planner.plan.put(replace(lease, state=LeaseState.SCHEDULED).to(LeaseState.PREPARING))

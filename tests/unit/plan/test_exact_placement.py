@@ -1,4 +1,4 @@
-"""Exactly from then to then, and who has to make room for it (haizea F50, F36, F52, F53)."""
+"""Places at an exact start and end, and the victims for them (haizea F50, F36, F52, F53)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ START, END, NOW = 1000, 1100, 500
 
 
 def _running(planner: Planner, lease: Lease, *hosts: int, start: int = 0, end: int = 9000) -> Lease:
-    """An active lease that holds hosts until its end."""
+    """Put an active lease into the plan that holds hosts until its end."""
     holding = Holding(hosts, start, start, end, end)
     active = lease.to(LeaseState.SCHEDULED, LeaseState.READY, LeaseState.ACTIVE)
     return planner.plan.put(replace(active, holdings=(holding,), active_since=start, started=start))
@@ -52,7 +52,7 @@ def test_nobody_is_preempted_where_there_is_room(make_planner: MakePlanner, make
 
 
 def test_the_plan_is_not_changed_by_looking(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F50: what has to be preempted is told; making room is another step."""
+    """haizea F50: the necessary victims are returned; making room is another step."""
     planner = make_planner(1)
     running = _running(planner, make_lease(BEST_EFFORT), 0)
     before = planner.plan.availability
@@ -63,7 +63,7 @@ def test_the_plan_is_not_changed_by_looking(make_planner: MakePlanner, make_leas
 
 
 def test_victims_whose_hosts_do_not_help_are_left_alone(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea 8.2, 6: as few as the order allows; the youngest is asked first, but on its host another one comes."""
+    """haizea 8.2, 6: as few as the order allows; the youngest comes first, but another lease needs its host."""
     planner = make_planner(3)
     _running(planner, make_lease(BEST_EFFORT, submitted=1), 1)
     _running(planner, make_lease(BEST_EFFORT, submitted=3), 0, end=END - 50)
@@ -84,7 +84,7 @@ def test_a_lease_is_preempted_as_a_whole(make_planner: MakePlanner, make_lease: 
 
 
 def test_shutdown_time_counts_for_the_interval(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F72, F50: what begins in the shutdown is in the way."""
+    """haizea F72, F50: a lease that starts during the shutdown is in the way."""
     planner = make_planner(1, shutdown_time=50)
     _ready(planner, make_lease(RESERVATION, start=1149, duration=10), Holding((0,), 1149, 1149, 1159, 1209))
     with pytest.raises(NotPlannableError, match="for 150 s at its start"):
@@ -93,7 +93,7 @@ def test_shutdown_time_counts_for_the_interval(make_planner: MakePlanner, make_l
 
 
 def test_without_leave_to_preempt_there_is_no_place(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F12: immediate leases preempt nobody."""
+    """haizea F12: immediate leases preempt none."""
     planner = make_planner(1)
     _running(planner, make_lease(BEST_EFFORT), 0)
     with pytest.raises(NotPlannableError, match="no place for lease 2"):
@@ -101,7 +101,7 @@ def test_without_leave_to_preempt_there_is_no_place(make_planner: MakePlanner, m
 
 
 def test_all_victims_together_may_not_be_enough(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F50: then nobody is preempted."""
+    """haizea F50: then no lease is preempted."""
     planner = make_planner(2)
     _running(planner, make_lease(BEST_EFFORT), 0)
     _running(planner, make_lease(BEST_EFFORT, preemptible=False), 1)
@@ -121,7 +121,7 @@ def test_all_victims_together_may_not_be_enough(make_planner: MakePlanner, make_
 def test_who_is_a_victim_by_its_own_terms(
     make_planner: MakePlanner, make_lease: MakeLease, terms: dict[str, Any], allowed: bool
 ) -> None:
-    """haizea 8.2, 7: the flag and the mode of the lease are honoured whatever the policy says."""
+    """haizea 8.2, 7: the flag and the mode of the lease are respected whatever the policy says."""
     planner = make_planner(1)
     running = _running(planner, make_lease(BEST_EFFORT, **terms), 0)
     request = make_lease(RESERVATION, start=START, duration=100).request
@@ -159,7 +159,7 @@ def test_equal_victims_go_in_the_order_of_submission(make_planner: MakePlanner, 
 
 
 def test_a_place_that_has_not_begun_is_given_up_at_once(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F52: back into the queue, with nothing lost; memory that is saved stays so."""
+    """haizea F52: back into the queue without any loss; saved memory is kept."""
     planner = make_planner(1)
     lease = _ready(planner, make_lease(BEST_EFFORT), Holding((0,), START, START, 4600, 4600))
     evicted = evict(planner.context, lease, START, NOW)
@@ -179,7 +179,7 @@ def test_a_place_that_has_not_begun_is_given_up_at_once(make_planner: MakePlanne
 
 
 def test_a_place_that_begins_before_is_cut_by_a_suspension(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F53: if it can run long enough before (F55), else it is given up."""
+    """haizea F53: if it can run long enough before (F55), otherwise it loses its place."""
     planner = make_planner(1)
     for begin, cut in ((936, True), (937, False)):
         lease = _ready(planner, make_lease(BEST_EFFORT), Holding((0,), begin, begin, 4600, 4600))
@@ -193,7 +193,7 @@ def test_a_place_that_begins_before_is_cut_by_a_suspension(make_planner: MakePla
 
 
 def test_a_later_part_is_given_up_and_the_earlier_one_goes_on(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F53, F57: the part that runs now is not touched by what is preempted behind it."""
+    """haizea F53, F57: the part that runs now is not affected by a preemption behind it."""
     planner = make_planner(1)
     first = Holding((0,), 0, 0, 568, 600, Closing.SUSPEND)
     lease = _running(planner, make_lease(LeaseKind.DEADLINE, start=0, deadline=9000), 0)
@@ -209,7 +209,7 @@ def test_a_later_part_is_given_up_and_the_earlier_one_goes_on(make_planner: Make
 def test_when_a_run_that_cannot_be_saved_ends(
     make_planner: MakePlanner, make_lease: MakeLease, when: PreemptAt, at: int, closing: Closing | None
 ) -> None:
-    """haizea F52: at the start of the reservation, or at once; if that is now, there is no difference."""
+    """haizea F52: at the start of the reservation, or at once; if it starts now, there is no difference."""
     planner = make_planner(1, preempt_at=when, suspension=Suspension.SERIAL_ONLY)
     node_sets = (NodeSet(2, Resources({VCPU: 0, MEMORY_MB: 512})),)
     lease = _running(planner, make_lease(BEST_EFFORT, node_sets=node_sets), 0, 0)

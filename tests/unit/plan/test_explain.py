@@ -1,4 +1,4 @@
-"""Why not, and what would do instead (issue 2, item 3)."""
+"""Why a request is refused, and what would be granted instead (issue 2, item 3)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GPU = frozenset({"GPU"})
 
 @pytest.fixture
 def busy(make_planner: MakePlanner, make_lease: MakeLease) -> Planner:
-    """Three hosts, two of them taken from 1000 to 2000."""
+    """Three hosts, two of them held from 1000 to 2000."""
     planner = make_planner(3)
     planner.place(planner.plan.put(make_lease(RESERVATION, 2, 1000, start=1000)), 0)
     return planner
@@ -63,7 +63,7 @@ def test_a_refusal_names_hosts_and_every_nearest_term_that_fits(busy: Planner, m
 
 
 def test_a_gap_that_is_too_short_is_not_offered_as_a_start(busy: Planner, make_lease: MakeLease) -> None:
-    """Where nothing is free at the start a shorter duration does not help."""
+    """If nothing is free at the start, a shorter duration does not help."""
     busy.place(busy.plan.put(make_lease(RESERVATION, 3, 100, start=2300)), 0)
     refusal = _refused(busy, make_lease, RESERVATION, 3, start=1500, duration=301)
     assert refusal.alternatives == (Alternative("start", 2400, 3, 301), Alternative("nodes", 1500, 1, 301))
@@ -78,7 +78,7 @@ def test_the_shutdown_is_part_of_what_is_offered(make_planner: MakePlanner, make
 
 
 def test_a_start_in_the_past_is_what_is_wrong(busy: Planner, make_lease: MakeLease) -> None:
-    """haizea F50: the next start that would do is offered."""
+    """haizea F50: the next possible start is offered."""
     refusal = _refused(busy, make_lease, RESERVATION, 3, now=700, start=600, duration=500)
     assert (refusal.constraint, refusal.alternatives) == ("past", (Alternative("start", 2000, 3, 500),))
     assert refusal.message == "start: 100 s in the past; would fit: the same terms 1400 s later"
@@ -101,7 +101,7 @@ def test_of_many_taken_hosts_some_are_named(make_planner: MakePlanner, make_leas
 def test_hosts_that_could_never_hold_the_lease_are_not_called_taken(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
-    """haizea F3: the host without the trait is not in the way."""
+    """haizea F3: the host without the trait is not blamed."""
     site = Site((Host("plain", VM), Host("gpu", VM, GPU)))
     planner = make_planner(site=site)
     sets = (NodeSet(1, VM, GPU),)
@@ -111,7 +111,7 @@ def test_hosts_that_could_never_hold_the_lease_are_not_called_taken(
 
 
 def test_fewer_nodes_are_offered_for_equal_ones_only(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """Which of different node sets could be left out is the consumer's to say."""
+    """Which of different node sets to leave out is the project's decision."""
     planner = make_planner(2)
     planner.place(planner.plan.put(make_lease(RESERVATION, 1, 100, start=0)), 0)
     sets = NodeSet(1, VM), NodeSet(1, Resources({VCPU: 1}))
@@ -154,7 +154,7 @@ def test_what_the_empty_site_could_not_hold(
 def test_of_more_than_the_whole_site_can_hold_as_many_as_fit_are_offered(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
-    """Also those for which others make room; no more than that fit however many are asked for."""
+    """Also with victims; the number that fits is the same however many are requested."""
     planner = make_planner(4)
     _running(planner, make_lease, 3)
     for kind, alternatives in (
@@ -170,7 +170,7 @@ def test_of_more_than_the_whole_site_can_hold_as_many_as_fit_are_offered(
 
 
 def _running(planner: Planner, make_lease: MakeLease, count: int, until: int = 10_000) -> None:
-    """Best-effort leases of one node each that run since 0."""
+    """Fill the plan with best-effort leases of one node each that run since 0."""
     for _ in range(count):
         lease = make_lease(LeaseKind.BEST_EFFORT, 1, until)
         planner.enqueue(planner.plan.put(lease))
@@ -204,7 +204,7 @@ def test_what_can_be_had_by_preempting_is_offered_beside_what_is_free(
 def test_where_leases_are_given_time_to_leave_the_same_is_offered_when_they_have_left(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
-    """One second sooner it would be refused."""
+    """One second earlier it would be refused."""
     planner = make_planner(2, preemption_grace=60)
     _running(planner, make_lease, 2)
     refusal = _refused(planner, make_lease, RESERVATION, 2, now=1000, start=1000, duration=500)
@@ -218,7 +218,7 @@ def test_where_leases_are_given_time_to_leave_the_same_is_offered_when_they_have
 
 
 def test_a_refusal_says_that_deadline_leases_are_in_the_way(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """How many, not which; only where it is them."""
+    """The refusal says how many, not which, and only if they are the reason."""
     planner = make_planner(4)
     for _ in range(2):
         planner.place(planner.plan.put(make_lease(DEADLINE, 1, 1000, start=0, deadline=1050)), 0)
@@ -235,7 +235,7 @@ def test_a_refusal_says_that_deadline_leases_are_in_the_way(make_planner: MakePl
 def test_deadline_leases_that_nobody_may_displace_are_not_named(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
-    """What the policy never allows is no matter of their deadlines."""
+    """If the policy never allows it, their deadlines do not matter."""
     planner = make_planner(1, preemption=load_policy("preemption", "no-preemption", PolicyOptions()))
     planner.place(planner.plan.put(make_lease(DEADLINE, 1, 1000, start=0, deadline=1050)), 0)
     assert "deadline lease" not in _refused(planner, make_lease, RESERVATION, 1, start=500, duration=500).message
@@ -244,7 +244,7 @@ def test_deadline_leases_that_nobody_may_displace_are_not_named(
 def test_a_trial_in_which_many_leases_are_moved_counts_as_several(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
-    """So advice stays cheap where reservations displace deadline leases, which takes far more work than looking."""
+    """So a search stays cheap where reservations displace deadline leases, which costs far more than a look."""
     planner = make_planner(40)
     for _ in range(40):
         planner.place(planner.plan.put(make_lease(DEADLINE, 1, 1000, start=0, deadline=100_000)), 0)
@@ -254,7 +254,7 @@ def test_a_trial_in_which_many_leases_are_moved_counts_as_several(
 
 
 def test_nothing_is_offered_that_is_free_after_centuries_only(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """A lease up to the year 9999 leaves nothing that anybody would wait for."""
+    """A lease up to the year 9999 leaves nothing worth waiting for."""
     planner = make_planner(1)
     planner.place(planner.plan.put(make_lease(RESERVATION, 1, 250_000_000_000, start=0)), 0)
     refusal = _refused(planner, make_lease, RESERVATION, 1, start=10)
@@ -277,7 +277,7 @@ def test_several_vms_of_a_host_and_mixed_sets_are_weighed(make_planner: MakePlan
 
 
 def test_a_share_of_a_host_is_not_shown_as_a_resource(make_planner: MakePlanner) -> None:
-    """What makes hosts exclusive is nothing that a consumer has asked for."""
+    """The resource that makes hosts exclusive was not requested by the project."""
     planner = make_planner(site=Site((Host("plain", VM.replaced(HOST_SHARE=WHOLE_HOST)),)))
     shared = LeaseRequest("1", RESERVATION, (NodeSet(1, Resources({VCPU: 9, HOST_SHARE: 1})),), 0, 10, 0)
     assert too_large(planner.context, shared) == "nodes: no host is large enough for a node of VCPU:9"

@@ -1,4 +1,4 @@
-"""Hosts and how long they can hold a lease (haizea F32, F53; Sotomayor 2010, algorithm 4)."""
+"""Hosts, and how long they can hold a lease (haizea F32, F53; Sotomayor 2010, algorithm 4)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TWO = Resources({VCPU: 2, MEMORY_MB: 2})
 
 
 def _take(planner: Planner, make_lease: MakeLease, host: int, start: int, end: int, vms: int = 1) -> None:
-    """Somebody else's VMs of one VCPU on a host from then to then."""
+    """Add other leases' VMs of one VCPU on a host in an interval."""
     lease = make_lease(LeaseKind.RESERVATION, vms, end - start, ONE, start=start)
     holding = Holding((host,) * vms, start, start, end, end)
     planner.plan.put(replace(lease.to(LeaseState.SCHEDULED), holdings=(holding,)))
@@ -35,7 +35,7 @@ def _request(make_lease: MakeLease, *sets: NodeSet) -> LeaseRequest:
 
 
 def test_the_interval_ends_where_hosts_run_out(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F32: three hosts, of which two are taken later; what is wanted bounds the interval as well."""
+    """haizea F32: three hosts, two of which are taken later; the requested interval is a limit as well."""
     planner = make_planner(3, ONE)
     _take(planner, make_lease, 0, 100, 200)
     _take(planner, make_lease, 1, 50, 60)
@@ -59,7 +59,7 @@ def test_less_than_the_shortest_useful_interval_is_nothing(
 
 
 def test_node_sets_that_compete_shorten_the_interval_together(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F5, F32: each set by itself fits for ever, both together until 70."""
+    """haizea F5, F32: each set alone fits for ever, both together until 70."""
     planner = make_planner(2, TWO)
     _take(planner, make_lease, 0, 70, 80)
     sets = NodeSet(1, TWO), NodeSet(2, ONE)
@@ -81,7 +81,7 @@ def test_nothing_is_said_to_fit_where_one_set_does_not(make_planner: MakePlanner
 
 
 def test_windows_open_when_hosts_come_free(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F48: only where a window of the length is behind the instant."""
+    """haizea F48: only if a window of the required length follows the instant."""
     planner = make_planner(2, ONE)
     _take(planner, make_lease, 0, 0, 30)
     _take(planner, make_lease, 0, 50, 90)
@@ -108,7 +108,7 @@ def test_a_suspended_lease_in_place_sees_its_own_hosts_only(make_planner: MakePl
 
 
 def _without_fixtures(taken: list[tuple[int, int, int]]) -> Planner:
-    """Hosts of one, two and three VCPUs, on which others hold one VCPU now and then."""
+    """Return a planner of hosts of one, two and three VCPUs, on which others hold one VCPU at times."""
     capacities = [Resources({VCPU: size, MEMORY_MB: size}) for size in (1, 2, 3)]
     site = Site(tuple(Host(str(number), capacity) for number, capacity in enumerate(capacities)))
     planner = new_planner(site=site)

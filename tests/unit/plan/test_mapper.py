@@ -55,7 +55,7 @@ def test_all_vms_or_none(make_planner: MakePlanner, make_lease: MakeLease, count
 def test_a_vm_has_its_host_for_the_whole_interval(
     make_planner: MakePlanner, make_lease: MakeLease, end: int, host: int
 ) -> None:
-    """haizea 8.2, 14: what begins at the very end of the interval is not in the way."""
+    """haizea 8.2, 14: a lease that starts at the very end of the interval is not in the way."""
     planner = make_planner(2, FOUR, selection=NO_POLICY)
     taken = planner.place(planner.plan.put(make_lease(LeaseKind.RESERVATION, 1, 10, _need(4), start=50)), 0)
     assert taken.holdings[0].assignment == (0,)
@@ -126,7 +126,7 @@ def test_greedy_prefers_hosts_without_leases(make_planner: MakePlanner, make_lea
 
 
 def test_node_sets_of_a_lease_are_spread_together(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """The second set begins where the first one has left fewest VMs (haizea F30)."""
+    """The second set starts on the host with the fewest VMs of the first one (haizea F30)."""
     two, one = NodeSet(2, Resources({VCPU: 2})), NodeSet(3, Resources({VCPU: 1}))
 
     assert _mapped(make_planner(3, FOUR), make_lease, two, one, mapper=SPREAD) == (0, 1, 0, 1, 2)

@@ -52,7 +52,7 @@ def test_no_host_takes_part_twice_in_a_round() -> None:
 
 
 def test_the_estimate_is_long_enough_for_the_worst_rounds() -> None:
-    """Every VM leaves the same host, so that no two can move at once."""
+    """Every VM leaves the same host, so no two can move at the same time."""
     options = PlanningOptions(migration_bandwidth=100)
     request = _request((4, 1024))
     rounds = plan_migrations(request, (0, 0, 0, 0), (1, 2, 3, 4), 0, options)
@@ -67,7 +67,7 @@ def test_nothing_moves_without_a_transfer(migration: Migration) -> None:
 
 
 def test_disks_move_behind_memory_where_images_are_transferred() -> None:
-    """haizea 4.11: one image for each VM in the estimate; in a round they move side by side."""
+    """haizea 4.11: one image for each VM in the estimate; in a round they move in parallel."""
     options = PlanningOptions(migration_bandwidth=100, migrate_disks=True)
     bare = _request((2, 1024))
     request = replace(bare, software=DiskImage("x", 4096))

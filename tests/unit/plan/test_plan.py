@@ -25,7 +25,7 @@ def _held(lease: Lease, start: int, end: int, *hosts: int) -> Lease:
 
 
 def _vcpus(plan: Plan, start: int, end: int) -> list[int]:
-    """Free VCPUs of each host."""
+    """Return the free VCPUs of each host."""
     return [int(free) for free in plan.availability.free(start, end)[plan.classes.index(VCPU)]]
 
 
@@ -35,7 +35,7 @@ def plan() -> Plan:
 
 
 def test_a_new_value_takes_the_place_of_the_old_one(plan: Plan, make_lease: MakeLease) -> None:
-    """haizea F28: on the same hosts, longer or shorter or elsewhere in time, and on others."""
+    """haizea F28: on the same hosts, longer or shorter or at another time, and on others."""
     lease = plan.put(_held(make_lease(RESERVATION, start=0), 10, 20, 0))
     for start, end, host in ((10, 30, 0), (15, 30, 0), (40, 50, 0), (45, 48, 0), (45, 48, 1), (44, 49, 1)):
         lease = plan.put(_held(lease, start, end, host))
@@ -62,7 +62,7 @@ def test_many_values_at_once_are_the_same_as_one_by_one(plan: Plan, make_lease: 
 
 
 def test_the_queue_is_in_the_order_of_submission(plan: Plan, make_lease: MakeLease) -> None:
-    """haizea F46: whoever comes back takes his old turn."""
+    """haizea F46: a lease that returns to the queue gets its old position."""
     leases = [make_lease(BEST_EFFORT) for _ in range(3)]
     for lease in reversed(leases):
         plan.put(lease.to(LeaseState.QUEUED))
@@ -80,7 +80,7 @@ def test_the_queue_is_in_the_order_of_submission(plan: Plan, make_lease: MakeLea
 
 
 def test_what_every_queued_lease_needs(make_lease: MakeLease) -> None:
-    """haizea 4.2: only classes that all of them need tell that none can start."""
+    """haizea 4.2: only classes that all of them need show that none can start."""
     plan = Plan(Site((Host("a", Resources({VCPU: 4, MEMORY_MB: 4, "GPU": 1})),)))
     needs = [Resources({VCPU: 1, MEMORY_MB: 1}), Resources({VCPU: 1, "GPU": 1})]
     sets = tuple(NodeSet(1, need) for need in needs)
@@ -152,7 +152,7 @@ def test_an_outage_can_be_extended_and_ends_as_a_whole(plan: Plan, make_lease: M
 
 
 def test_the_past_is_dropped_when_it_has_grown(plan: Plan, make_lease: MakeLease) -> None:
-    """A decision must not cost more because history is long."""
+    """A decision must not cost more because the history is long."""
     for start in range(0, 40_000, 20):
         plan.put(_held(make_lease(RESERVATION, start=0), start, start + 10, 0))
         plan.forget(start)

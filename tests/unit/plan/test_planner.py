@@ -24,7 +24,7 @@ BEST_EFFORT, RESERVATION = LeaseKind.BEST_EFFORT, LeaseKind.RESERVATION
 
 
 def _queue(planner: Planner, *leases: Lease, now: int = 0) -> list[Lease]:
-    """Queue leases, serve the queue and give their values."""
+    """Queue leases, serve the queue and return their new values."""
     for lease in leases:
         planner.enqueue(planner.plan.put(lease))
     planner.process_queue(now)
@@ -69,7 +69,7 @@ def test_without_backfilling_nobody_overtakes(make_planner: MakePlanner, make_le
 def test_backfilling_does_not_delay_the_lease_that_has_a_place(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
-    """haizea F47: what would run into the fixed place waits, or is cut before it where it may be."""
+    """haizea F47: a lease that would run into the fixed place waits, or is suspended before it if that is allowed."""
     for suspension, end in ((Suspension.NONE, None), (Suspension.ALL, 1000)):
         planner = make_planner(4, suspension=suspension)
         _, head, long = _queue(
@@ -170,7 +170,7 @@ def test_a_lease_that_cannot_be_suspended_is_stopped(
 
 
 def test_as_few_leases_as_possible_make_room(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F36: young ones first, and nobody whose hosts are not needed; the non-preemptible one stays."""
+    """haizea F36: young ones first, and none whose hosts are not needed; the non-preemptible one stays."""
     planner = make_planner(4)
     leases = [
         make_lease(BEST_EFFORT, 1, 9000, submitted=10),
@@ -204,7 +204,7 @@ def test_a_reservation_in_the_past_is_refused(make_planner: MakePlanner, make_le
 def test_an_immediate_lease_starts_now_in_one_piece_or_not_at_all(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
-    """haizea F12: it preempts nobody and is never cut."""
+    """haizea F12: it preempts none and is never suspended."""
     planner = make_planner(2)
     _queue(planner, make_lease(BEST_EFFORT, 1, 5000))
     _place(planner, make_lease(RESERVATION, 1, 100, start=1000))
@@ -237,7 +237,7 @@ def _suspended(planner: Planner, lease: Lease, host: int) -> Lease:
 def test_where_and_when_a_suspended_lease_resumes(
     make_planner: MakePlanner, make_lease: MakeLease, migration: Migration, start: int, host: int
 ) -> None:
-    """haizea F54: its own host is taken for long, another one is free; 82 s to move 1,024 MB at 100 Mb/s."""
+    """haizea F54: its own host is held for long, another one is free; 82 s to move 1,024 MB at 100 Mb/s."""
     planner = make_planner(2, migration=migration, migration_bandwidth=100)
     _place(planner, make_lease(RESERVATION, 1, 5000, start=0))
     planner.enqueue(_suspended(planner, make_lease(BEST_EFFORT, 1, 3000), 0))
@@ -251,7 +251,7 @@ def test_where_and_when_a_suspended_lease_resumes(
 
 
 def test_a_suspended_lease_resumes_at_once_where_it_is(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea G3: there is nothing to wait for on the host that has its memory."""
+    """haizea G3: nothing blocks the host that has its memory."""
     planner = make_planner(2, migration_bandwidth=100)
     planner.enqueue(_suspended(planner, make_lease(BEST_EFFORT, 1, 3000), 1))
     planner.process_queue(700)
@@ -275,7 +275,7 @@ def test_what_comes_free_early_is_used(make_planner: MakePlanner, make_lease: Ma
 
 
 def test_a_tight_deadline_takes_hosts_from_best_effort_leases(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """by-kind: the best-effort lease is suspended in time; one that is not preemptible is not."""
+    """by-kind: the best-effort lease is suspended in time; a non-preemptible one is not."""
     for preemptible in (True, False):
         planner = make_planner(1)
         (running,) = _queue(planner, make_lease(BEST_EFFORT, 1, 50_000, preemptible=preemptible))

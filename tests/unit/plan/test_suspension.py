@@ -41,7 +41,7 @@ PREDICTIONS = [
 def test_the_predictions_of_the_dissertation(
     per_host: int, memory: int, local: tuple[float, float], everywhere: tuple[float, float]
 ) -> None:
-    """haizea E4: 4 hosts; to 0.1 s where no rounding is in the way, and with each VM's time rounded up to the second.
+    """haizea E4: 4 hosts; to 0.1 s where rounding does not matter, and with each VM's time rounded up to the second.
 
     At a thousandth of the rates the times are a thousand times as long, so that whole seconds are milliseconds.
     """
@@ -62,7 +62,7 @@ def test_the_predictions_of_the_dissertation(
 
 
 def test_the_configurations_of_the_dissertation() -> None:
-    """haizea 5.4: both exclusions, all numbers of VMs and memories but 8 of 1024 MB, which no host has."""
+    """haizea 5.4: both exclusions, all numbers of VMs and memory sizes except 8 of 1024 MB, which no host has."""
     found = {
         (exclusion, per_host, memory)
         for per_host, memory, local, everywhere in PREDICTIONS
@@ -79,7 +79,7 @@ def test_the_configurations_of_the_dissertation() -> None:
 
 
 def test_the_overhead_of_the_largest_configuration() -> None:
-    """haizea 5.4, equation 7.2: 32 commands of a second each come on top, whatever the exclusion."""
+    """haizea 5.4, equation 7.2: 32 commands of a second each are added, whatever the exclusion."""
     for exclusion, printed in ((Exclusion.LOCAL, 99.3), (Exclusion.GLOBAL, 386.0)):
         rate = (LOCAL if exclusion is Exclusion.LOCAL else GLOBAL)[0]
         # At a thousandth of the rate, as above.
@@ -123,7 +123,7 @@ def test_estimates_do_not_fall_short_of_what_any_assignment_takes() -> None:
 
 
 def test_the_sum_counts_vms_that_are_saved_side_by_side() -> None:
-    """haizea 8.3: 32 nodes at 21 s each are thought to need 672 s, so that a run must last 1,344 s."""
+    """haizea 8.3: 32 nodes at 21 s each are estimated at 672 s, so a run must last 1,344 s."""
     request = _request((32, 1024))
     as_sum = SuspensionModel(PlanningOptions(suspend_rate=50, suspend_estimate=Estimate.SUM))
     as_model = SuspensionModel(PlanningOptions(suspend_rate=50))
@@ -184,7 +184,7 @@ def test_what_is_copied_depends_on_the_mode(mode: PreemptionMode, size: ShelvedS
 
 
 def test_shelving_has_a_rate_and_turns_of_its_own() -> None:
-    """haizea 7.2: the image store is not the host's disk. Those of suspending serve where none are set."""
+    """haizea 7.2: the image store is not the host's disk. The rates for suspension apply where no others are set."""
     vm = Resources({MEMORY_MB: 1024, DISK_GB: 10})
     options = PlanningOptions(
         suspend_rate=32,
@@ -238,7 +238,7 @@ def test_shutdowns_take_their_time_only_if_any_is_reserved() -> None:
 )
 @pytest.mark.parametrize("size", ShelvedSize)
 def test_what_no_node_set_names_is_the_share_of_a_host(need: Resources, megabytes: int, size: ShelvedSize) -> None:
-    """A whole host may have used all of its memory, and VMs that name their VCPUs alone all of it together."""
+    """A whole host may have used all of its memory; VMs with only VCPUs may have used all of it together."""
     big = Resources({VCPU: 8, MEMORY_MB: 8192, DISK_GB: 8, HOST_SHARE: WHOLE_HOST})
     small = Resources({VCPU: 4, MEMORY_MB: 2048, DISK_GB: 2, HOST_SHARE: WHOLE_HOST})
     addresses = Host("address", Resources({"CUSTOM_ADDRESS": 1}))
@@ -261,7 +261,7 @@ def test_what_no_node_set_names_is_the_share_of_a_host(need: Resources, megabyte
 
 
 def test_other_hosts_of_the_site_are_known_to_the_time_model() -> None:
-    """haizea F21: a host that comes with more memory counts from then on."""
+    """haizea F21: a host that is added with more memory counts from then on."""
     planner = new_planner(1, Resources({MEMORY_MB: 1024, HOST_SHARE: WHOLE_HOST}))
     request = LeaseRequest(
         "1", LeaseKind.BEST_EFFORT, (NodeSet(1, Resources({HOST_SHARE: WHOLE_HOST})),), 0, preemptible=True

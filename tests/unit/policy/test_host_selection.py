@@ -23,7 +23,7 @@ REQUEST = LeaseRequest("1", LeaseKind.BEST_EFFORT, (NodeSet(1, Resources({VCPU: 
         (GreedySelection, [1, 0, 2], [1, 0.1, 1], [9, 1, 9], [11, 10, 12]),
         (GreedySelection, [0, 0, 0], [0.5, 0.9, 0.7], [9, 1, 9], [11, 12, 10]),
         (GreedySelection, [0, 0, 0], [1, 1, 1], [500, 900, 100], [11, 10, 12]),
-        # What lies beyond the lease's duration makes no difference: the lower number goes first.
+        # What lies beyond the lease's duration does not matter: the lower number goes first.
         (GreedySelection, [0, 0, 0], [1, 1, 1], [1000, 9000, 5000], [10, 11, 12]),
         (NoPolicy, [2, 1, 0], [0, 0.5, 1], [1, 2, 3], [10, 11, 12]),
         (Packing, [0, 1, 3], [1, 0.6, 0.2], [1, 1, 1], [12, 11, 10]),

@@ -51,6 +51,6 @@ def test_a_class_of_another_family_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("base", [HostSelectionPolicy, MapperPolicy, PreemptionPolicy])
 def test_a_policy_without_its_method_cannot_be_made(base: Callable[[PolicyOptions], Policy]) -> None:
-    """The planner's Protocols are the only declaration of these methods, and they bind all the same."""
+    """The planner's Protocols are the only declaration of these methods, and they still have to be implemented."""
     with pytest.raises(TypeError, match="abstract"):
         base(PolicyOptions())

@@ -1,4 +1,4 @@
-"""What terms cost that were not kept (haizea F95)."""
+"""Penalties for terms that were not kept (haizea F95)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_proportional_is_a_rate_for_node_hours() -> None:
     [(59, 0, 0.0), (60, 0, 0.1), (599, 0, 0.1), (600, 0, 0.3), (9_999, 0, 1.0), (600, 600, 0.1), (600, 2_400, 0.3)],
 )
 def test_tiered_is_a_share_of_the_price(seconds: int, node_seconds: int, share: float) -> None:
-    """Of fewer nodes what counts is how long all four would have been away; addresses are no nodes."""
+    """Missing nodes count as if all four had been away for a shorter time; addresses are not nodes."""
     assert Tiered(PolicyOptions()).penalty(_breach(seconds, node_seconds), LEASE) == pytest.approx(share * 20)
 
 

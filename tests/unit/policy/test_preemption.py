@@ -1,4 +1,4 @@
-"""Who may have to make room for whom (haizea F36, F57)."""
+"""Which leases may be victims for which requests (haizea F36, F57)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _best_effort(submitted: int, duration: int = 100) -> LeaseRequest:
 
 @pytest.mark.parametrize("policy", [ArPreemptsBestEffort(NONE), ArPreemptsEverything(NONE)])
 def test_only_reservations_preempt_and_only_best_effort_leases(policy: ArPreemptsBestEffort) -> None:
-    """haizea 8.2, 8: both names of Haizea mean the same."""
+    """haizea 8.2, 8: both of Haizea's names mean the same policy."""
     for preemptor in (RESERVATION, IMMEDIATE, DEADLINE, BEST_EFFORT):
         for victim in (RESERVATION, IMMEDIATE, DEADLINE, BEST_EFFORT):
             allowed = preemptor is RESERVATION and victim is BEST_EFFORT

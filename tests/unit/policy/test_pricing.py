@@ -1,4 +1,4 @@
-"""What leases cost (haizea F37, F78-F80)."""
+"""Prices of leases (haizea F37, F78-F80)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NONE = PolicyOptions()
 
 
 def _offer(policy: PricingPolicy, user: str, highest: float) -> float:
-    """Offer a lease to a user who takes what he can pay; the rate."""
+    """Offer a lease to a user who accepts any price up to a limit; return the rate."""
     rate = policy.rate(user, highest)
     policy.quoted()
     policy.answered(user, rate, accepted=rate <= highest)
@@ -30,7 +30,7 @@ def _offer(policy: PricingPolicy, user: str, highest: float) -> float:
 
 
 def _taken_over(policy: Adaptive | Random, kept: dict[str, object]) -> PricingPolicy:
-    """Another policy that knows what the first one said to keep, through JSON as a store has it."""
+    """Return another policy with the state of the first one, passed through JSON as by a store."""
     kept.update(policy.take_changes())
     other = type(policy)(policy.options)
     other.restore(json.loads(json.dumps(kept)))
@@ -50,14 +50,14 @@ def test_constant_is_the_same_for_everybody() -> None:
 
 
 def test_maximum_is_what_the_user_would_just_pay() -> None:
-    """haizea F79, MAXIMUM: nobody turns it down; for simulations."""
+    """haizea F79, MAXIMUM: it is never rejected; for simulations."""
     policy = Maximum(PolicyOptions({"pricing_rate": "2"}))
     assert policy.needs_users_rates
     assert [policy.rate("a", 0.3), policy.rate("b", 9.9), policy.rate("c", None)] == [0.3, 9.9, 2.0]
 
 
 def test_random_draws_evenly_within_its_bounds() -> None:
-    """haizea F79, RANDOM: between r_min and r_max, another one for every quote."""
+    """haizea F79, RANDOM: between r_min and r_max, different for every quote."""
     policy = Random(PolicyOptions({"pricing_min_rate": "2", "pricing_max_rate": "4"}))
     rates = [_offer(policy, "a", 3.0) for _ in range(4_000)]
     assert 2 <= min(rates) < 2.01 and 3.99 < max(rates) < 4
@@ -66,7 +66,7 @@ def test_random_draws_evenly_within_its_bounds() -> None:
 
 
 def test_random_depends_on_its_seed_and_on_what_was_quoted() -> None:
-    """The same draws on every run; looking at the rate changes nothing."""
+    """The same draws on every run; reading the rate changes nothing."""
 
     def draws(seed: str) -> list[float]:
         policy = Random(PolicyOptions({"pricing_seed": seed}))
@@ -85,7 +85,7 @@ def test_random_goes_on_where_another_one_stopped() -> None:
 
 
 def test_adaptive_finds_the_rate_of_one_user() -> None:
-    """haizea A1: up by half until he turns one down, then the middle, where it stays."""
+    """haizea A1: up by half until the user rejects one, then the middle, where it stays."""
     policy = Adaptive(NONE)
     assert [_offer(policy, "a", 3.0) for _ in range(7)] == [1, 1.5, 2.25, 3.375, 2.8125, 2.8125, 2.8125]
 
@@ -127,7 +127,7 @@ def test_adaptive_comes_near_the_median_of_users() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("abcde"), st.floats(0.1, 10)), max_size=60), st.integers(0, 60))
 def test_adaptive_survives_a_take_over(requests: list[tuple[str, float]], at: int) -> None:
-    """Whenever another engine goes on with what was kept, its rates are those of one that never stopped."""
+    """Whenever another engine continues with the stored state, its rates are those of one that never stopped."""
     whole, policy = Adaptive(NONE), Adaptive(NONE)
     kept: dict[str, object] = {}
     for number, (user, highest) in enumerate(requests):
@@ -140,7 +140,7 @@ def test_adaptive_survives_a_take_over(requests: list[tuple[str, float]], at: in
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(0.1, 10), st.booleans()), max_size=40))
 def test_adaptive_is_the_published_algorithm(answers: list[tuple[str, float, bool]]) -> None:
-    """haizea 4.17: the algorithm as printed goes through a table of all users every time."""
+    """haizea 4.17: the algorithm as printed scans a table of all users every time."""
     policy = Adaptive(NONE)
     table: dict[str, dict[str, float | bool | None]] = {}
     for user, rate, accepted in answers:

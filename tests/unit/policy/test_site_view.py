@@ -36,14 +36,14 @@ QUEUED = [_request(str(number), LeaseKind.BEST_EFFORT, 1, "biology", None, 10) f
 
 
 class TwoArguments(AdmissionPolicy):
-    """As a policy of another package was written before there was a view."""
+    """A third-party policy for the older interface, without the view."""
 
     def refusal(self, request: LeaseRequest, now: int) -> str | None:  # type: ignore[override]
         return f"nodes: {request.node_count} at {now}"
 
 
 class ExtendsOurs(MaximumNodes):
-    """Adds to a policy of ours, in two arguments."""
+    """Extends a policy of ours, with two arguments."""
 
     def refusal(self, request: LeaseRequest, now: int) -> str | None:  # type: ignore[override]
         return super().refusal(request, now) or ("user: is needed" if request.user is None else None)
@@ -58,7 +58,7 @@ class OneQueuedLeaseEach(AdmissionPolicy):
 
 
 def _install(monkeypatch: pytest.MonkeyPatch, policy: AdmissionPolicy) -> None:
-    """Have the admission policy be found by any name."""
+    """Make the loader find this admission policy under any name."""
 
     def manager(namespace: str, *arguments: Any, **options: Any) -> Any:
         if namespace.endswith(".admission"):
@@ -74,7 +74,7 @@ def _loaded(monkeypatch: pytest.MonkeyPatch, policy: AdmissionPolicy) -> Admissi
 
 
 def _plan() -> Plan:
-    """Two hosts of four VCPUs; a reservation of three from 100 to 150, two queued leases and one that is undecided."""
+    """Return two hosts of four VCPUs with a reservation of three from 100 to 150, two queued leases, one undecided."""
     plan = Plan(Site.homogeneous(2, Resources({VCPU: 4})))
     reserved = Lease(RESERVATION, 3).to(LeaseState.PENDING, LeaseState.SCHEDULED, LeaseState.READY)
     plan.put(replace(reserved, holdings=(Holding((0, 0, 1), 100, 100, 150, 150),)))
@@ -142,7 +142,7 @@ def test_a_policy_of_three_arguments_is_left_as_it_is(monkeypatch: pytest.Monkey
 
 
 def _states(policy: AdmissionPolicy, monkeypatch: pytest.MonkeyPatch) -> dict[str, LeaseState]:
-    """Run three best-effort leases that come at once, of which one can run at a time."""
+    """Run three best-effort leases that arrive at once, of which one can run at a time; return their states."""
     _install(monkeypatch, policy)
     requests = [replace(QUEUED[0], lease_id=str(number), user="biology") for number in (1, 2, 3)]
     workload = Workload("three", tuple(WorkloadLease(request) for request in requests), Site.homogeneous(1, _VM))
@@ -151,7 +151,7 @@ def _states(policy: AdmissionPolicy, monkeypatch: pytest.MonkeyPatch) -> dict[st
 
 
 def test_the_engine_shows_the_site_to_a_policy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All three come at once, before the queue is looked at: the first one waits when the second one is decided on."""
+    """All three arrive before the queue is served: the first one is queued when the second one is decided."""
     states = _states(OneQueuedLeaseEach(PolicyOptions()), monkeypatch)
     assert states == {"1": LeaseState.DONE, "2": LeaseState.REJECTED, "3": LeaseState.REJECTED}
 

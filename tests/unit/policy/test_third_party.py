@@ -36,7 +36,7 @@ manager = DriverManager(
 print(manager.driver.rank(hosts, request).tolist())
 """
 
-# Two hosts: the first lease leaves 60 % of one of them free, the second needs just that of both.
+# Two hosts: the first lease leaves 60 % of one of them free; the second one needs exactly that of both.
 WORKLOAD = """<lease-workload name="two-hosts">
   <site><resource-types names="CPU Memory"/>
     <nodes><node-set numnodes="2"><res type="CPU" amount="100"/><res type="Memory" amount="1000"/></node-set></nodes>
@@ -57,8 +57,8 @@ WORKLOAD = """<lease-workload name="two-hosts">
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment of a process that finds the other package installed, built without network."""
-    # Building writes beside the sources.
+    """The environment of a process in which the other package is installed, built without network."""
+    # Building writes files beside the sources.
     sources = shutil.copytree(PACKAGE, tmp_path_factory.mktemp("sources") / "package")
     installed = tmp_path_factory.mktemp("installed")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-build-isolation"]
@@ -66,13 +66,13 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(installed), str(Path(__file__).parents[3])]),
-        # stevedore remembers there which entry points it has seen.
+        # stevedore caches entry points there.
         "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache")),
     }
 
 
 def run(command: list[str], environment: dict[str, str]) -> str:
-    """What a command prints; the test fails with its complaint if it fails."""
+    """Run a command, which must succeed, and return what it prints."""
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

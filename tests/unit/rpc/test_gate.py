@@ -1,4 +1,4 @@
-"""An engine that is stuck does not take all threads that ask it; one that is only busy has nobody turned away."""
+"""A stuck engine does not block all threads that call it; a busy one serves every request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.servers.base import wait_until
 
 
 def test_a_stuck_engine() -> None:
-    """As many wait as there are places; the others are turned away, later ones at once."""
+    """As many requests wait as there are places; the others are refused, later ones at once."""
     gate, release = Gate(2, silence=0.3), Event()
 
     def ask() -> float:
@@ -35,7 +35,7 @@ def test_a_stuck_engine() -> None:
 
 
 def test_a_busy_engine() -> None:
-    """It answers one after the other, so everybody gets a turn, however many they are."""
+    """It answers one after the other, so every request gets its turn, however many there are."""
     gate = Gate(2, silence=2.0)
 
     def ask(_: int) -> None:

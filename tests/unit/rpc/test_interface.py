@@ -1,7 +1,7 @@
 """Requests to the engine are declared once; client, service and version follow from the declaration.
 
-``requests.txt`` has a line for each change of a request: the version in which it came, and its signature. The first
-version has many; each later line is a version of its own. A request that is removed needs a new first number.
+``requests.txt`` has a line for each change of a request: the version that introduced it, and its signature. The first
+version has many lines; each later line is a version of its own. Removing a request needs a new major version.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.series import SeriesKeeper
 from lease_scheduler.service.uninstall import Uninstall
 
-#: How many requests the first version had.
+#: Number of requests in the first version.
 _FIRST = 25
 
 _PARTS = (Leases, Negotiations, SeriesKeeper, PoolKeeper, Uninstall, Inspection)
 
 
 def _changes() -> Iterator[tuple[str, str, str]]:
-    """Version, name and signature of each line of the file."""
+    """Yield version, name and signature of each line of the file."""
     for line in (Path(__file__).parent / "requests.txt").read_text().splitlines():
         version, _, declared = line.partition(" ")
         yield version, declared.partition("(")[0], declared
@@ -90,7 +90,7 @@ def test_a_method_is_marked_with_the_request_that_it_answers() -> None:
 
 
 class _Asked(RpcEngineClient):
-    """Keeps what would be sent."""
+    """Records what would be sent."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, Document]] = []

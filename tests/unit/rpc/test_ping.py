@@ -1,4 +1,4 @@
-"""What a look at the engine tells: whether it, or the broker on the way to it, does not answer."""
+"""What a ping of the engine shows: whether the engine or the broker does not answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from lease_scheduler.rpc.client import RpcEngineClient
 
-# Not before the package of the client has chosen the kind of threads.
+# Imported only after the client's package, which selects the kind of threads.
 oslo_messaging = import_module("oslo_messaging")
 
 

@@ -1,4 +1,4 @@
-"""The core of the service without threads of its own: a store in memory, a clock that stands, a simulated cloud."""
+"""The core of the service without its own threads: a store in memory, a clock that stands, a simulated cloud."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BEGIN = 1_000_000
 
 
 class StandingClock:
-    """Stands until it is put forward."""
+    """A clock that stands still until a test advances it."""
 
     def __init__(self) -> None:
         self.instant = BEGIN
@@ -43,10 +43,10 @@ class StandingClock:
 
 
 class KeepingStore:
-    """Keeps what is committed; an engine that takes over gets the leases that are live.
+    """Keeps what is committed; an engine that takes over gets the live leases.
 
     :ivar commits: every transaction that was written
-    :ivar failure: raised by the next one instead
+    :ivar failure: raised by the next transaction, which is not written
     """
 
     def __init__(self) -> None:
@@ -106,9 +106,9 @@ class KeepingStore:
 
 
 class Core:
-    """An engine of two hosts that takes a step when it is told to.
+    """An engine of two hosts that takes a step when told to.
 
-    :ivar broken: how often it said that it is broken
+    :ivar broken: how often it reported that it is broken
     """
 
     def __init__(self, store: KeepingStore, clock: StandingClock, policies: SitePolicies, **options: Any) -> None:
@@ -135,12 +135,12 @@ class Core:
         self.broken += 1
 
     def pass_to(self, instant: int) -> None:
-        """Put the clock forward and do what is due then."""
+        """Advance the clock and process what is due."""
         self.clock.instant = instant
         self.site.step()
 
     def ask(self, kind: str = "reservation", count: int = 1, **said: Any) -> str:
-        """Create a lease: an hour, from an hour ahead if it is a reservation."""
+        """Create a lease of one hour; a reservation starts in one hour."""
         now = self.clock.now()
         terms = {"start": now + HOUR, "end": now + 2 * HOUR} if kind == "reservation" else {"duration": HOUR}
         return str(self.leases.create({}, lease_document("a lease", kind, count, **(terms | said)))["lease_id"])
@@ -163,7 +163,7 @@ def clock() -> StandingClock:
 
 @pytest.fixture
 def lead(store: KeepingStore, clock: StandingClock) -> Iterator[Callable[..., Core]]:
-    """Makes an engine of what the store has."""
+    """Makes an engine from the content of the store."""
     made: list[Core] = []
 
     def make(policies: SitePolicies | None = None, **options: Any) -> Core:

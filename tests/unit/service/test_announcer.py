@@ -1,4 +1,4 @@
-"""The cloud is told when leases begin soon."""
+"""The cloud is told about leases that start soon."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def lease(*reservations: Holding) -> Lease:
 
 
 def test_the_next_start_of_each_host() -> None:
-    """What has begun and what is far away is not told; addresses are no hosts."""
+    """Started and distant leases are left out; addresses are not hosts."""
     leases = [
         lease(Holding((0,), 90, 90, 200, 200), Holding((0,), 300, 300, 400, 400)),
         lease(Holding((0, 1, 2), 250, 260, 280, 280)),

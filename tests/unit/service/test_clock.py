@@ -8,7 +8,7 @@ from lease_scheduler.service.clock import JumpWatch
 
 
 class Clocks:
-    """A clock that may be set, and one that may not."""
+    """A clock that can be set, and one that cannot."""
 
     def __init__(self) -> None:
         self.wall = 1_000_000.0
@@ -40,6 +40,6 @@ def test_a_jump_is_told_once(clocks: Clocks, watch: JumpWatch, jump: float) -> N
 
 
 def test_time_that_passes_is_no_jump(clocks: Clocks, watch: JumpWatch) -> None:
-    """However long nobody looks; nor is an adjustment of NTP."""
+    """However long it is between two checks; nor is an adjustment by NTP."""
     clocks.passes(86_400.0, 0.5)
     assert watch.jump() == 0.0

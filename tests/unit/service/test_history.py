@@ -1,4 +1,4 @@
-"""What the history says of moves and of those who had to make room (words for projects)."""
+"""What the history tells projects about moves and victims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engine wants of the cloud: open until it is reported to be over, and told to the engine once."""
+"""Intents of the engine: open until the cloud reports their end, which the engine learns once."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_what_comes_of_an_operation_that_was_given_up_is_not_told(kept: _Kept) -
 
 
 def test_nobody_waits_for_an_adjustment(kept: _Kept) -> None:
-    """One that follows takes nothing from what is reported of the operation before."""
+    """A later intent does not replace the result of the operation before it."""
     kept.intents.begin(_operation())
     kept.intents.begin(_operation(OperationKind.ADJUST))
     first, _ = kept.changes.begun

@@ -1,4 +1,4 @@
-"""Who leads when several could."""
+"""Which engine leads if several could."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LIMIT = 20.0
 
 
 class Lock:
-    """A lock that others may have, and that may be lost with its connection."""
+    """A lock that others may hold, and that may be lost with its connection."""
 
     def __init__(self) -> None:
         self.is_free = True

@@ -1,4 +1,4 @@
-"""What tenants do with leases, without threads: answers, refusals, documents and notifications."""
+"""Operations of tenants on leases, without threads: answers, refusals, documents and notifications."""
 
 from __future__ import annotations
 

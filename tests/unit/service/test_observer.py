@@ -1,4 +1,4 @@
-"""What is looked at again when something happened to a server."""
+"""What is checked again after an event of a server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lease_scheduler.service.observer import SiteObserver
 
 @pytest.mark.parametrize(("arrives", "host"), [(False, "node1"), (True, None)])
 def test_others_are_looked_at_again_where_a_server_left(arrives: bool, host: str | None) -> None:
-    """One that came to a host makes no room there; only its own lease waits for it."""
+    """A server that arrives at a host makes no room there; only its own lease waits for it."""
     asked: list[tuple[str | None, str | None]] = []
     executor = SimpleNamespace(ask_again=lambda lease_id, name: asked.append((lease_id, name)))
     observer = SiteObserver(cast(Any, SimpleNamespace(plan=None, executor=executor)), cast(Any, None))

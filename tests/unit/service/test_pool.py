@@ -1,4 +1,4 @@
-"""Hosts and addresses come into the pool, change and leave it; what leases hold or were chosen by stays."""
+"""Hosts and addresses are added to the pool, change and are removed; what leases hold or were selected by stays."""
 
 from __future__ import annotations
 

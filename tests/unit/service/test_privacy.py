@@ -1,4 +1,4 @@
-"""What a project is told of the site beside what is its own."""
+"""What a project learns about the site besides its own leases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOSTS = tuple(
 
 
 def test_a_private_property_is_as_if_no_host_had_it() -> None:
-    """Neither its values nor that there is such a property can be found out."""
+    """Neither its values nor its existence can be discovered."""
     private, everything = Pool(HOSTS, (), {}, hidden=frozenset({"owner"})), Pool(HOSTS, (), {})
     for text in ('["==", "$owner", "bank"]', '["not", ["==", "$owner", "bank"]]', '["!=", "$owner", "x"]'):
         unknown = parse_query(text.replace("owner", "nonsense"))

@@ -1,4 +1,4 @@
-"""What is decided from a comparison of leases and cloud: values in, values out."""
+"""Decisions from a comparison of leases and cloud: values in, values out."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ def test_what_is_being_done_is_no_difference() -> None:
     left_over = Difference(Kind.FLAVOR, Problem.LEFT_OVER, "g", "lease")
     assert settled([missing, left_over], leases("lease"), leases(), lambda ids: ids) == []
     assert settled([missing, left_over], leases(), leases(), lambda ids: ids) == [missing, left_over]
-    # It was over, or what was done was, while the cloud was looked at: that saw what is gone by now.
+    # The lease or its operation ended while the cloud was read, so the comparison saw what is gone by now.
     assert settled([missing, left_over], leases(), leases("lease"), lambda ids: ids) == []
     footprint = Footprint("lease", "none", frozenset())
     assert decide(leases(), leases("lease"), [footprint]) == {}
     assert decide(leases(), leases(), [footprint]) == {"lease": Action.DESTROY}
-    # A repair that does not come to its end is told of.
+    # A repair that does not finish is reported.
     stuck = leases("lease", stuck=frozenset({"lease"}))
     assert settled([missing], stuck, stuck, lambda ids: ids) == [missing]
     assert settled([missing], stuck, leases("lease"), lambda ids: ids) == []
 
 
 def test_groups_and_trusts_are_left_over_only_if_the_store_knows_them() -> None:
-    """Blazar calls its groups the same, and others may trust the same user."""
+    """Blazar uses the same names for its groups, and others may trust the same user."""
     group = Difference(Kind.SERVER_GROUP, Problem.LEFT_OVER, "group", reference="reservation")
     trust = Difference(Kind.TRUST, Problem.LEFT_OVER, "trust", reference="trust")
     asked: list[set[str]] = []

@@ -16,7 +16,7 @@ BEFORE_END = "lease.event.before_end_lease"
 
 
 class _Occasion:
-    """Is due when it is said; each reminder is sent once."""
+    """Is due at a given instant; each reminder is sent once."""
 
     def __init__(self, **dues: int) -> None:
         self.dues: dict[str, int] = dues
@@ -58,7 +58,7 @@ def test_what_was_noted_before_does_not_count_any_more() -> None:
 
 
 def _run(core: Any, lease_id: str) -> None:
-    """Have a lease run whose start has come."""
+    """Advance the clock to a lease's start, and have it run."""
     core.pass_to(core.lease(lease_id).holdings[0].start)
     assert wait_until(lambda: core.site.work.intents.has_reports, 10)
     core.site.step()

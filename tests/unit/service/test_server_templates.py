@@ -94,7 +94,7 @@ _NODES_FORM = {"nodes": [{"count": 1}]}
 def test_what_nova_would_not_boot(
     resources: dict[str, int], server: dict[str, Any], resource_type: str, terms: dict[str, Any], field: str | None
 ) -> None:
-    """It is said when the lease is asked for, and not when its start has failed three times."""
+    """It is refused at the request, not after its start has failed three times."""
     record = ReservationRecord("r", resource_type, "r", terms, 1, 0)
     nodes = [NodeSet(1, Resources(resources))]
     if field is None:
@@ -136,7 +136,7 @@ def test_what_is_too_small_for_its_image(
     least: str,
     together: int,
 ) -> None:
-    """Servers that are to be on one host are planned as one VM, of which each has its part."""
+    """Servers that are to be on one host are planned as one VM, of which each has its share."""
     record = ReservationRecord("r", resource_type, "r", terms, 1, 0)
     amounts = {"VCPU": 1, "MEMORY_MB": 1_024, "DISK_GB": 10}
     whole = {name: amount * together for name, amount in amounts.items()}

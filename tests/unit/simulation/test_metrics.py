@@ -41,7 +41,7 @@ def lease(
     price: float | None = None,
     rate: str | None = None,
 ) -> Lease:
-    """A lease; instants count from the run's zero."""
+    """Return a lease; instants count from the run's zero."""
 
     def instant(seconds: int | None) -> int | None:
         return None if seconds is None else ZERO + seconds
@@ -195,7 +195,7 @@ def test_all_best_effort_of_a_cut_run_is_unknown() -> None:
 
 
 def test_counts() -> None:
-    """haizea section 4.19, counts; every lease comes to exactly one end."""
+    """haizea section 4.19, counts; every lease has exactly one outcome."""
     leases = [lease(str(number), state=state) for number, state in enumerate(LeaseState)]
     counts = metrics.count_leases(leases)
     assert counts == metrics.LeaseCounts(
@@ -293,7 +293,7 @@ def test_queue_length_counts_leases_that_wait_and_that_are_suspended() -> None:
         held("c", Phase.RUN, 50, 60, 0),
         held("a", Phase.RESUME, 70, 80, 0),
         held("a", Phase.RUN, 80, 95, 0),
-        # Its VMs shut down when it is done already.
+        # Its VMs shut down when it is already done.
         held("a", Phase.SHUTDOWN, 95, 98, 0),
     ]
     queue = metrics.queue_length(run(leases, occupations))

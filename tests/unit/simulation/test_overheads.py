@@ -1,4 +1,4 @@
-"""What virtual machines cost (haizea F75, F76; section 8.1, item 12)."""
+"""Overheads of virtual machines (haizea F75, F76; section 8.1, item 12)."""
 
 from dataclasses import replace
 

@@ -17,7 +17,7 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
 
 def _workload(*leases: tuple[float | str | None, int, int]) -> Workload:
-    """Leases of one user each, by (user's rate, nodes, hours)."""
+    """Return leases of one user each, by (user's rate, nodes, hours)."""
     return Workload(
         "made up",
         tuple(
@@ -38,7 +38,7 @@ def _workload(*leases: tuple[float | str | None, int, int]) -> Workload:
 
 
 def test_parts_of_three_leases() -> None:
-    """haizea 4.20: 20 is all that there is; who is asked for just what he would pay takes it."""
+    """haizea 4.20: 20 is the total; a user accepts a rate equal to the limit."""
     swept = sweep_rates(_workload((1, 2, 1), (4, 1, 2), (5, 2, 1)), np.array([0.5, 1, 2, 4, 4.01, 6]))
 
     assert (swept.earned * 20).tolist() == pytest.approx([3, 6, 8, 16, 8.02, 0])
@@ -48,7 +48,7 @@ def test_parts_of_three_leases() -> None:
 
 
 def test_rates_are_those_that_files_say() -> None:
-    """haizea 4.20: 0.10 to 10.00 by 0.01, each the very number that a workload has as text (haizea 8.3)."""
+    """haizea 4.20: 0.10 to 10.00 by 0.01, each exactly the number that its text in a workload means (haizea 8.3)."""
     assert len(RATES) == 991
     assert RATES.tolist() == [float(f"{cents // 100}.{cents % 100:02}") for cents in range(10, 1001)]
 
@@ -77,7 +77,7 @@ def test_every_rate_is_what_asking_one_lease_after_the_other_gives(leases: list[
 
 
 def test_adaptive_ends_where_its_users_lead_it() -> None:
-    """haizea A1: 1, 1.5, 2.25, 3.375 (turned down), 2.8125 from then on."""
+    """haizea A1: 1, 1.5, 2.25, 3.375 (rejected), 2.8125 from then on."""
     policy = Adaptive(PolicyOptions())
     ends = [adaptive_rate(_workload(*[(3, 1, 1)] * count), Adaptive(PolicyOptions())) for count in range(7)]
     assert ends == [1, 1.5, 2.25, 3.375, 2.8125, 2.8125, 2.8125]

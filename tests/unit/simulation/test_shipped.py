@@ -32,7 +32,7 @@ def test_every_name_has_its_file() -> None:
 
 @pytest.mark.parametrize(("name", "leases"), [("t10", 71), ("t20", 191), ("t30", 433)])
 def test_reservation_sets_are_what_the_generator_makes(tmp_path: Path, name: str, leases: int) -> None:
-    """Byte for byte, below the compression, whose bytes depend on the version of its library."""
+    """Byte for byte after decompression; compressed bytes depend on the version of the library."""
     write_lwf(generate_reservations(preset_by_name(name), SHIPPED_SEED), tmp_path / "again.lwf")
     shipped = shipped_path(name).read_bytes()
     assert gzip.decompress(shipped) == (tmp_path / "again.lwf").read_bytes()

@@ -122,7 +122,7 @@ def test_reservations_count_from_their_start() -> None:
 
 
 def test_recorded_waits_and_slowdowns() -> None:
-    """haizea 4.20: run times below 10 s count as 10 s; -1 and words are no waits."""
+    """haizea 4.20: run times below 10 s count as 10 s; -1 and texts are not waiting times."""
     statistics = describe(
         workload_of(
             lease(1, 0, 1, 100, SWF_waittime="30", SWF_runtime="2"),
@@ -249,7 +249,7 @@ def test_recorded_months(
 
 
 def test_reservation_set_has_its_share() -> None:
-    """haizea F87: T20 asks for 20 % of 144 hosts and 30 days."""
+    """haizea F87: T20 requests 20 % of 144 hosts and 30 days."""
     load = describe(generate_reservations(preset_by_name("T20"), 4), MONTH).load
     assert load is not None
     assert load.full == pytest.approx(0.20, abs=0.0016)

@@ -44,7 +44,7 @@ def test_a_file_of_sqlite_that_may_not_grow(tmp_path: Path) -> None:
     ],
 )
 def test_what_says_so(error: Exception) -> None:
-    # psycopg2 sets the state itself, for what comes from a server.
+    # psycopg2 itself sets the state of errors that come from a server.
     if not isinstance(error, errors.DiskFull):
         assert is_full(_wrapped(error))
         outer = RuntimeError("x")

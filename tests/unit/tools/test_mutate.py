@@ -1,4 +1,4 @@
-"""The sample of mutants, and what is told of it; to run them takes too long for a test."""
+"""The sample of mutants, and the report about it; running them takes too long for a test."""
 
 from __future__ import annotations
 

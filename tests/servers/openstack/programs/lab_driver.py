@@ -1,4 +1,4 @@
-"""A hypervisor that only pretends: a size for each host, a pause at each step, a memory that outlives the process."""
+"""A fake hypervisor with a size for each host, a delay at each step, and servers that outlive the process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 from nova.image import glance
 from nova.virt import fake
 
-#: Steps that may take a while, and those after which the servers of the host are others.
+#: Steps that may be delayed, and those that change which servers the host has or their states.
 _STEPS = (
     "destroy",
     "power_on",
@@ -30,12 +30,12 @@ _CHANGING = frozenset({"destroy", "power_on", "power_off", "finish_revert_migrat
 
 
 def node_uuid(name: str) -> str:
-    """The identity of a host, the same after every start."""
+    """Return the identity of a host, which is the same after every start."""
     return str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{name}.lab.invalid"))
 
 
 class LabDriver(fake.FakeDriver):  # type: ignore[misc]
-    """Nova's own fake driver with what it lacks."""
+    """Nova's own fake driver, with additions."""
 
     _hosts_file: Path
     _folder: Path
@@ -43,7 +43,7 @@ class LabDriver(fake.FakeDriver):  # type: ignore[misc]
 
     @classmethod
     def configure(cls, hosts_file: Path, folder: Path) -> None:
-        """Say where the sizes and delays of the hosts are, and where their servers are remembered."""
+        """Set the file with the sizes and delays of the hosts, and the folder in which their servers are remembered."""
         cls._hosts_file, cls._folder = hosts_file, folder
 
     def init_host(self, host: str) -> None:
@@ -60,7 +60,7 @@ class LabDriver(fake.FakeDriver):  # type: ignore[misc]
         self._cache = self._folder / f"{host}-images.json"
 
     def cache_image(self, context: Any, image_id: str) -> bool:
-        """Whether the image has come into the cache by this; not if it is there already."""
+        """Cache an image; return False if it was cached already."""
         if image_id in self._cached():
             return False
         self._pause("cache_image")
@@ -68,7 +68,7 @@ class LabDriver(fake.FakeDriver):  # type: ignore[misc]
         return True
 
     def spawn(self, context: Any, instance: Any, image_meta: Any, *words: Any, **options: Any) -> None:
-        """The fake driver's, which brings the image into the cache."""
+        """Spawn as the fake driver does, and put the image into the cache."""
         self._pause("spawn")
         super().spawn(context, instance, image_meta, *words, **options)
         if "id" in image_meta:
@@ -76,7 +76,7 @@ class LabDriver(fake.FakeDriver):  # type: ignore[misc]
         self._remember()
 
     def snapshot(self, context: Any, instance: Any, image_id: str, update_task_state: Any) -> None:
-        """The fake driver's, which also stores something in the image, as every hypervisor does."""
+        """Take a snapshot as the fake driver does, and also upload some content to the image, as real drivers do."""
         self._pause("snapshot")
         super().snapshot(context, instance, image_id, update_task_state)
         images = glance.API()
@@ -99,20 +99,20 @@ class LabDriver(fake.FakeDriver):  # type: ignore[misc]
         new.rename(self._cache)
 
     def get_available_resource(self, nodename: str) -> dict[str, Any]:
-        """Size and identity of the host; the fake driver draws another identity in each process."""
+        """Return size and identity of the host; the fake driver makes up another identity in each process."""
         found: dict[str, Any] = super().get_available_resource(nodename)
         return found | {"uuid": node_uuid(nodename)}
 
     def get_nodenames_by_uuid(self, refresh: bool = False) -> dict[str, str]:
-        """The one node of the host."""
+        """Return the only node of the host."""
         return {node_uuid(name): name for name in self.get_available_nodes()}
 
     def get_host_uptime(self) -> str:
-        """Hypervisor details ask for it, and the fake driver does not know."""
+        """Return an uptime: hypervisor details need one, and the fake driver has none."""
         return "up 1 day"
 
     def post_live_migration_at_source(self, context: Any, instance: Any, network_info: Any) -> None:
-        """The fake driver forgets to take the server out here."""
+        """Remove the server from this host, which the fake driver forgets."""
         self.instances.pop(instance.uuid, None)
         self._remember()
 
@@ -134,7 +134,7 @@ class LabDriver(fake.FakeDriver):  # type: ignore[misc]
 
 
 def _with_pause(step: str) -> Callable[..., Any]:
-    """The fake driver's method, with a pause before and the host's memory brought up to date after it."""
+    """Return the fake driver's method with a delay before it; afterwards, changed servers are saved."""
     method = getattr(fake.FakeDriver, step)
 
     def call(self: LabDriver, *words: Any, **options: Any) -> Any:

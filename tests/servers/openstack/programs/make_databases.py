@@ -1,8 +1,7 @@
-"""Makes the tables of one project: ``make_databases.py PROJECT CONFIGURATION OPTION...``.
+"""Create the tables of one project: ``make_databases.py PROJECT CONFIGURATION OPTION...``.
 
-One interpreter for all commands of a project, because most of the time of a command is that of its imports.
-
-Options of keystone: PASSWORD REGION URL USER GROUP.
+One interpreter runs all commands of a project, because imports are most of the time of a command. Options for keystone:
+PASSWORD REGION URL USER GROUP.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-#: Nova fills in what its own configuration says, so the ports may be others later.
+#: Nova fills in values from its own configuration, so the ports may change later.
 _CELL0 = "{scheme}://{username}@{hostname}:{port}/nova_cell0?{query}"
 _CELL1 = "{scheme}://{username}@{hostname}:{port}/nova?{query}"
 _TRANSPORT = "{scheme}://{username}:{password}@{hostname}:{port}/{path}"
 
 
 def keystone(configuration: str, password: str, region: str, url: str, user: str, group: str) -> None:
-    """Tables, keys, the administrator and Keystone's own entry in its catalogue."""
+    """Create tables, keys, the administrator and Keystone's own entry in its catalogue."""
     cli = importlib.import_module("keystone.cmd.cli")
     owner = ["--keystone-user", user, "--keystone-group", group]
     urls = [word for kind in ("public", "internal", "admin") for word in (f"--bootstrap-{kind}-url", url)]
@@ -29,25 +28,25 @@ def keystone(configuration: str, password: str, region: str, url: str, user: str
         ["credential_setup", *owner],
         ["bootstrap", "--bootstrap-password", password, "--bootstrap-region-id", region, *urls],
     ):
-        # It takes options of the command line only as long as it has not read any.
+        # It accepts command-line options only if it has not parsed any before.
         cli.CONF.clear()
         cli.main(["keystone-manage", "--config-file", configuration, *words])
 
 
 def placement(configuration: str) -> None:
-    """Tables of Placement."""
+    """Create the tables of Placement."""
     sys.argv = ["placement-manage", "--config-file", configuration, "db", "sync"]
     importlib.import_module("placement.cmd.manage").main()
 
 
 def glance(configuration: str) -> None:
-    """Tables of Glance."""
+    """Create the tables of Glance."""
     sys.argv = ["glance-manage", "--config-file", configuration, "db_sync"]
     sys.exit(importlib.import_module("glance.cmd.manage").main())
 
 
 def nova(configuration: str) -> None:
-    """Tables of Nova's three databases, and its two cells."""
+    """Create the tables of Nova's three databases, and its two cells."""
     from nova import config, objects
     from nova.cmd import manage
 

@@ -1,6 +1,6 @@
-"""Answers remote procedure calls at once; oslo.messaging looks for a reply every half second only.
+"""Replies to remote procedure calls without a delay; oslo.messaging checks for a reply only every half second.
 
-That pause is most of the time of every action otherwise: a boot takes 6 to 9 s instead of one.
+That pause is most of the time of every action: with it, a boot takes 6 to 9 s instead of one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.002, 0.1, 1.5
 
 
 def patch() -> None:
-    """Replace the method that waits; after the service has chosen between threads and eventlet."""
+    """Replace the method that waits. Call this after the service has chosen between threads and eventlet."""
     import queue
     import time
 

@@ -1,4 +1,4 @@
-"""Tells the lab when a service of Nova that has no HTTP interface is ready: with a file for each host."""
+"""Readiness of Nova's services without an HTTP interface, shown to the lab by one file per host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PAUSE_SECONDS = 0.05
 
 
 def announce(folder: Path) -> None:
-    """Have each service of Nova that is started from now on leave a file with the name of its host."""
+    """Have each service of Nova that starts from now on create a file with the name of its host."""
     from nova import service
 
     start = service.Service.start
@@ -23,6 +23,6 @@ def announce(folder: Path) -> None:
 
 
 def wait_for(path: Path) -> None:
-    """Wait until a file is there."""
+    """Wait until a file exists."""
     while not path.exists():
         time.sleep(_PAUSE_SECONDS)

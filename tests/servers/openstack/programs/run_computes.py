@@ -1,7 +1,7 @@
-"""Runs the compute services of many hosts in one process: ``run_computes.py FOLDER HOSTS AFTER OPTION...``.
+"""Run the compute services of many hosts in one process: ``run_computes.py FOLDER HOSTS AFTER OPTION...``.
 
-HOSTS is a JSON file with the size of each host and how long its steps take; AFTER is a file to wait for. Each host that
-is ready leaves a file with its name in the folder ``ready``.
+HOSTS is a JSON file with the size of each host and the duration of its steps; AFTER is a file to wait for. Each host
+that is ready creates a file with its name in the folder ``ready``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import shlex
 import sys
 from pathlib import Path
 
-# Before anything else of OpenStack's is imported: it chooses between threads and eventlet. Most of what is needed here
-# it has imported, too.
+# This has to be the first import from OpenStack: it chooses between threads and eventlet. It also imports most of what
+# is needed here.
 from nova.cmd import compute
 from nova.virt import fake
 from oslo_service import service as oslo_service
@@ -25,19 +25,19 @@ def main() -> None:
     """Run until killed."""
     folder, hosts_file, after = (Path(word) for word in sys.argv[1:4])
     sys.argv = ["nova-compute", *sys.argv[4:]]
-    # These are beside this file.
+    # These modules are in the folder of this file.
     importlib.import_module("quick_replies").patch()
     readiness = importlib.import_module("readiness")
     readiness.announce(folder / "ready")
     lab_driver = importlib.import_module("lab_driver")
-    # Nova takes drivers from its own modules only: compute_driver = fake.LabDriver.
+    # Nova takes drivers only from its own modules: compute_driver = fake.LabDriver.
     fake.LabDriver = lab_driver.LabDriver
     fake.LabDriver.configure(hosts_file, folder)
     _set_up()
-    # Nova only wants the file to be there; the driver knows the identities of its nodes itself.
+    # Nova only requires the file; the driver itself knows the identities of its nodes.
     (folder / "compute_id").write_text(lab_driver.node_uuid("identity"))
     hosts = list(json.loads(hosts_file.read_text()))
-    # Otherwise the first call of the conductor would wait ten seconds for nothing.
+    # Otherwise the first call to the conductor would wait ten seconds in vain.
     readiness.wait_for(after)
     launcher = oslo_service.ServiceLauncher(CONF, restart_method="mutate")
     # The launcher's own pool holds ten services, and silently starts no more.
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def _set_up() -> None:
-    """What ``nova.cmd.compute`` does before it starts its service."""
+    """Do what ``nova.cmd.compute`` does before it starts its service."""
     compute.config.parse_args(sys.argv)
     compute.logging.setup(CONF, "nova")
     compute.priv_context.init(root_helper=shlex.split(compute.utils.get_root_helper()))

@@ -1,6 +1,6 @@
-"""Runs a service of Nova: ``run_nova.py SERVICE FOLDER OPTION...``; SERVICE is ``conductor`` or ``scheduler``.
+"""Run a service of Nova: ``run_nova.py SERVICE FOLDER OPTION...``; SERVICE is ``conductor`` or ``scheduler``.
 
-When the service is ready, it leaves a file with the name of its host in the folder.
+When the service is ready, it creates a file with the name of its host in the folder.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 def main() -> None:
     """Run until killed."""
     service, folder = sys.argv[1], Path(sys.argv[2])
-    # Nova calls itself what the program is called.
+    # Nova takes its own name from the name of the program.
     sys.argv = [f"nova-{service}", *sys.argv[3:]]
     module = importlib.import_module(f"nova.cmd.{service}")
-    # Both are beside this file.
+    # Both modules are in the folder of this file.
     importlib.import_module("quick_replies").patch()
     importlib.import_module("readiness").announce(folder)
     module.main()

@@ -1,7 +1,7 @@
-"""Stands in for Neutron: ``serve_network.py PORT``.
+"""Stand in for Neutron: ``serve_network.py PORT``.
 
-Nova asks it even about servers without a network: for security groups in each description of a server, for ports when
-it deletes one. There is nothing of any kind but floating IPs, which are remembered as by Neutron.
+Nova calls it even for servers without a network: for security groups in each description of a server, and for ports
+when it deletes one. It has nothing but floating IPs, which it remembers as Neutron does.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FLOATING_IPS = "/v2.0/floatingips"
 
 
 class Network:
-    """The application."""
+    """The WSGI application."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -75,7 +75,7 @@ def _matches(found: dict[str, Any], query: dict[str, str]) -> bool:
 
 
 def _nothing(path: str, host: str) -> dict[str, Any]:
-    """What is said of a kind of thing of which there is nothing."""
+    """Return an empty answer for a type of resource."""
     if not path:
         link = {"rel": "self", "href": f"http://{host}/v2.0/"}
         return {"versions": [{"id": "v2.0", "status": "CURRENT", "links": [link]}]}

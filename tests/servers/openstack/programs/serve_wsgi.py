@@ -1,4 +1,4 @@
-"""Serves a WSGI module of OpenStack: ``serve_wsgi.py MODULE PORT THREADS``."""
+"""Serve a WSGI module of OpenStack: ``serve_wsgi.py MODULE PORT THREADS``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from waitress import serve
 def main() -> None:
     """Serve until killed."""
     module, port, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    # The services read the command line themselves.
+    # The services parse the command line themselves.
     sys.argv = [module]
     application = importlib.import_module(module).application
-    # Not before: it matters to Nova which modules are loaded when it chooses between threads and eventlet.
+    # Imported late, because loaded modules affect Nova's choice between threads and eventlet.
     if "oslo_messaging" in sys.modules:
         importlib.import_module("quick_replies").patch()
     serve(
@@ -24,7 +24,7 @@ def main() -> None:
         threads=threads,
         ident=None,
         channel_timeout=300,
-        # Each compute service keeps a connection open; at the default limit of 100 the cloud stands still.
+        # Each compute service keeps a connection open, so the default limit of 100 would block the cloud.
         connection_limit=5000,
         asyncore_use_poll=True,
         clear_untrusted_proxy_headers=True,

@@ -1,4 +1,4 @@
-"""Every route with every role, on an own and on a foreign object."""
+"""Every route with every role, on the project's own objects and on those of other projects."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ADMINS = frozenset({"admin"})
 NODES = {"nodes": [{"count": 1, "resources": {"VCPU": 1}}]}
 LEASE = {"name": "a", **DATES}
 
-#: Route -> who may use it on an object of his own project, its body and its query.
+#: Route -> roles that may use it on an object of their own project, its body and its query.
 EXPECTED: dict[str, tuple[frozenset[str], Any, str]] = {
     "GET /": (EVERYBODY, None, ""),
     "GET /versions": (EVERYBODY, None, ""),
@@ -83,7 +83,7 @@ def cases() -> Iterator[Any]:
 
 @pytest.fixture
 def arguments(member: Client, site: Site) -> dict[str, str]:
-    """What the variable parts of paths stand for; all of it belongs to the project ``red``."""
+    """Values for the variable parts of paths; all of it belongs to the project ``red``."""
     lease = made(member, INSTANCES)
     site.add_host("host-1", {"gpu": "yes"})
     made_address = site.create_floatingip({}, {"floating_network_id": "net", "floating_ip_address": "10.0.0.1"})
@@ -126,7 +126,7 @@ def test_the_rules_of_all_routes_exist_and_say_what_they_guard() -> None:
 
 
 def test_operators_override_rules(build: Any, site: Site) -> None:
-    """A rule that the enforcer has already is left as it is."""
+    """A rule that the enforcer has already is not replaced."""
     conf = cfg.ConfigOpts()
     conf([], project="lease-scheduler", default_config_files=[])
     enforcer = policy.Enforcer(conf)
@@ -137,7 +137,7 @@ def test_operators_override_rules(build: Any, site: Site) -> None:
 
 
 class TestListsOfOtherProjects:
-    """From 1.1 on lists are of one's own project unless others are asked for, which only administrators may."""
+    """From 1.1 on, lists have one's own project only; administrators may ask for others."""
 
     @pytest.fixture(autouse=True)
     def leases(self, app: Flask, site: Site) -> None:

@@ -1,4 +1,4 @@
-"""Leases that were made of nodes, changed in Blazar's words."""
+"""Leases that were created with nodes, changed through Blazar's API."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.unit.api.handlers.test_leases import DATES
 
 
 def changed(client: Client, site: Site, nodes: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """The node set that the engine is told to plan instead."""
+    """Return the node set that the engine is told to plan instead."""
     made = (client.post("/v1/leases", {"name": "mine", **DATES, "nodes": [nodes]}).json or {})["lease"]
     reservation = {"id": made["reservations"][0]["id"], **changes}
     answer = client.put(f"/v1/leases/{made['id']}", {"reservations": [reservation]})

@@ -1,4 +1,4 @@
-"""A retry of a request with an id of the client's choice leaves no second trust behind (issue 17)."""
+"""A retry of a request with a chosen id leaves no second trust behind (issue 17)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_retry_gives_no_trust(member: Client, trusts: Trusts) -> None:
 def test_of_two_requests_at_a_time_one_trust_stays(
     member: Client, site: Site, trusts: Trusts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other request makes the lease after this one has seen that there is none."""
+    """The other request creates the lease after this one has found that there is none."""
 
     def made_meanwhile(context: Document, asked: Document) -> Document:
         site.views[asked["id"]] = {**site.view_of(asked), "trust_id": "of-the-other"}

@@ -28,7 +28,7 @@ def test_the_life_of_a_host(admin: Client, site: Site) -> None:
 
 
 def test_a_host_that_is_out_of_service_is_not_reservable(admin: Client, site: Site) -> None:
-    """As Blazar's clients expect it; it is again when it is back."""
+    """As Blazar's clients expect; the host is reservable again when it is back."""
     admin.post("/v1/os-hosts", {"name": "host-1"})
     for out_until, reservable in ((site.clock.now() + 600, False), (None, True)):
         site.host_rows["1"]["out_until"] = out_until

@@ -1,4 +1,4 @@
-"""Lease kinds, nodes and what comes with them, from microversion 1.2 on."""
+"""Lease kinds, nodes and their attributes, from microversion 1.2 on."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_nodes_become_reservations(client: Client, site: Site) -> None:
 
 
 def test_an_extended_lease_for_clients_that_know_blazar_only(client: Client, member: Client) -> None:
-    """They need a start and an end; what comes nearest is shown."""
+    """These clients need a start and an end; the nearest equivalents are shown."""
     answer = client.post("/v1/leases", lease(kind="best-effort", duration="1h"))
     shown = (answer.json or {})["lease"]
     lease_id = shown["id"]
@@ -191,7 +191,7 @@ def test_holdings_and_a_duration_without_end(client: Client, site: Site) -> None
 
 
 def test_who_wants_servers_trusts_the_service(member: Client, site: Site, trusts: Trusts) -> None:
-    """The trust is taken back if the lease is refused, but not if nobody knows what became of it."""
+    """The trust is deleted if the lease is refused, but not if the outcome is unknown."""
     client = member.at("1.3")
     ada: dict[str, Any] = {"environ_overrides": {"keystone.token_auth": "ada"}}
     servers = [{"name": "web", "image_id": "cirros"}]
@@ -362,7 +362,7 @@ def test_deleted_leases_and_history(member: Client) -> None:
 
 
 def test_a_lease_without_end_says_so(member: Client, site: Site) -> None:
-    """What the planner takes for its end is none; Blazar's clients know leases with an end only."""
+    """The planner's internal end is not shown; Blazar's clients know only leases with an end."""
     made = member.at("latest").post("/v1/leases", {"name": "x", "kind": "best-effort", "nodes": NODES})
     lease_id = made.get_json()["lease"]["id"]
     holding = {"start": 0, "run_start": 0, "closing": "shutdown", "hosts": ["1"]}

@@ -133,7 +133,7 @@ def test_isolation_of_projects(app: Flask, member: Client) -> None:
             400,
             "Missing parameter resource_type in reservations[0]",
         ),
-        # Dates are told of before what is wrong inside a reservation, and its type before the dates.
+        # Errors in dates are reported before errors inside a reservation, but after an unknown type of it.
         (
             body({**HOSTS, "min": "x"}, start_date="Bogus-date 13:13"),
             400,

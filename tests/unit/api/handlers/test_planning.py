@@ -49,7 +49,7 @@ class TestAvailability:
                 "free": {"windows": [free], "earliest": "2030-01-31T12:01:30Z"},
             }
         }
-        # Older clients are told what a reservation would be granted, as they were.
+        # Older clients are still told what a reservation would be granted.
         assert latest.at("1.16").get("/v1/availability?vcpus=2").json == {
             "availability": {"windows": [window], "earliest": "2030-01-31T12:00:30Z"}
         }
@@ -145,7 +145,7 @@ class TestQuotes:
         ]
 
     def test_older_clients_are_told_the_nearest_alternative_of_each_change(self, latest: Client, site: Site) -> None:
-        """Nothing would tell them that others are preempted for one of two, and for a reservation they are anyway."""
+        """These clients could not tell which alternatives need preemption; for a reservation they all may."""
         more = {"change": "nodes", "start": NOW, "end": None, "count": 35, "preempted": {"best-effort": 20}}
         fewer = {**more, "count": 15, "preempted": {}}
         site.refusal = RefusedError(409, "Not enough hosts available", None, [more, fewer])
@@ -160,7 +160,7 @@ class TestQuotes:
             assert only == {"change": "nodes", "start": "2030-01-31T12:00:30Z", "end": None, "count": 35}
 
     def test_held(self, latest: Client, site: Site, trusts: Trusts) -> None:
-        """A lease that waits for its consumer, shown with its price and how long it is held."""
+        """A lease that waits for its project's answer is shown with its price and how long it is held."""
         servers = [{"name": "web", "image_id": "i"}]
         body = {"name": "a", **DATES, "max_price": 3, "servers": servers, "hold": True}
         quote = (latest.post("/v1/quotes", body).json or {})["quote"]
@@ -180,7 +180,7 @@ class TestQuotes:
     def test_trust_of_a_lease_that_was_offered_in_place_of_another(
         self, app: Flask, latest: Client, site: Site, trusts: Trusts
     ) -> None:
-        """haizea F95: the trust of the lost lease ended with it, so who accepts gives one, or none if he may not."""
+        """haizea F95: the lost lease's trust has ended, so accepting creates another one; a refusal leaves none."""
         body = {"name": "a", **DATES, "servers": [{"name": "web", "image_id": "i"}], "hold": True}
         held = (latest.post("/v1/quotes", body).json or {})["quote"]["lease_id"]
         path = f"/v1/leases/{held}"
@@ -215,7 +215,7 @@ class TestQuotes:
         assert trusts.given == []
 
     def test_counter_offers(self, latest: Client, site: Site, trusts: Trusts) -> None:
-        """haizea F8: others in its place, each with a trust of its own; the engine gets instants and seconds."""
+        """haizea F8: counter-offers, each with a trust of its own; the engine gets instants and seconds."""
         offer: dict[str, Any] = {"lease_id": "o", "change": "nodes", "count": 1, "duration": HOUR, "price": 1.0}
         offer["expires_at"] = NOW + 300
         counter = {**offer, "start": NOW + HOUR, "end": NOW + 2 * HOUR, "hosts": []}
@@ -363,7 +363,7 @@ class TestSeries:
     def test_each_lease_has_a_trust_of_its_own(
         self, latest: Client, site: Site, trusts: Trusts, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A trust ends with its lease; those for which there is no lease are taken back."""
+        """A trust ends with its lease; trusts without a lease are deleted."""
         ada: dict[str, Any] = {"environ_overrides": {"keystone.token_auth": "ada"}}
         body = {"rule": "FREQ=WEEKLY;COUNT=3", "lease": {**WEEKLY, "servers": [{"name": "web", "image_id": "i"}]}}
         assert latest.post("/v1/series", body, **ada).status_code == 201
@@ -539,7 +539,7 @@ class TestUsage:
         start = 1_893_456_000
         for row, beginning in zip(site.usage_rows, (start + HOUR, start + DAY, start + DAY), strict=True):
             row["start"] = beginning
-        # What was earned in the very last second.
+        # Earned in the very last second.
         site.revenue_rows[0]["start"] = start + 2 * DAY
         times = "start=2030-01-01 01:00&end=2030-01-03 00:00"
         body = latest.get(f"/v1/usage?{times}&interval=day").json or {}
@@ -578,7 +578,7 @@ class TestCalendar:
         ]
 
     def test_others_are_busy_time_only(self, member: Client, admin: Client, site: Site) -> None:
-        """No ids, no hosts but those of own leases, no numbers; two leases that overlap are one time."""
+        """No ids, no hosts except those of own leases, no numbers; two overlapping leases are one period."""
         held = {"run_start": 0, "run_end": 9, "closing": "shutdown"}
         mine, *_ = site.calendar_document["leases"]
         spans = [(NOW, NOW + 60, "2"), (NOW + 30, NOW + 90, "3"), (NOW + 200, NOW + 300, "2")]
@@ -641,13 +641,13 @@ class TestCalendar:
 @pytest.mark.parametrize(
     ("start", "end"),
     [
-        (253_402_300_740, 253_402_300_740 + 86_400),  # 9999-12-31 23:59, a day longer than there are dates
+        (253_402_300_740, 253_402_300_740 + 86_400),  # 9999-12-31 23:59, one day longer than dates can express
         (253_402_300_799, 253_402_300_800),
         (NOW, 2**60),
     ],
 )
 def test_feed_with_a_lease_beyond_all_dates(latest: Client, site: Site, start: int, end: int) -> None:
-    """One lease that ends in the year 10000 does not take the others out of the feed."""
+    """One lease that ends in the year 10000 does not remove the others from the feed."""
     made(latest, HOSTS, name="near")
     far = made(latest, HOSTS, name="far")
     site.views[far["id"]].update(start=start, end=end)

@@ -1,4 +1,4 @@
-"""Nova and Placement as far as those need them who watch: what they list is what a test puts there."""
+"""Nova and Placement as far as the watcher and the inspectors use them; a test sets what they list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lease_scheduler.cloud.nova.hints import Hint
 
 
 def service(host: str, state: str = "up", status: str = "enabled", reason: str | None = None) -> SimpleNamespace:
-    """A compute service."""
+    """Return a compute service."""
     return SimpleNamespace(host=host, state=state, status=status, disabled_reason=reason)
 
 
@@ -27,7 +27,7 @@ def server(
     tags: Collection[str] = (),
     status: str = "ACTIVE",
 ) -> SimpleNamespace:
-    """A server; with the flavor of a lease, if one is named."""
+    """Return a server; if a lease is named, with its flavor."""
     extra_specs = {} if lease_id is None else {"lease:id": lease_id}
     found = SimpleNamespace(
         id=server_id, tenant_id=project_id, tags=list(tags), status=status, flavor={"extra_specs": extra_specs}
@@ -37,16 +37,16 @@ def server(
 
 
 def aggregate(number: int, name: str, hosts: Collection[str], **metadata: str) -> SimpleNamespace:
-    """A host aggregate; double underscores in the names of its metadata stand for colons."""
+    """Return a host aggregate; double underscores in metadata names become colons."""
     said = {key.replace("__", ":"): value for key, value in metadata.items()}
     return SimpleNamespace(id=number, name=name, hosts=list(hosts), metadata=said)
 
 
 class FakeNova:
-    """Lists of services, servers and aggregates; each can be broken.
+    """Lists of services, servers and aggregates; each of them can be made to fail.
 
-    :ivar updated: when a server was changed, by id; at the beginning of time if it is not there
-    :ivar asked: how often each was asked for, with what
+    :ivar updated: when a server was last changed, by id; the beginning of time if it is missing
+    :ivar asked: every request: what was listed, and its filters
     """
 
     def __init__(self) -> None:
@@ -63,12 +63,12 @@ class FakeNova:
         self.aggregates = SimpleNamespace(list=self._aggregates, get=self._aggregate)
 
     def count(self, what: str) -> int:
-        """How often something was asked for."""
+        """Return how often something was requested."""
         return sum(name == what for name, _ in self.asked)
 
     @contextmanager
     def failing(self, *what: str) -> Iterator[None]:
-        """Nova does not answer some questions."""
+        """Have some kinds of request fail while the block runs."""
         self.broken |= set(what)
         yield
         self.broken -= set(what)
@@ -84,7 +84,7 @@ class FakeNova:
         return list(self.up)
 
     def _get(self, url: str) -> tuple[None, dict[str, Any]]:
-        """What lists of servers are asked for with."""
+        """Return the servers that a URL with filters lists."""
         parts = urlsplit(url)
         assert parts.path == "/servers/detail"
         return None, {"servers": self._servers(dict(parse_qsl(parts.query)))}
@@ -116,7 +116,7 @@ class FakeNova:
 
 
 class FakePlacement:
-    """Resource providers of hosts, and the questions that are asked of them; it is the adapter, too."""
+    """Resource providers of hosts, and a record of the requests; also serves as the adapter."""
 
     def __init__(self, *names: str) -> None:
         self.generations = dict.fromkeys(names, 1)
@@ -131,7 +131,7 @@ class FakePlacement:
             {"name": name, "uuid": f"id of {name}", "generation": generation, "parent_provider_uuid": None}
             for name, generation in self.generations.items()
         ]
-        # The slots of a lease, whose name could be anything.
+        # The slots of a lease, whose name is irrelevant.
         child = {"name": "a", "uuid": "child", "generation": len(self.read), "parent_provider_uuid": "id of b"}
         return SimpleNamespace(json=lambda: {"resource_providers": [*found, child]})
 
@@ -146,7 +146,7 @@ class FakePlacement:
 
 
 class FakeListener:
-    """Says what a test has Nova say."""
+    """Delivers the notifications that a test sends."""
 
     def __init__(self) -> None:
         self.say: Callable[[Hint], None] | None = None

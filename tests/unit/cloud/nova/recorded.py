@@ -15,11 +15,11 @@ RECORDED: dict[str, Document] = {message["event_type"]: message for message in _
 
 
 def field(event_type: str, name: str) -> Any:
-    """A field of the payload of a recorded message."""
+    """Return a field of the payload of a recorded message."""
     return RECORDED[event_type]["payload"]["nova_object.data"][name]
 
 
-#: The server of which most tell, the lease of its flavor, another one that found no host, and who asked for all of it.
+#: The server of most messages, the lease of its flavor, a server that found no host, and the user of all requests.
 SERVER: str = field("instance.create.end", "uuid")
 LEASE: str = field("instance.create.end", "flavor")["nova_object.data"]["extra_specs"]["lease:id"]
 UNPLACED: str = field("compute_task.build_instances.error", "instance_uuid")

@@ -1,4 +1,4 @@
-"""Floating IPs of leases, asked of what the lab has in place of Neutron."""
+"""Floating IPs of leases, from the lab's stand-in for Neutron."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OURS = {"lease:lease-1", "blazar", "reservation:reservation-1"}
 
 class _Quiet(WSGIRequestHandler):
     def log_message(self, format: str, *arguments: object) -> None:
-        """Says nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Nova is asked for an aggregate once in a while, and never after it was changed."""
+"""An aggregate is read from Nova only once in a while, but never from the cache after a change."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from lease_scheduler.cloud.nova.aggregates import Aggregates
 
 
 class FakeNova:
-    """One aggregate, as novaclient gives it: each answer is a copy.
+    """One aggregate, as novaclient returns it: each answer is a copy.
 
-    :ivar asked: how often each was asked for
+    :ivar asked: how often each was requested
     """
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ def test_change_by_others_is_seen_when_all_are_listed(nova: FakeNova, aggregates
 
 
 def test_refusal_makes_it_look_again(nova: FakeNova, aggregates: Aggregates) -> None:
-    """Somebody else added the host a moment ago: that is no refusal."""
+    """Another client has just added the host: that is not a refusal."""
     nova.hosts = ["one", "two"]
     assert aggregates.add("pool", ["two"]) == {}
     assert _hosts(aggregates) == {"one", "two"}

@@ -1,4 +1,4 @@
-"""Images that a killed conductor has left behind, and others that look like them."""
+"""Images that a killed conductor has left behind, and similar ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def image(number: int, **said: Any) -> dict[str, Any]:
 
 
 class FakeGlance:
-    """Lists images by pages of one."""
+    """Lists images in pages of one."""
 
     def __init__(self, *images: dict[str, Any]) -> None:
         self.images = list(images)
@@ -74,7 +74,7 @@ def test_only_what_we_had_made_and_nobody_completes() -> None:
     )
     tasks = {"server-6": "shelving_image_uploading", "server-10": None}
     broken = BrokenImages(lambda: glance, nova(**tasks), lambda: US, 300)  # type: ignore[arg-type,return-value]
-    # Of servers that are gone, at rest, and of one of which an image was to be made before it was deleted.
+    # Images of deleted servers, of idle ones, and of one that was deleted while an image was to be made.
     assert [each.name for each in broken.find()] == ["image-1", "image-9", "image-10", "image-7"]
     broken.remove("image-1")
     assert glance.deleted == ["image-1"]

@@ -1,4 +1,4 @@
-"""Which aggregates of ours are not as they were."""
+"""Detection of edited aggregates of ours."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_one_that_somebody_has_changed(nova: FakeNova, edits: Edits) -> None:
     nova.made[1] = aggregate(2, _NAME, [], lease__id=_LEASE)
     changed = AggregateChange(_NAME, _LEASE, frozenset(), {"lease:id": _LEASE})
     assert edits.look_at(2) == [changed]
-    # It is not told again.
+    # It is not reported again.
     assert edits.look_at(2) == []
     assert edits.look(nova.made) == []
     del nova.made[1]

@@ -16,7 +16,7 @@ _LEASE = "0a6a5f3b-26d2-4a3f-a8b1-2f9d9b6d2c11"
 
 
 class FakeAggregates:
-    """Aggregates by number, as novaclient gives them."""
+    """Aggregates by number, as novaclient returns them."""
 
     def __init__(self) -> None:
         self.made: dict[int, SimpleNamespace] = {}
@@ -80,7 +80,7 @@ def test_what_an_order_writes_late_is_not_an_end_of_the_past(nova: FakeAggregate
 
 
 def test_the_latest_end_stays_whoever_writes_last(nova: FakeAggregates, ends: Ends) -> None:
-    """It changes between the decision what to write and the write."""
+    """It changes between the decision what to write and the write itself."""
 
     def extend() -> None:
         nova.after_write = lambda: None

@@ -1,4 +1,4 @@
-"""The aggregate of the pool, and a name that is not its."""
+"""The pool's aggregate, and a name that belongs to another aggregate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lease_scheduler.model.errors import InvalidValueError
 
 
 class _Nova:
-    """Aggregates as Nova has them; also what novaclient calls ``aggregates``."""
+    """Aggregates as Nova has them; also stands in for novaclient's ``aggregates``."""
 
     def __init__(self, **aggregates: list[str]) -> None:
         self.made = [
@@ -56,7 +56,7 @@ def _freepool(nova: _Nova, name: str = "freepool") -> Freepool:
 
 
 def test_it_is_made_or_taken_over_when_hosts_come_into_the_pool() -> None:
-    """Blazar has made one, or an operator."""
+    """Blazar or an operator has created one."""
     for nova in (_Nova(ssd=["one"]), _Nova(ssd=["one"], freepool=["one", "two"])):
         freepool = _freepool(nova)
         assert freepool.mistake() is None
@@ -71,7 +71,7 @@ def test_it_is_made_or_taken_over_when_hosts_come_into_the_pool() -> None:
 
 @pytest.mark.parametrize("name", ["ssd", "nowhere"])
 def test_a_wrong_name_changes_nothing(name: str) -> None:
-    """As with the configuration of somebody else's cloud, or an option that was misspelt."""
+    """As with a configuration file of another cloud, or a misspelt option."""
     nova = _Nova(ssd=["one", "two"])
     _freepool(nova).keep(["three"], list)
     before = nova.hosts()
@@ -84,6 +84,6 @@ def test_a_wrong_name_changes_nothing(name: str) -> None:
             wrong.keep(pool, list)
     with pytest.raises(InvalidValueError, match="aggregate_freepool_name"):
         wrong.remove()
-    # Its hosts are not taken for those of the pool.
+    # Its hosts are not considered hosts of the pool.
     assert wrong.hosts() == frozenset()
     assert nova.hosts() == before

@@ -1,4 +1,4 @@
-"""Messages of a real Nova are understood, and no message at all does harm."""
+"""Messages of a real Nova are understood, and malformed ones do no harm."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _read(message: Document) -> Hint | None:
         ("instance.create.end", ServerHint("instance.create.end", SERVER, LEASE, "node2", USER)),
         ("instance.unshelve.end", ServerHint("instance.unshelve.end", SERVER, LEASE, "node2", USER)),
         ("instance.delete.end", ServerHint("instance.delete.end", SERVER, LEASE, "node2", USER)),
-        # The server has no host any more; the one that it was on says so.
+        # The server has no host any more, but the message names its former one.
         ("instance.shelve_offload.end", ServerHint("instance.shelve_offload.end", SERVER, LEASE, "node2", USER)),
         (
             "compute_task.build_instances.error",
@@ -39,7 +39,7 @@ def _read(message: Document) -> Hint | None:
         ("aggregate.add_host.end", AggregateHint(AGGREGATE, USER)),
         ("aggregate.update_metadata.end", AggregateHint(AGGREGATE, USER)),
         ("aggregate.delete.end", AggregateHint(AGGREGATE, USER)),
-        # What only begins, or is no action.
+        # Starts of actions, and messages that are no actions.
         ("instance.create.start", None),
         ("instance.update", None),
         ("instance.exists", None),
@@ -66,7 +66,7 @@ def test_server_that_found_no_host_has_the_lease_of_its_flavor() -> None:
 
 
 def test_part_of_a_deletion_is_not_its_end() -> None:
-    """The server is still there; what waits for it would be looked at in vain."""
+    """The server still exists, so checking what waits for its end would be in vain."""
     message = copy.deepcopy(RECORDED["instance.delete.end"])
     assert isinstance(_read(message), ServerHint)
     assert _read(message | {"event_type": "instance.shutdown.end"}) is None
@@ -80,7 +80,7 @@ def test_services_that_are_no_compute_services_are_left_out() -> None:
 
 @given(st.data())
 def test_whatever_is_sent(data: st.DataObject) -> None:
-    """Any part of a message may be missing or be something else."""
+    """Any part of a message may be missing or of another type."""
     message = copy.deepcopy(data.draw(st.sampled_from(list(RECORDED.values()))))
     place = data.draw(st.sampled_from([message, message["payload"], message["payload"]["nova_object.data"]]))
     key = data.draw(st.sampled_from(sorted(place)))

@@ -1,4 +1,4 @@
-"""When the inspector looks, whom it tells, and that nothing stops it."""
+"""When the inspector checks the cloud, what it reports, and that no error stops it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _SAID = {
 
 
 class Inspection:
-    """An inspector of one host, which is a lease's, and what it has told.
+    """An inspector of one host, which a lease has, and its reports.
 
-    :param interval: real seconds between two looks
+    :param interval: real seconds between two inspections
     """
 
     def __init__(self, interval: float) -> None:
@@ -79,7 +79,7 @@ def test_looks_now_and_then(inspection: Inspection, caplog: pytest.LogCaptureFix
     inspection.start()
     assert inspection.is_told(frozenset({"node1"}))
     inspection.nova.present = [server("forced", "service1", tags=["lease:other"])]
-    # As if it had just come.
+    # As if it had just been added.
     inspection.nova.made = [aggregate(2, "lease-lease", ["service1"], **_SAID)]
     assert inspection.is_told(_FORCED)
     assert "server forced of project biology is on host node1, which lease lease has for itself" in caplog.text
@@ -101,12 +101,12 @@ def test_looks_at_once_where_there_is_a_hint(inspection: Inspection) -> None:
     inspection.nova.made = [aggregate(1, "lease-lease", [], **_SAID)]
     inspection.inspector.hint_at_aggregate(1)
     assert wait_until(lambda: any(isinstance(what, AggregateChange) for what in inspection.told), _LIMIT)
-    # Not at everything.
+    # Not everything is checked.
     assert inspection.nova.count("aggregates") == 1
 
 
 class _Overdrafts:
-    """Notes when it is asked to look, and fails at first."""
+    """Records when it is called, and fails at first."""
 
     def __init__(self) -> None:
         self.looks: list[str] = []
@@ -144,7 +144,7 @@ def test_hints_that_lead_nowhere_stop_nothing(inspection: Inspection, caplog: py
 
 @_often
 def test_services_that_do_not_answer(inspection: Inspection, caplog: pytest.LogCaptureFixture) -> None:
-    """While Placement is away Nova is asked, and the other way round."""
+    """While Placement is away Nova is still checked, and the other way round."""
     inspection.start()
     assert inspection.is_told(frozenset({"node1"}))
     inspection.told.clear()

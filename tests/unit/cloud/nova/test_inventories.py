@@ -1,4 +1,4 @@
-"""Which hosts may have another size, and how little has to be asked for that."""
+"""Detection of hosts whose size may have changed, with few requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Followed:
         self.inventories = Inventories(adapter, placement, lambda: self.pool)
 
     def change(self, name: str, total: int | None = None, traits: frozenset[str] | None = None) -> None:
-        """Something of a host changes; without more, only what is taken of it."""
+        """Change something of a host; by default only its usage."""
         self.placement.generations[name] += 1
         if total is not None:
             self.placement.totals[name] = total
@@ -55,11 +55,11 @@ def test_another_total_or_trait(followed: Followed) -> None:
 def test_what_is_taken_of_a_host_is_no_news_once_the_host_is_known(followed: Followed) -> None:
     followed.changed()
     followed.change("a")
-    # It may have got another size together with that.
+    # Its size may have changed together with that.
     assert followed.changed() == {"a"}
     followed.change("a")
     assert followed.changed() == set()
-    # A look in between at which nothing had changed loses nothing.
+    # A check in between that found no change loses nothing.
     assert followed.changed() == set()
     followed.change("a", total=16)
     assert followed.changed() == {"a"}

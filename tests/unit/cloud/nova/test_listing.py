@@ -1,4 +1,4 @@
-"""All servers, in as few requests as there are pages."""
+"""All servers, with one request per page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Nova:
         marker = self.asked[-1].get("marker")
         first = 0 if marker is None else self._ids.index(marker) + 1
         page = self._ids[first : first + self._most]
-        # Of a full page Nova does not know whether it is the last one.
+        # When a page is full, Nova does not know whether it is the last one.
         links = [{"rel": "next", "href": "https://nova/..."}] if len(page) == self._most else []
         return None, {"servers": [{"id": each} for each in page], **({"servers_links": links} if links else {})}
 

@@ -12,7 +12,7 @@ from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
 
 
 class FakeNova:
-    """One server's actions, and what was reset."""
+    """The actions of one server, and the states that were reset."""
 
     def __init__(self, *events: dict[str, Any]) -> None:
         self.events = list(events)
@@ -31,7 +31,7 @@ class FakeNova:
 
 
 class Clock:
-    """Real seconds."""
+    """A clock in real seconds."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
@@ -61,7 +61,7 @@ _OPTIONS = LostOptions(lost_after=10, stalled_after=50, hung_after=100)
 
 @pytest.mark.parametrize("events", [(), (_event("then"),)])
 def test_nobody_is_at_work(clock: Clock, events: tuple[dict[str, Any], ...]) -> None:
-    """Its state is reset once it has been busy for so long, and not before."""
+    """Its state is reset once it has been busy for that long, and not before."""
     nova = FakeNova(*events)
     lost = LostCommands(nova, _OPTIONS, clock)
     assert not lost.repair(_server())
@@ -75,13 +75,13 @@ def test_nobody_is_at_work(clock: Clock, events: tuple[dict[str, Any], ...]) -> 
 
 @pytest.mark.parametrize(("task", "limit"), [("shelving", 50), ("shelving_image_uploading", 100), ("deleting", 50)])
 def test_somebody_is_at_work(clock: Clock, task: str, limit: int) -> None:
-    """Copying a disk takes long; who has begun and may have died is given more time."""
+    """Copying a disk takes long, so a compute service that has started and may have died gets more time."""
     nova = FakeNova(_event(None))
     lost = LostCommands(nova, _OPTIONS, clock)
     for _ in range(limit):
         assert not lost.repair(_server(task))
         clock.now += 1
-    # Nova is not asked each time that one looks.
+    # Nova is not queried at every check.
     assert nova.asked == limit // 10 - 1
     assert lost.repair(_server(task))
 
@@ -101,7 +101,7 @@ def test_progress_begins_the_time_anew(clock: Clock) -> None:
 
 
 def test_on_no_host(clock: Clock) -> None:
-    """One that is being unshelved would count as running, which it is nowhere."""
+    """A server that is being unshelved would count as running, although it is on no host."""
     nova = FakeNova()
     lost = LostCommands(nova, _OPTIONS, clock)
     lost.repair(_server("unshelving", host=None))
@@ -109,7 +109,7 @@ def test_on_no_host(clock: Clock) -> None:
     with pytest.raises(StepFailedError, match="server s is unshelving on no host: Nova has lost the command"):
         lost.repair(_server("unshelving", host=None))
     assert nova.reset == []
-    # That holds until something becomes of it, and is not found out anew each time.
+    # That holds until its state changes, and is not determined anew each time.
     assert lost.is_stranded(_server("unshelving", host=None))
     clock.now += 1
     assert lost.is_stranded(_server("unshelving", host=None))
@@ -119,7 +119,7 @@ def test_on_no_host(clock: Clock) -> None:
 
 
 def test_who_is_not_looked_at_is_forgotten(clock: Clock) -> None:
-    """He may have been busy with something else in between."""
+    """It may have been busy with something else in between."""
     lost = LostCommands(FakeNova(), _OPTIONS, clock)
     lost.repair(_server())
     clock.now += 601

@@ -1,4 +1,4 @@
-"""A real notifier of oslo.messaging is heard by our listener, over its driver that stays within the process."""
+"""A real notifier of oslo.messaging reaches our listener, over the in-process driver."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TOPIC = "versioned_notifications"
 
 
 class Nova:
-    """Sends notifications as Nova does, on an exchange of its own."""
+    """Sends notifications like Nova, on an exchange of its own."""
 
     def __init__(self, conf: cfg.ConfigOpts, exchange: str) -> None:
         import oslo_messaging
@@ -33,7 +33,7 @@ class Nova:
         self._notifier = oslo_messaging.Notifier(transport, driver="messagingv2", topics=[_TOPIC])
 
     def say(self, event_type: str) -> None:
-        """Send a message that was recorded."""
+        """Send a recorded message."""
         message = RECORDED[event_type]
         notifier = self._notifier.prepare(publisher_id=message["publisher"])
         send = notifier.error if event_type.endswith(".error") else notifier.info
@@ -52,7 +52,7 @@ class _Context:
 
 @pytest.fixture
 def exchange() -> str:
-    # Exchanges are the same for all that is in one process.
+    # Exchanges are shared within a process.
     return f"nova-{uuid.uuid4()}"
 
 
@@ -108,7 +108,7 @@ def test_hints_of_both_priorities(nova: Nova, listen: Listen) -> None:
 
 
 def test_everybody_else_hears_it_too(nova: Nova, listen: Listen) -> None:
-    """A listener with another queue takes nothing away; with the same one, each message is for one of both."""
+    """A listener with another queue misses nothing; with the same queue, each message goes to one of the two."""
     _, ours = listen()
     _, others = listen("ceilometer")
     _hears(nova, ours)
@@ -138,7 +138,7 @@ def test_nothing_is_heard_after_the_end_and_it_can_begin_again(nova: Nova, liste
     listener.stop()
     nova.say("service.update")
     _, later = listen()
-    # What came in between is heard now: whoever goes on does not miss it.
+    # Messages of the time in between arrive now, so a listener that resumes misses nothing.
     assert wait_until(lambda: ServiceHint("node1") in later, _LIMIT)
     assert ServiceHint("node1") not in heard
 

@@ -1,4 +1,4 @@
-"""Images that Nova is to bring to the caches of hosts, and what its notifications say of that (haizea 7.2)."""
+"""Images that Nova is asked to cache on hosts, and its notifications about that (haizea 7.2)."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class _World:
         self.precaching = self.engine()
 
     def engine(self) -> CachePreloading:
-        """As of an engine that knows nothing yet."""
+        """Return the pre-caching of a new engine, which knows nothing yet."""
         return CachePreloading(self.clock, Aggregates(self.nova), _Hosts())  # type: ignore[arg-type]
 
     def at(self, instant: int, order: ImageOrder = _ORDER) -> ImageProgress:
@@ -115,7 +115,7 @@ def test_an_aggregate_of_its_hosts_is_there_for_a_while(world: _World) -> None:
 
 
 def test_notifications_say_when_it_is_over(world: _World) -> None:
-    """Each host for itself, before and after the time that was planned."""
+    """Each host separately, before and after the planned time."""
     world.at(1_000)
     world.say("start")
     world.say("progress", "a", _IMAGE)
@@ -142,7 +142,7 @@ def test_an_end_that_is_not_heard_is_not_waited_for_for_ever(world: _World) -> N
 
 
 def test_what_another_engine_has_asked_for_does_not_count(world: _World) -> None:
-    """It was killed, and what it had begun goes on under the same name."""
+    """The other engine was killed, and the request that it started goes on under the same name."""
     world.at(1_000)
     world.say("end", request_id="req-of-another")
 
@@ -221,7 +221,7 @@ class _Glance:
     ],
 )
 def test_facts_of_an_image(said: dict[str, Any], facts: ImageFacts) -> None:
-    """What is copied, or else what comes of it; none if there is no such image."""
+    """The size to be copied, or else the size on the host's disk; None if there is no such image."""
     assert GlanceImages(lambda: _Glance(**said)).facts("x") == facts  # type: ignore[arg-type, return-value]
 
 

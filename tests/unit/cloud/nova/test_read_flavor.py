@@ -1,4 +1,4 @@
-"""What a flavor of Nova comes to."""
+"""What a flavor of Nova amounts to."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _flavor(listed: dict[str, str] | None, asked: dict[str, str] | None = None) 
     "found", [_flavor({}), _flavor(None, {}), _flavor({"hw:cpu_policy": "shared"})], ids=["listed", "asked", "more"]
 )
 def test_a_flavor_without_extra_specs_is_not_asked_for_again(found: Any) -> None:
-    """Every flavor is read at each interval; one that has none would cost a request each time."""
+    """Every flavor is read at each interval, and one without extra specs would cost a request each time."""
     assert read_flavor(found) == Flavor({"VCPU": 2, "MEMORY_MB": 512, "DISK_GB": 1}, frozenset())
 
 

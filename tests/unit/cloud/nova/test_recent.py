@@ -1,4 +1,4 @@
-"""Answers of a moment ago."""
+"""Recent answers that are reused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lease_scheduler.cloud.nova.recent import Recent
 
 
 class Clock:
-    """Seconds that a test sets."""
+    """A clock that a test sets."""
 
     now = 100.0
 
@@ -55,7 +55,7 @@ def test_answer_to_a_change_is_kept(recent: Recent[str, str]) -> None:
 
 
 def test_answers_to_changes_side_by_side_are_not_kept(recent: Recent[str, str]) -> None:
-    """Either may lack what the other one did."""
+    """Either answer may lack the other's change."""
     first, second = recent.mark(), recent.mark()
     recent.change("a", "of the first", first)
     recent.change("a", "of the second", second)

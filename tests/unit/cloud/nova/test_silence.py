@@ -1,4 +1,4 @@
-"""Which compute services are dead, and which are not heard because the message bus was away."""
+"""Which compute services are dead, and which are silent because the message bus was away."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def _service(host: str, state: str = "up", status: str = "enabled", *, forced_do
 
 
 class _Nova:
-    """Looks at its services, second by second."""
+    """Checks its services, second by second."""
 
     def __init__(self) -> None:
         self.silence = Silence(Patience(grace=15.0, reconnection=45.0))
 
     def dead(self, now: float, down: str, forced: str = "", disabled: str = "") -> list[str] | None:
-        """Hosts that count as dead, or none if nothing can be said of them."""
+        """Return the hosts considered dead, or None if that cannot be told."""
         services = [
             _service(
                 host,
@@ -54,25 +54,25 @@ def test_one_that_was_heard_in_between_begins_anew() -> None:
 
 
 def test_after_an_outage_of_the_bus_services_are_heard_one_after_the_other() -> None:
-    """They connect at intervals of up to half a minute, however long the bus was away."""
+    """They reconnect within half a minute, however long the bus was away."""
     nova = _Nova()
     assert [nova.dead(now, "abcd") for now in (0, 100, 1_000)] == [None, None, None]
     assert [nova.dead(1_010, "bcd"), nova.dead(1_020, "cd"), nova.dead(1_059, "d")] == [[], [], []]
-    # It has died meanwhile.
+    # This one has died meanwhile.
     assert nova.dead(1_060, "d") == ["d"]
 
 
 def test_an_outage_that_was_over_before_all_were_called_down() -> None:
     nova = _Nova()
     assert [nova.dead(0, "abc"), nova.dead(59, "bc"), nova.dead(60, "bc")] == [[], [], ["b", "c"]]
-    # Half of them is no outage of the bus.
+    # Silence of only half of them is not an outage of the bus.
     assert [nova.dead(100, ""), nova.dead(101, "ab"), nova.dead(116, "ab")] == [[], [], ["a", "b"]]
 
 
 def test_what_operators_say_counts_at_once() -> None:
     nova = _Nova()
     assert nova.dead(0, "b", forced="b") == ["b"]
-    # Those that are disabled or forced down do not make an outage of the bus.
+    # Disabled and forced-down services do not count for an outage of the bus.
     assert nova.dead(1, "abc", forced="a", disabled="b") == ["a"]
     assert nova.dead(16, "abc", forced="a", disabled="b") == ["a", "b", "c"]
 
@@ -85,7 +85,7 @@ def test_of_a_single_service_nobody_can_tell(state: str) -> None:
 
 
 def test_services_of_a_cell_that_does_not_answer() -> None:
-    """They have no state."""
+    """Their state is unknown."""
     silence = Silence(Patience(15.0))
     away = SimpleNamespace(host="x", status="UNKNOWN")
     assert not silence.is_general([away, _service("a"), _service("b", "down")], 0)

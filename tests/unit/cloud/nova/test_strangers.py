@@ -1,4 +1,4 @@
-"""Who is on a host that a lease has for itself, and does not belong there."""
+"""Servers on the hosts of an exclusive lease that do not belong to it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_who_belongs(nova: FakeNova, strangers: Strangers) -> None:
         server("of another lease", "service1", lease_id="other", tags=["lease:other"]),
         server("switched off", "service1", tags=["web"], status="SHUTOFF"),
     ]
-    # Anybody may give their servers any tag.
+    # Users may give their servers any tag.
     told = [
         _stranger("of the tag"),
         _stranger("put aside by tag"),
@@ -65,7 +65,7 @@ def test_who_belongs(nova: FakeNova, strangers: Strangers) -> None:
         _stranger("switched off"),
     ]
     assert strangers.look(nova.made) == told
-    # Each is told once, as long as the lease is there.
+    # Each is reported once, for as long as the lease exists.
     assert strangers.look(nova.made) == []
     assert strangers.look_at("service1") == []
     assert strangers.look([]) == []
@@ -82,7 +82,7 @@ def test_who_belongs(nova: FakeNova, strangers: Strangers) -> None:
     ],
 )
 def test_when_nobody_is_a_stranger(nova: FakeNova, strangers: Strangers, said: dict[str, str]) -> None:
-    """On hosts that are shared, before a lease begins, and after its end."""
+    """On shared hosts, before a lease starts, and after its end."""
     nova.made = [_lease(1, "service1", **said), aggregate(2, "freepool", ["service1"], lease__pool="true")]
     nova.present = [server("other", "service1")]
     assert strangers.look(nova.made) == []
@@ -90,7 +90,7 @@ def test_when_nobody_is_a_stranger(nova: FakeNova, strangers: Strangers, said: d
 
 
 def test_a_lease_that_begins(nova: FakeNova, strangers: Strangers) -> None:
-    """Whoever came to its host while it was being cleared is found, however long ago he changed."""
+    """A server that came to the host while it was being vacated is found, however long ago it changed."""
     nova.present = [server("forced", "service1")]
     assert strangers.look([_lease(1, "service1", lease__from=str(2**40))]) == []
     assert strangers.look([_lease(1, "service1", lease__from=str(int(time.time()) - 1))]) == [_stranger("forced")]
@@ -114,7 +114,7 @@ def test_a_host_that_goes_from_one_lease_to_another(nova: FakeNova, strangers: S
 
 
 def test_one_host(nova: FakeNova, strangers: Strangers) -> None:
-    """Nova is asked again what it was that holds the host."""
+    """Nova is asked again which lease holds the host."""
     nova.made = [_lease(1, "service1")]
     assert strangers.look_at("service1") == []
     strangers.look(nova.made)

@@ -1,4 +1,4 @@
-"""How many operations on servers go on at the same time (haizea F74)."""
+"""How many operations on servers run at the same time (haizea F74)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_where_is_not_always_known() -> None:
 
 
 def test_what_nobody_looks_at_any_more_is_over() -> None:
-    """Its server was deleted, perhaps by its owner; one that is looked at goes on for as long as it takes."""
+    """Its server was deleted, perhaps by its project; an operation that is polled may take any time."""
     throttle = Throttle(per_host=2, in_all=2)
     with mock.patch.object(module, "monotonic", side_effect=[0.0, 0.0, 50.0, 61.0, 61.0]):
         assert throttle.begin("deleted", "one")

@@ -40,7 +40,7 @@ def _told(server: Any, *aggregates: Aggregate) -> bool:
 
 
 def test_an_ordinary_server_on_a_host_of_the_pool_is_told() -> None:
-    """Whatever its tags say, which are its owner's to set."""
+    """Whatever its tags say, because its project can set them."""
     assert _told(_server())
     assert _told(_server(status="SHUTOFF"))
 

@@ -1,4 +1,4 @@
-"""Whether nobody is on his way to hosts that were vacated."""
+"""Whether no server can still be on its way to vacated hosts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CLAIM = {"VCPU": 1, "MEMORY_MB": 512, "DISK_GB": 1}
 
 
 class World:
-    """A clock, flavors, servers and what Placement counts on the one host."""
+    """A clock, flavors, servers, and the usage of the one host in Placement."""
 
     def __init__(self, *flavors: Mapping[str, str]) -> None:
         self.now = 1_000.0
@@ -35,7 +35,7 @@ class World:
         return self.consumers
 
     def add(self, name: str, task: str | None, status: str, lease_id: str | None = None) -> None:
-        """A server for which Placement counts something."""
+        """Add a server with an allocation in Placement."""
         extra_specs = {} if lease_id is None else {"lease:id": lease_id}
         server = SimpleNamespace(id=name, tags=[], status=status, flavor={"extra_specs": extra_specs})
         setattr(server, "OS-EXT-STS:task_state", task)
@@ -48,7 +48,7 @@ class World:
 
 
 def test_nobody_can_come() -> None:
-    """Where no server may use hosts of the pool nobody has to wait."""
+    """If no server may use hosts of the pool, there is nothing to wait for."""
     assert World(_ORDINARY).is_certain()
 
 
@@ -59,7 +59,7 @@ def test_nova_scheduler_may_not_have_heard() -> None:
     assert not world.is_certain()
     world.now += 1
     assert world.is_certain()
-    # The next time that the lease begins it has to be heard of anew.
+    # At the next start of the lease it has to be checked again.
     assert not world.is_certain()
 
 
@@ -75,7 +75,7 @@ def test_a_server_that_was_sent_there(task: str | None, status: str) -> None:
 
 
 def test_what_keeps_nobody_waiting() -> None:
-    """What is held for other leases, what was left over elsewhere, slots, and the lease's own servers."""
+    """Holds of other leases, leftovers of servers elsewhere, slots, and the lease's own servers."""
     world = World(_ORDINARY)
     world.consumers["of-a-lease"] = dict(_CLAIM)
     world.add("left-over", None, "ACTIVE")

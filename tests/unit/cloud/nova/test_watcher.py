@@ -1,4 +1,4 @@
-"""What the watcher tells, at intervals and after hints, with a Nova that may not answer."""
+"""What the watcher reports, at intervals and after hints, with a Nova that may not answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _US = "us"
 
 
 class FakeInspector:
-    """Notes what it is to look at."""
+    """Records what it is asked to inspect."""
 
     def __init__(self) -> None:
         self.hints: list[str | int] = []
@@ -45,7 +45,7 @@ class FakeInspector:
 
 
 class Watched:
-    """A watcher of two hosts, and what it has told."""
+    """A watcher of two hosts, and its reports."""
 
     def __init__(self, interval: float, *, listens: bool = True) -> None:
         self.nova, self.listener, self.inspector = FakeNova(), FakeListener(), FakeInspector()
@@ -69,7 +69,7 @@ class Watched:
         self.flavors += 1
 
     def start(self) -> None:
-        """Begin; returns after the first look."""
+        """Start, and return after the first poll."""
         self.watcher.start(self.told.append, on_server=self.changes.append)
         assert wait_until(lambda: self.flavors > 0, _LIMIT)
 
@@ -115,7 +115,7 @@ def test_hosts_at_intervals(watched: Watched) -> None:
     assert watched.is_told(EventKind.HOST_UP, host="node1")
     asked = watched.nova.count("services")
     assert wait_until(lambda: watched.nova.count("services") > asked + 2, _LIMIT)
-    # The other one took nothing new before it was removed; now what runs there is lost as well.
+    # The other host was disabled before it was removed; now what runs there is lost as well.
     assert [(event.kind, event.host) for event in watched.told] == [
         (EventKind.HOST_UP, "node1"),
         (EventKind.HOST_DOWN, "node2"),
@@ -155,7 +155,7 @@ def test_deleted_servers_at_intervals(watched: Watched) -> None:
     assert watched.is_told(EventKind.ENDED, lease_id="lease", reason="its servers were deleted")
     asked = watched.nova.count("servers")
     assert wait_until(lambda: watched.nova.count("servers") > asked + 3, _LIMIT)
-    # Once, and not of the lease whose servers are the consumer's own.
+    # Only once, and not for the lease whose servers belong to its users.
     assert sum(event.kind is EventKind.ENDED for event in watched.told) == 1
 
 
@@ -165,7 +165,7 @@ def test_hosts_after_a_hint(watched: Watched) -> None:
     watched.nova.up = [service("service1"), service("service2", status="disabled")]
     watched.say(ServiceHint("service2"))
     assert watched.is_told(EventKind.HOST_CLOSED, host="node2")
-    # Nova is believed, and not the hint.
+    # Nova's state counts, not the hint.
     watched.told.clear()
     watched.say(ServiceHint("service1"))
     watched.nova.up = [service("service1"), service("service2")]
@@ -186,7 +186,7 @@ def test_deleted_servers_after_a_hint(watched: Watched) -> None:
     watched.nova.present = []
     for hint in (_deleted(None), _deleted("not managed"), _deleted(user_id=_US)):
         watched.say(hint)
-    # It may be what a step waits for, whoever did it.
+    # A step may wait for this, whichever client caused it.
     assert [change.lease_id for change in watched.changes] == ["lease", None, "not managed", "lease"]
     assert watched.changes[0] == ServerChange("instance.delete.end", "s1", "lease", "node1")
     watched.say(ServiceHint("service1"))
@@ -211,7 +211,7 @@ def test_what_the_inspector_is_to_look_at(watched: Watched) -> None:
     assert watched.inspector.hints == ["service1", "service1", "service2", 7, 9]
     assert [change.event_type for change in watched.changes][-1] == "compute_task.build_instances.error"
     assert [change.host for change in watched.changes] == ["node1"] * 4 + ["node2", None]
-    # Nobody else on the host has more room because a server came.
+    # The arrival of a server makes no room on the host.
     assert [change.arrives for change in watched.changes] == [True, False, True, False, True, False]
 
 
@@ -238,7 +238,7 @@ def test_whoever_begins_again_tells_everything(watched: Watched) -> None:
 
 
 def test_who_is_away_cannot_be_asked_who_we_are(caplog: pytest.LogCaptureFixture) -> None:
-    """Everything is news then."""
+    """Then every difference is reported."""
 
     def fail() -> str:
         raise ConnectionError("no Keystone")
@@ -254,7 +254,7 @@ def test_who_is_away_cannot_be_asked_who_we_are(caplog: pytest.LogCaptureFixture
 
 @_often
 def test_an_outage_of_the_message_bus_is_none_of_the_hosts(watched: Watched, caplog: pytest.LogCaptureFixture) -> None:
-    """Nova calls all services down when none of them is heard."""
+    """Nova considers all services down when it hears none of them."""
     watched.start()
     assert watched.is_told(EventKind.HOST_UP, host="node2")
     watched.told.clear()
@@ -267,7 +267,7 @@ def test_an_outage_of_the_message_bus_is_none_of_the_hosts(watched: Watched, cap
 
 @_often
 def test_a_host_is_dead_when_its_service_has_been_down_for_some_time(watched: Watched) -> None:
-    """The others may follow: Nova does not notice all of them at the same moment."""
+    """The others may follow, because Nova does not notice all of them at the same time."""
     watched.watcher._silence = Silence(Patience(grace=1.0))
     watched.start()
     assert watched.is_told(EventKind.HOST_UP, host="node1")
@@ -279,7 +279,7 @@ def test_a_host_is_dead_when_its_service_has_been_down_for_some_time(watched: Wa
     assert watched.told == []
     assert watched.is_told(EventKind.HOST_DOWN, host="node1")
     assert time.monotonic() - begun >= 1.0
-    # One that was back in between begins anew.
+    # For a host that was back in between, the time starts anew.
     watched.nova.up = [service("service1"), service("service2")]
     assert watched.is_told(EventKind.HOST_UP, host="node1")
     watched.told.clear()

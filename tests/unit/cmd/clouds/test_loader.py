@@ -1,4 +1,4 @@
-"""Which cloud the options name, and what it says of itself."""
+"""Which cloud the options select, and its description of itself."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def from_configuration(conf, clock):
 
 @pytest.fixture
 def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A package with clouds of others."""
+    """A package with third-party clouds."""
     metadata = tmp_path / "clouds_of_others-1.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: clouds-of-others\nVersion: 1\n")

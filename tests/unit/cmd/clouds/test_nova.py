@@ -1,4 +1,4 @@
-"""What the options make of the watcher."""
+"""The watcher that the options describe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of ``haizea``: the file by which it is known, its levels of logging, its messages (haizea F44)."""
+"""Parts of ``haizea``: its PID file, its levels of logging, its messages (haizea F44)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_nobody_runs(tmp_path: Path) -> None:
 
 
 def test_a_number_of_somebody_else(tmp_path: Path) -> None:
-    """A process that has died leaves its number, which may be another's by now; that one is not ended."""
+    """A process that died leaves its number, which another process may have by now; that one is not killed."""
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     try:
         (tmp_path / "pid").write_text(f"{other.pid}\n")
@@ -94,7 +94,7 @@ def start() -> Iterator[Callable[..., None]]:
 
 
 def test_status_messages(start: Callable[..., None], caplog: pytest.LogCaptureFixture) -> None:
-    """A service that does not answer once does not end them."""
+    """One failed request to the service does not end them."""
     caplog.set_level(STATUS)
     start([{"state": "active"}, {"state": "queued"}, {"state": "active"}], CommandError("away"), [])
     assert wait_until(lambda: len(caplog.messages) >= 3, 60)
@@ -107,7 +107,7 @@ def test_status_messages(start: Callable[..., None], caplog: pytest.LogCaptureFi
 
 
 def test_options_of_the_service(tmp_path: Path) -> None:
-    """haizea F93: what counts with the real clock reaches the engine, and so does what always counts."""
+    """haizea F93: options for the real clock reach the engine, and so do options that always apply."""
     overrides = {"scheduling.suspension": "none", "scheduling.backfilling": "off", "scheduling.shutdown_time": "7"}
     haizea = InteractiveConf(overrides, None, None, 45, 12, "INFO", None, None, None)
     conf = service_configuration(haizea, tmp_path / "leases", 0)

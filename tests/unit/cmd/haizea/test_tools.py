@@ -92,7 +92,7 @@ def test_swf2lwf(log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         ("2", 10, 1),
     ]
     assert not any(request.preemptible for request in requests)
-    # Without -m what jobs requested: KB of each of 8 processors.
+    # Without -m, the memory that jobs requested: KB for each of 8 processors.
     assert [request.nodes[0].resources[MEMORY_MB] for request in requests] == [512, 512]
     assert workload.site is not None
     assert len(workload.site) == 6
@@ -104,7 +104,7 @@ def test_swf2lwf(log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_generate_and_annotate(log: Path, tmp_path: Path) -> None:
-    """haizea F87, F88, F26: annotations are a file of their own, for a workload or for so many leases."""
+    """haizea F87, F88, F26: annotations are a separate file, for a workload or for a number of leases."""
     (tmp_path / "ar.conf").write_text(RESERVATIONS)
     (tmp_path / "delays.conf").write_text(DELAYS)
     assert _run("haizea-lwf-generate", "-o", tmp_path / "ar.lwf", "-c", tmp_path / "ar.conf") == 0
@@ -138,7 +138,7 @@ def test_old_formats(tmp_path: Path) -> None:
 
 
 def test_configurations_and_scripts(log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """haizea F42: the template sees pairs of name and file, and only what has no data file if one says so."""
+    """haizea F42: the template gets pairs of name and file; an option leaves out those that have a data file."""
     multi, data = tmp_path / "multi.conf", tmp_path / "data"
     multi.write_text(MULTI.format(trace=log, data=data))
     assert _run("haizea-generate-configs", "-c", multi, "-d", tmp_path / "etc") == 0

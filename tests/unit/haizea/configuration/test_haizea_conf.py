@@ -1,4 +1,4 @@
-"""haizea.conf in our own terms (haizea F41, section 9.1)."""
+"""haizea.conf translated into our options (haizea F41, section 9.1)."""
 
 from pathlib import Path
 
@@ -221,7 +221,7 @@ def test_every_option_is_honoured(tmp_path: Path) -> None:
 
 
 def test_the_full_example_has_every_option_of_the_table() -> None:
-    """So that an option added to the table without a check above is noticed."""
+    """So that an option that is added to the table without a check above is noticed."""
     written = {line.split(":")[0].split(" =")[0] for line in FULL.splitlines() if not line.startswith(("#", "["))}
     assert written == {name for options in OPTIONS.values() for name in options}
 

@@ -26,7 +26,7 @@ def _write(folder: Path, simulation: str = "resources: 4 CPU:100,Memory:1024", m
 
 
 def test_defaults(tmp_path: Path) -> None:
-    """Haizea's: the real clock, 60 s and 10 s; and neither a trace file nor the time at which a clock would start."""
+    """Haizea's: the real clock, 60 s and 10 s; neither a trace file nor a simulated start time."""
     path = _write(tmp_path)
     assert read_mode(path) == ("simulated", "real")
     conf = read_interactive_conf(path)

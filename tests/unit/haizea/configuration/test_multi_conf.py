@@ -121,7 +121,7 @@ def test_shipped_workloads_and_folders_beside_the_file(folder: Path) -> None:
 
 
 def test_a_configuration_on_its_own_says_the_same(folder: Path, tmp_path: Path) -> None:
-    """Generated files can be moved: paths in them are whole."""
+    """Generated files can be moved, because paths in them are absolute."""
     lists = f"tracefiles: a.swf\ninjectiondir: {folder}/inj\ninjectionfiles: one.lwf\ndatadir: {folder}"
     rest = COMMON + PROFILES + "[sr:accounting]\nprobes: ar best-effort\nattributes: site=a,mem=1024\n"
     whole = next(found for found in read_multi_conf(_multi(folder, lists, rest)) if found.name == "sr_a+one")

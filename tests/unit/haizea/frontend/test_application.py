@@ -1,4 +1,4 @@
-"""The XML-RPC protocol, and what comes in that is none (haizea F23)."""
+"""The XML-RPC protocol, and requests that do not conform to it (haizea F23)."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_document_types_are_refused(document_type: bytes) -> None:
     ],
 )
 def test_requests_that_are_no_calls(environ: dict[str, str], status: str) -> None:
-    """Among them whatever a browser can send without asking."""
+    """Including everything that a browser can send without a preflight request."""
     assert _send(xmlrpc.client.dumps((1, 2), "add").encode(), **environ)[0].startswith(f"{status} ")
 
 

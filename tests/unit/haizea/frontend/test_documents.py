@@ -25,7 +25,7 @@ def _body(says_mode: bool = False, translation: Translation | None = None, /, **
 
 
 def test_nodes() -> None:
-    """Parts of VCPUs and of GB count whole; where VCPUs are hundredths there are no parts."""
+    """Fractions of VCPUs and of GB are rounded up; where VCPUs are hundredths there are no fractions."""
     (nodes,) = _body()["nodes"]
     assert nodes == {
         "count": 2,
@@ -62,7 +62,7 @@ def test_a_date_beyond_all_dates() -> None:
 
 
 def test_interruption() -> None:
-    """What a lease says counts; one that is not preemptible has nothing to say."""
+    """The lease's own attribute counts; a lease that is not preemptible has none."""
     assert "preemption_mode" not in _body(preemptible=False)
     assert _body(preemptible=True)["preemption_mode"] == "shelve"
     assert _body(False, Translation(preemption_mode="stop"), preemptible=True)["preemption_mode"] == "stop"
@@ -112,7 +112,7 @@ def test_a_lease_that_is_shown() -> None:
 
 
 def test_the_start_of_a_deadline_lease() -> None:
-    """One that has none may start from its submission on, as in a request."""
+    """A lease without a start may start from its submission on, as in a request."""
     shown = _shown(kind="deadline", deadline="2030-03-18T00:00:00Z")
     assert written_lease(shown, Translation()).start == NOW
     later = written_lease({**shown, "earliest_start": "2030-03-17T18:00:00Z"}, Translation())
@@ -142,7 +142,7 @@ def test_hosts() -> None:
 
 
 def test_a_range_of_hosts_counts_those_that_it_has() -> None:
-    """Where the front may see them; otherwise the least that was asked for."""
+    """If the front end may see the hosts; otherwise the requested minimum."""
     hosts = {"resource_type": "physical:host", "min": 1, "max": 2}
     held = [{"hosts": ["node1", "node2"]}]
     (nodes,) = written_lease(_shown(reservations=[hosts], holdings=held), Translation()).nodes

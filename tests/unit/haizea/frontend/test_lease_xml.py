@@ -144,7 +144,7 @@ def test_refusals(text: str, message: str) -> None:
 
 
 def test_every_state_has_its_number() -> None:
-    """They are those of Haizea 1.1, which its scripts compare."""
+    """They are the numbers of Haizea 1.1, with which its scripts compare."""
     assert sorted(state_number(state) for state in LeaseState) == list(range(19))
     assert state_word(str(state_number(LeaseState.SUSPENDED_QUEUED))) == "Suspended-Queued"
     assert [state_number(state) for state in (LeaseState.ACTIVE, LeaseState.DONE, LeaseState.FAILED)] == [8, 16, 17]
@@ -198,7 +198,7 @@ def _leases(draw: st.DrawFn) -> WrittenLease:
     if kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE):
         start = draw(st.integers(NOW, NOW + 10**9))
     if kind is LeaseKind.DEADLINE and start is not None:
-        # With no slack at all it is the reservation that it comes to.
+        # Without any slack it amounts to a reservation.
         deadline = start + duration + draw(st.integers(1, 10**9))
     return WrittenLease(
         kind=kind,
@@ -219,7 +219,7 @@ def _leases(draw: st.DrawFn) -> WrittenLease:
 
 @given(_leases())
 def test_what_is_written_is_read_again(lease: WrittenLease) -> None:
-    """haizea F24: every term comes back, whatever the texts hold."""
+    """haizea F24: every term survives a round trip, whatever the texts contain."""
     text = write_lease(lease)
     request, says_mode = read_request(text, NOW)
     assert request.kind is lease.kind
@@ -242,7 +242,7 @@ def test_anything_is_read_or_refused(content: str | bytes) -> None:
 
 
 def test_the_start_that_lists_show() -> None:
-    """What has happened comes before what is planned, and that before what was asked for."""
+    """What has happened takes precedence over what is planned, and that over what was requested."""
     nodes = (NodeSet(1, Resources({"VCPU": 100})),)
 
     def start(**extras: str) -> str:
@@ -254,7 +254,7 @@ def test_the_start_that_lists_show() -> None:
 
 
 def test_a_lease_without_nodes_is_listed() -> None:
-    """Blazar's clients may make one, and it must not keep the others from being listed."""
+    """Blazar's clients can create one, and it must not prevent listing the others."""
     written = WrittenLease(
         kind=LeaseKind.RESERVATION,
         nodes=(),

@@ -26,7 +26,7 @@ def _section(start: str = "now", duration: str = "01:00:00", preemptible: str = 
 
 
 def test_a_plain_vm() -> None:
-    """Without the section it is wanted now, without end, and not to be interrupted."""
+    """Without the section it is wanted now, without end, and not preemptible."""
     (lease,) = _leases(VM)
     nodes = (NodeSet(1, Resources({"VCPU": 50, "MEMORY_MB": 512})),)
     assert lease == WrittenLease(LeaseKind.IMMEDIATE, nodes, preemptible=False, duration=UNLIMITED)
@@ -47,7 +47,7 @@ def test_starts(start: str, kind: LeaseKind, instant: int | None) -> None:
 
 
 def test_a_group_is_one_lease() -> None:
-    """Its terms are those of its first VM, whichever VMs stand between."""
+    """Its terms are those of its first VM, even if other VMs come in between."""
     first = _section("+01:00:00", group="g")
     second = _section("now", "unlimited", "yes", group="g").replace("0.5", "2")
     cluster, plain, other = _leases(first, VM, second, second, _section(group="h"))

@@ -1,4 +1,4 @@
-"""Which images are brought ahead, and when (haizea F60-F62, F65, 4.14)."""
+"""Which images are cached ahead, and when (haizea F60-F62, F65, 4.14)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _lease(
 
 
 def test_images_of_templates_are_needed_where_their_servers_boot() -> None:
-    """In the order of the VMs, as servers are made from templates; a volume takes a VM and needs nothing."""
+    """In the order of the VMs, as servers are made from templates; a volume uses a VM and needs no image."""
     lease = _lease(Boot(_X, 1), Boot(None, 1), Boot(_Y))
 
     uses = uses_of(lease, preparation_time=60)
@@ -88,7 +88,7 @@ def test_who_begins_at_once_brings_it_himself() -> None:
 
 
 def test_who_came_to_his_host_without_it_leaves_none() -> None:
-    """He was unshelved or moved there."""
+    """The server was unshelved or moved there."""
     uses = [_use(500, 0, runs=True, ahead=False), _use(900, 0, lease_id="2")]
 
     assert [need.lease_id for need in lacking(0, uses, None, age=1000)] == ["2"]

@@ -42,7 +42,7 @@ def test_the_latest_gap_ends_in_time() -> None:
 def test_gaps_are_those_of_a_search_second_by_second(
     blocks: list[tuple[int, int]], seconds: int, since: int, due: int
 ) -> None:
-    """Blocks that overlap each other included, as late transfers do."""
+    """Including blocks that overlap each other, as late transfers do."""
     fitting = [start for start in range(since, 200) if _is_free(blocks, start, seconds)]
 
     if seconds:
@@ -56,7 +56,7 @@ def test_an_empty_channel_lets_a_transfer_end_when_it_is_due() -> None:
 
 
 def test_earlier_due_dates_go_first_and_are_pushed_forward() -> None:
-    """haizea 4.14: the job that is due first gives way to the one that is due after it."""
+    """haizea 4.14: a job with an earlier due date makes room for one with a later due date."""
     assert as_late_as_possible([Job(10, 100), Job(10, 105), Job(10, 300)], [], 0) == [85, 95, 290]
     assert as_late_as_possible([Job(10, 100), Job(10, 100)], [], 0) == [80, 90]
     assert as_late_as_possible([Job(10, 100)], [(92, 120)], 0) == [82]

@@ -1,4 +1,4 @@
-"""Which images are where, and which are on their way (haizea F60-F66)."""
+"""Which images are where, and which are being transferred (haizea F60-F66)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_what_cannot_be_in_time_is_refused_and_nothing_changes() -> None:
 
 
 def test_an_image_is_reused_after_the_lease_that_brought_it() -> None:
-    """haizea F63: the pool keeps it, and it cannot be evicted from the moment that somebody counts on it."""
+    """haizea F63: the pool keeps it, and it cannot be evicted once a lease relies on it."""
     images = _all_ended(_reserved(ImagePlan(_POOLS), "1", _X, [0], 900)).forgotten("1")
     assert images.hosts_with(_X, "2") == {0}
     assert images.pools[0][0].users == frozenset()
@@ -107,7 +107,7 @@ def test_without_pools_an_image_belongs_to_its_lease_alone() -> None:
 
 
 def test_a_full_pool_leaves_the_image_to_its_lease() -> None:
-    """haizea 4.15: with nothing to evict there is a copy for the lease only."""
+    """haizea 4.15: if nothing can be evicted, there is a copy for the lease only."""
     small = TransferOptions(bandwidth=100, reuse=Reuse.IMAGE_CACHES, cache_size_mb=1500)
     images = _all_ended(_reserved(ImagePlan(small), "1", _X, [0], 900))
 
@@ -156,7 +156,7 @@ def test_a_promise_shares_what_comes_to_its_host_anyway() -> None:
 
 
 def test_a_transfer_that_somebody_joined_does_not_become_later() -> None:
-    """Who was pushed forward goes back when there is room, but not beyond what others count on."""
+    """A transfer that was pushed forward goes back when there is room, but not beyond the due dates of others."""
     images = _reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 900)
     images = _reserved(images, "2", _Y, [1], 950)
     assert _times(images) == [(1, 786, 868), (2, 868, 950)]

@@ -68,7 +68,7 @@ def test_without_an_image_nothing_is_transferred(make_planner: MakePlanner, make
 
 
 def test_a_reservation_at_too_short_notice_is_refused(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """A transfer that cannot be over in time is a refusal, and the plan stays as it was."""
+    """If a transfer cannot be over in time, the request is refused and the plan stays as it was."""
     planner = make_planner(transfers=_NO_POOLS)
     before = planner.plan.images
 
@@ -114,7 +114,7 @@ def test_hosts_with_the_image_come_first(make_planner: MakePlanner, make_lease: 
 def test_a_best_effort_lease_waits_for_its_image_and_holds_no_future_place(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
-    """haizea F47: whose hosts are free does not count among those who wait for hosts."""
+    """haizea F47: a lease whose hosts are free does not count as waiting for hosts."""
     planner = make_planner(transfers=_NO_POOLS)
 
     (lease,) = _queue(planner, make_lease(LeaseKind.BEST_EFFORT, 2, software=_X))
@@ -137,7 +137,7 @@ def test_a_lease_that_waits_for_hosts_gets_its_image_at_once(make_planner: MakeP
 
 
 def test_transfers_of_best_effort_leases_queue_up(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """One after the other on the channel, around a reservation's transfer that is due."""
+    """One after the other on the channel, around a reservation's transfer that has a due date."""
     planner = make_planner(transfers=_NO_POOLS)
     planner.place(make_lease(LeaseKind.RESERVATION, 1, 100, start=250, software=_Y), 0)
 
@@ -197,7 +197,7 @@ def test_an_immediate_lease_waits_for_a_transfer_only_if_that_begins_now(
 
 
 def test_a_deadline_lease_starts_when_its_image_can_be_there(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F60, F62: deadline leases are planned for, which the programs of 2010 did not do."""
+    """haizea F60, F62: deadline leases are planned with their transfers; the programs of 2010 did not do that."""
     planner = make_planner(transfers=_NO_POOLS)
     planner.place(make_lease(LeaseKind.RESERVATION, 1, 100, start=82, software=_Y), 0)
 
@@ -209,7 +209,7 @@ def test_a_deadline_lease_starts_when_its_image_can_be_there(make_planner: MakeP
 
 
 def test_who_is_planned_again_gives_up_his_transfer(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F49: after an early end a lease comes forward, and so does nobody's image twice."""
+    """haizea F49: after an early end a lease moves forward, and no image is transferred twice."""
     planner = make_planner(transfers=_NO_POOLS)
     blocking = planner.place(make_lease(LeaseKind.IMMEDIATE, 4, 1000), 0)
     (lease,) = _queue(planner, make_lease(LeaseKind.BEST_EFFORT, 2, software=_X))
@@ -226,7 +226,7 @@ def test_who_is_planned_again_gives_up_his_transfer(make_planner: MakePlanner, m
 def test_an_image_that_came_too_early_is_of_use_when_its_lease_is_planned_again(
     make_planner: MakePlanner, make_lease: MakeLease, keep: bool, start: int
 ) -> None:
-    """haizea 8.4: files of a lease that is planned again are not thrown away, as they were in 2010."""
+    """haizea 8.4: files of a replanned lease are kept; the programs of 2010 deleted them."""
     planner = make_planner(transfers=replace(_NO_POOLS, keep_replanned=keep))
     blocking = planner.place(make_lease(LeaseKind.IMMEDIATE, 4, 1000), 0)
     (lease,) = _queue(planner, make_lease(LeaseKind.BEST_EFFORT, 2, software=_X))

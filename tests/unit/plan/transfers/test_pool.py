@@ -74,7 +74,7 @@ def test_an_image_that_is_there_already_only_gets_another_user() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans(), st.integers(0, 500)), max_size=20))
 def test_a_pool_is_never_over_its_limit(arrivals: list[tuple[str, bool, int]]) -> None:
-    """haizea 4.15: the limit holds with the new image, which it did not in 2010."""
+    """haizea 4.15: the limit includes the new image; the programs of 2010 ignored that."""
     sizes = {name: 1000 + 700 * index for index, name in enumerate("abcdef")}
     pool: Pool = ()
     for number, (name, is_needed, until) in enumerate(arrivals):

@@ -1,4 +1,4 @@
-"""Values of a Blazar, to be changed by tests."""
+"""Values of a Blazar database, for tests to change."""
 
 from __future__ import annotations
 
@@ -79,6 +79,6 @@ def taken(
     floating_ips: tuple[BlazarFloatingIp, ...] = (),
     wanted: ImportOptions | None = None,
 ) -> Takeover:
-    """What a Blazar comes to on an empty site; three hosts unless others are named."""
+    """Return the result of importing a Blazar into an empty site, with three hosts unless others are given."""
     contents = Contents(hosts or (host("1"), host("2"), host("3")), frozenset(), floating_ips, leases)
     return take_over(contents, EMPTY, Units(), lambda _: False, NOW, wanted or ImportOptions())

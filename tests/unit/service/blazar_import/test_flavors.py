@@ -17,7 +17,7 @@ def _needs(**changes: Any) -> dict[str, int]:
 
 def test_a_server_needs_what_nova_asks_placement_for() -> None:
     assert _needs() == {"VCPU": 2, "MEMORY_MB": 512, "DISK_GB": 10}
-    # Swap is in MB, and text where there is none.
+    # Swap is in MB, and an empty text if there is none.
     assert _needs(swap=1025, **{"OS-FLV-EXT-DATA:ephemeral": 3})["DISK_GB"] == 15
     assert _needs(swap="", disk=0) == {"VCPU": 2, "MEMORY_MB": 512}
     assert _needs(extra_specs={"hw:cpu_policy": "dedicated"}) == {"PCPU": 2, "MEMORY_MB": 512, "DISK_GB": 10}

@@ -32,7 +32,7 @@ def test_who_leaves_makes_room_for_who_comes_at_the_same_instant() -> None:
 
 
 def test_slots_of_one_reservation_count_each() -> None:
-    """Three slots of three CPUs and two more on ten CPUs: what Blazar 18 grants."""
+    """Three slots of three CPUs and two more on ten CPUs, as Blazar 18 grants them."""
     three = [("a", 0, 10, _slot(3))] * 3
     assert _found(*three) == []
     at_first, later = _found(*three, ("b", 0, 10, _slot(3)), ("c", 5, 10, _slot(1)))

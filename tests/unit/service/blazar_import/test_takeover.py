@@ -61,7 +61,7 @@ def test_reservations_follow_each_other() -> None:
 
 
 def test_the_hosts_that_a_lease_has_stay_allowed() -> None:
-    """Blazar compares as texts: 10 is less than 9 there."""
+    """Blazar compares texts there: "10" is less than "9"."""
     hosts = (host("1", properties={"size": "10"}), host("2", properties={"size": "8"}), host("3"))
     made = _only(taken(lease(of_hosts("1-1", "1", query='["<", "$size", "9"]')), hosts=hosts))
     assert made.request.nodes[0].hosts == {"node1", "node2"}
@@ -128,7 +128,7 @@ def test_what_promises_nothing_is_left_out(status: str) -> None:
 
 
 def test_a_running_lease_that_is_late_to_end_is_taken_over() -> None:
-    """The engine ends it; who has hosts until then must not lose track of them."""
+    """The engine ends it; until then the lease must keep its hosts in the plan."""
     late = lease(of_hosts("1-1", "1"), status="ACTIVE", start=NOW - 50, end=NOW - 10)
     assert _only(taken(late)).state is LeaseState.ACTIVE
     too_late = taken(lease(of_hosts("1-1", "1"), start=NOW - 50, end=NOW - 10))

@@ -18,7 +18,7 @@ Document = Mapping[str, Any]
 
 @dataclass
 class Filter:
-    """Says what it is told to, and keeps what it hears."""
+    """Gives the answers that a test sets, and records the calls."""
 
     follows: bool = True
     error: Exception | None = None
@@ -45,7 +45,7 @@ def _proposal(lease_id: str = "a") -> Proposal:
 
 
 class Kept(list[Message]):
-    """What the store keeps."""
+    """What the store contains."""
 
     def tell(self, enforcement: Enforcement) -> None:
         for message in [each for each in self if enforcement.deliver(each)]:

@@ -1,4 +1,4 @@
-"""A site to look at."""
+"""A site to observe."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _lease(name: str, number: int, state: LeaseState, need: dict[str, int], star
 
 
 def observation() -> Observation:
-    """Two vCPUs run, a whole host is being put away, one lease comes later and one is in the queue."""
+    """Return an observation: two vCPUs run, a whole host is being suspended, one lease is planned and one is queued."""
     leases = (
         _lease("runs", 1, LeaseState.ACTIVE, {"VCPU": 2}, 900),
         _lease("goes", 2, LeaseState.SUSPENDING, {"VCPU": 1, HOST_SHARE: WHOLE_HOST}, 600),

@@ -1,4 +1,4 @@
-"""Every name that the engine counts, that the alerts and that the dashboard use is one of a metric."""
+"""Every name that the engine counts, and that alerts and dashboard use, is the name of a metric."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ETC = Path(__file__).parents[4] / "etc"
 
 
 def _families() -> dict[str, str]:
-    """Name -> type of everything that is shown."""
+    """Return name -> type of everything that is exported."""
     metrics = EngineMetrics(per_project=True)
     RequestMetrics(metrics.registry)
     metrics.bind(observation, 0)
@@ -28,7 +28,7 @@ def _families() -> dict[str, str]:
 
 
 def _names() -> set[str]:
-    """Every name of a sample."""
+    """Return the names of all samples."""
     ends = {"counter": ("_total",), "gauge": ("",), "histogram": ("_count", "_sum", "_bucket")}
     return {name + end for name, kind in _families().items() for end in ends[kind]}
 

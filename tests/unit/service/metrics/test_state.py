@@ -1,4 +1,4 @@
-"""What is so at an instant."""
+"""Metrics of the state at an instant."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _registry(*, per_project: bool = False) -> CollectorRegistry:
         ("queue_length", {}, 1),
         ("resource_capacity", {"resource_class": "VCPU"}, 24),
         ("resource_capacity", {"resource_class": "FLOATING_IP"}, 1),
-        # Two of the one, and all of the host that the other has for itself.
+        # Two of the shared lease, and all of the host that the other lease has exclusively.
         ("resource_held", {"resource_class": "VCPU"}, 10),
         ("resource_in_use", {"resource_class": "VCPU"}, 2),
         ("resource_free", {"resource_class": "VCPU"}, 6),

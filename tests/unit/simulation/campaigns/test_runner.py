@@ -19,13 +19,13 @@ from lease_scheduler.simulation.campaigns.runner import CampaignFailedError, Exe
 
 QUIET = Execution(jobs=2, quiet=True)
 
-#: CPU seconds of a case that works.
+#: CPU seconds of a successful case.
 WORK = 0.1
 
 
 @dataclass(frozen=True)
 class Counting:
-    """A case that leaves a file behind each time that it is run."""
+    """A case that leaves a file behind each time it runs."""
 
     number: int
     folder: Path
@@ -43,7 +43,7 @@ class Counting:
 
 @dataclass(frozen=True)
 class Working(Counting):
-    """Computes for a while, and waits for as long."""
+    """Computes for a while, and sleeps for as long."""
 
     def run(self) -> dict[str, Any]:
         end = time.thread_time() + WORK
@@ -55,7 +55,7 @@ class Working(Counting):
 
 @dataclass(frozen=True)
 class Failing(Counting):
-    """Goes wrong as long as nobody has mended it."""
+    """Fails until it is repaired."""
 
     def run(self) -> dict[str, Any]:
         if not (self.folder / "mended").exists():
@@ -65,7 +65,7 @@ class Failing(Counting):
 
 @dataclass(frozen=True)
 class Deadly(Counting):
-    """Kills its process, as long as nobody has mended it."""
+    """Kills its process until it is repaired."""
 
     def run(self) -> dict[str, Any]:
         if not (self.folder / "mended").exists():
@@ -75,7 +75,7 @@ class Deadly(Counting):
 
 @dataclass(frozen=True)
 class Interrupting(Counting):
-    """Sits in its process for good and says which one that is."""
+    """Hangs in its process for ever, and records the process."""
 
     def run(self) -> dict[str, Any]:
         (self.folder / "pid").write_text(str(os.getpid()))
@@ -138,7 +138,7 @@ def test_what_is_left_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     run_campaign(cases[:1], tmp_path / "out", Execution(jobs=1), forecast=lambda _: 600.0)
     assert capsys.readouterr().err == "1 run: 0 done, 1 left, about 10 min\n"
     run_campaign(cases, tmp_path / "out", Execution(jobs=1))
-    # As long as the one that is measured took.
+    # The measured one set the expected time.
     assert capsys.readouterr().err == "3 runs: 1 done, 2 left, about 0 s\n"
     run_campaign(cases, tmp_path / "out", Execution(jobs=1))
     assert capsys.readouterr().err == ""
@@ -157,7 +157,7 @@ def test_the_manifest_says_what_was_run_and_what_it_cost(tmp_path: Path) -> None
     assert environment.keys() == {"version", "git_revision", "python", "numpy", "scipy", "platform", "cores"}
     run = manifest["runs"]["case 2"]
     assert run["parameters"] == {"kind": "Working", "number": 2, "folder": str(tmp_path), "seed": 8}
-    # Rounded to milliseconds; what starting the process takes does not count.
+    # Rounded to milliseconds; the start of the process does not count.
     assert WORK - 0.001 <= run["cpu_s"] < 10 * WORK
     assert run["wall_s"] >= run["cpu_s"] + WORK - 0.002
     assert run["peak_rss_bytes"] > 1_000_000

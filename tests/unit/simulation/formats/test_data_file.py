@@ -1,4 +1,4 @@
-"""The data file of a run (haizea F43): what is refused. What is read again, see tests/property/test_accounting.py."""
+"""The data file of a run (haizea F43): what is refused. For round trips see tests/property/test_accounting.py."""
 
 from __future__ import annotations
 

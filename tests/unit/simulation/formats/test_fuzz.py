@@ -1,4 +1,4 @@
-"""Whatever a file holds, its reader gives a value or an InputFileError, nothing else."""
+"""Whatever a file contains, its reader returns a value or raises InputFileError, nothing else."""
 
 import gzip
 import zlib
@@ -36,7 +36,7 @@ def _try(read: Callable[[Path], object], path: Path, content: bytes) -> None:
 
 
 def _lines(content: bytes) -> int:
-    """Return how many lines a reader may count at most, whatever it takes for the end of one."""
+    """Return the most lines that a reader may count, whatever it takes for the end of a line."""
     with suppress(gzip.BadGzipFile, EOFError, zlib.error):
         content = gzip.decompress(content)
     return 1 + sum(
@@ -58,7 +58,7 @@ def _lines(content: bytes) -> int:
 
 @pytest.mark.parametrize("read", READERS)
 def test_a_file_that_is_none_of_them(tmp_path: Path, read: Callable[[Path], object]) -> None:
-    """What is true of every example would be true of a reader that refuses nothing, too."""
+    """The properties above would also hold for a reader that refuses nothing."""
     path = tmp_path / "in"
     path.write_bytes(b"\x00\xff nothing that anybody can read")
     with pytest.raises(InputFileError):

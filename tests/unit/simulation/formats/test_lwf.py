@@ -1,4 +1,4 @@
-"""LWF in and out (haizea F24, F25, section 9.2)."""
+"""Reading and writing LWF (haizea F24, F25, section 9.2)."""
 
 import os
 from collections.abc import Callable

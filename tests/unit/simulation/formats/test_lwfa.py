@@ -1,4 +1,4 @@
-"""LWFA, and laying annotations over a workload (haizea F26)."""
+"""LWFA, and applying annotations to a workload (haizea F26)."""
 
 from pathlib import Path
 

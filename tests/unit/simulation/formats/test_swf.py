@@ -133,7 +133,7 @@ def test_a_run_time_may_stand_in_for_a_requested_time(tmp_path: Path) -> None:
 
 
 def test_window_and_queues(tmp_path: Path) -> None:
-    """The window is closed at both ends, and a queue is a number, not the beginning of one."""
+    """The window includes both ends, and a queue is compared as a whole number, not by its first digits."""
     jobs = [_job(job=number, submit=submit) for number, submit in enumerate((99, 100, 150, 200, 201), start=1)]
     others = [_job(job=10, submit=120, queue=33), _job(job=11, submit=120, queue=-1)]
     options = SwfOptions(begin=100, length=100, queues=frozenset({3}))

@@ -42,7 +42,7 @@ def _lease(lease_id: str = "1", kind: LeaseKind = LeaseKind.BEST_EFFORT, **terms
 
 @given(_JOBS)
 def test_a_log_survives_the_way_to_swf_and_back(jobs: list[tuple[int, int, int, int, int, int]]) -> None:
-    """The run time of jobs that ran longer than they asked for, and what else the log said, included."""
+    """Including the run time of jobs that exceeded their request, and the other fields of the log."""
     lines = [
         f"{number} {submitted} 7 {run} {processors} 3.5 -1 {processors} {requested} {memory * 1024} 1 {user} 4 5 6"
         " -1 -1 -1"

@@ -1,4 +1,4 @@
-"""One door to all workload formats."""
+"""One function to read all workload formats."""
 
 import gzip
 from pathlib import Path

@@ -206,7 +206,7 @@ def test_only_what_is_asked_for() -> None:
 
 
 def test_positional_annotations() -> None:
-    """haizea 6.4: annotations that are bound to the order of submission."""
+    """haizea 6.4: annotations that are assigned in the order of submission."""
     rules = AnnotationRules(images=image_choice("pareto"), start_delay=Uniform(0, 9), user_rate=Constant(2))
     annotations = generate_positional_annotations(rules, 3, 1)
     assert [entry.lease_id for entry in annotations.entries] == [None, None, None]

@@ -298,7 +298,7 @@ LINES = st.one_of(
 @given(st.lists(LINES, max_size=25))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_any_text_is_read_or_refused(tmp_path: Path, lines: list[str]) -> None:
-    """Nothing but an error that names the file ever comes out of a bad file."""
+    """A bad file never raises anything but an error that names the file."""
     path = tmp_path / "any.conf"
     path.write_text("\n".join(lines), newline="")
     outcome: GeneratorConfiguration | InputFileError

@@ -1,4 +1,4 @@
-"""The laws of the generators against their analytic distribution functions (haizea F88)."""
+"""The distributions of the generators against their analytic distribution functions (haizea F88)."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_hour_of_jitter_keeps_the_order_of_requests() -> None:
 
 
 def test_by_count() -> None:
-    """haizea F87: a number of reservations in place of a share of the site."""
+    """haizea F87: a number of reservations instead of a share of the site."""
     workload = generate_reservations(dataclasses.replace(preset_by_name("T20"), count=17), 2)
     assert len(workload.leases) == 17
     assert workload.last_submission <= SPAN - 86_400 + 17 * 60
@@ -141,7 +141,7 @@ def test_a_law_may_have_a_seed_of_its_own() -> None:
 
 @given(st.floats(0.01, 2), st.integers(50, 400), st.integers(0, 1000))
 def test_set_ends_with_the_reservation_that_reaches_the_share(share: float, half_core: int, seed: int) -> None:
-    """haizea 4.20: counted in VCPU, so that nodes smaller than a host count for less."""
+    """haizea 4.20: counted in VCPU, so nodes smaller than a host count less."""
     node = Resources({VCPU: half_core, MEMORY_MB: 1})
     workload = generate_by_rules(rules(utilisation=share, resources=node), seed)
     work = [lease.request.total(VCPU) * lease.request.duration for lease in workload.leases]

@@ -1,4 +1,4 @@
-"""When probes are told of what, and what they make of it (haizea F43, F82-F85)."""
+"""The events that probes get, and what they compute from them (haizea F43, F82-F85)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run on four hosts that has every kind of lease and every phase."""
+"""A run on four hosts with every kind of lease and every phase."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ZERO = 10_000
 
 @pytest.fixture
 def four_hosts() -> RunResult:
-    """Instants in its leases count from an epoch that is not the run's zero."""
+    """The run. Instants of its leases count from another epoch than the run's zero."""
     best_effort = LeaseRequest("b1", LeaseKind.BEST_EFFORT, (WHOLE, WHOLE), ZERO, 4_000, user="ann")
     reservation = LeaseRequest(
         "r1", LeaseKind.RESERVATION, (WHOLE,) * 4, ZERO + 60, 3_000, start=ZERO + 3_600, price=2.5

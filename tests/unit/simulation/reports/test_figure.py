@@ -1,4 +1,4 @@
-"""Time axes, and files that depend on what is drawn alone."""
+"""Time axes, and files that depend only on what is drawn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DAY = 86_400
 
 
 def time_axis(begin: int, end: int) -> tuple[str, list[str]]:
-    """Label and tick labels of an axis."""
+    """Return label and tick labels of an axis."""
     figure = Figure()
     axes = figure.subplots()
     axes.set_xlim(begin, end)

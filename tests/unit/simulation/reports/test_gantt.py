@@ -1,4 +1,4 @@
-"""The Gantt picture: what is on it, from the SVG's texts and the PNG's pixels, and its bytes."""
+"""The Gantt picture: its content, from the SVG's texts and the PNG's pixels, and its bytes."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from lease_scheduler.simulation.result import Occupation, RunResult
 
 
 def texts(path: Path) -> Counter[str]:
-    """How often each text is on an SVG; matplotlib names every text it turns into outlines in a comment."""
+    """Return how often each text is in an SVG; matplotlib puts every text that it draws as outlines into a comment."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return Counter(line.strip().removeprefix("<!-- ").removesuffix(" -->") for line in lines if "<!--" in line)
 
 
 def share_of(path: Path, colour: str) -> float:
-    """Share of the pixels of a PNG that have exactly this colour."""
+    """Return the share of the pixels of a PNG that have exactly this colour."""
     pixels: NDArray[np.float32] = matplotlib.image.imread(path)[..., :3]
     return float((np.abs(pixels - np.array(to_rgb(colour))).max(axis=-1) < 0.003).mean())
 
 
 def many_hosts(result: RunResult, count: int) -> RunResult:
-    """The same run on a larger site, whose other hosts stay idle."""
+    """Return the same run on a larger site, whose other hosts stay idle."""
     return replace(result, site=Site.homogeneous(count, Resources({"VCPU": 100, "MEMORY_MB": 1024})))
 
 
@@ -110,7 +110,7 @@ def test_the_same_run_gives_the_same_bytes(four_hosts: RunResult, tmp_path: Path
 
 
 def test_nothing_of_it_depends_on_the_process(tmp_path: Path) -> None:
-    """Neither on the seed of hashes nor on the time of day."""
+    """Neither on the hash seed nor on the time of day."""
     program = (
         "import sys\n"
         "from lease_scheduler.model.host import Site\n"
@@ -148,7 +148,7 @@ def test_an_empty_window_is_refused(four_hosts: RunResult, tmp_path: Path, begin
 
 
 def test_leases_of_one_kind_beside_each_other_differ(four_hosts: RunResult, tmp_path: Path) -> None:
-    """On an image, where bars have no edges."""
+    """In an image, where bars have no edges."""
     lease = four_hosts.leases[0]
     vms = replace(lease.request.nodes[0], count=100)
     leases = tuple(

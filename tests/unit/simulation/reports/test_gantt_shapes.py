@@ -1,4 +1,4 @@
-"""Bars and images of a run: what is held is drawn, once, and nothing else."""
+"""Bars and images of a run: each holding is drawn once, and nothing else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BLACK = (0.0, 0.0, 0.0)
 
 
 def run(occupations: list[tuple[str, int, int, tuple[int, ...], tuple[int, ...]]]) -> RunResult:
-    """Each (lease id, start, end, hosts, VCPUs of each VM); instants count from the run's zero."""
+    """Return a run of (lease id, start, end, hosts, VCPUs of each VM); instants count from the run's zero."""
     leases = {
         lease_id: Lease(
             LeaseRequest(
@@ -57,7 +57,7 @@ def drawn(result: RunResult, begin: int = 0, end: int = LENGTH) -> list[Bar]:
 
 @st.composite
 def runs_within_capacity(draw: st.DrawFn) -> RunResult:
-    """Occupations of one or two VMs that never hold more of a host than it has."""
+    """Draw occupations of one or two VMs that never exceed the capacity of a host."""
     free = np.repeat(np.array(CAPACITIES)[:, None], LENGTH, axis=1)
     occupations = []
     for number in range(draw(st.integers(0, 9))):
@@ -75,7 +75,7 @@ def runs_within_capacity(draw: st.DrawFn) -> RunResult:
 
 
 def held_area(result: RunResult) -> dict[int, float]:
-    """Host-seconds by occupation, a VM counting as its share of its host."""
+    """Return host-seconds by occupation, a VM counting as its share of its host."""
     demands = {lease.lease_id: [node.resources["VCPU"] for node in lease.request.nodes] for lease in result.leases}
     return {
         number: sum(

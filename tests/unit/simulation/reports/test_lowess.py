@@ -21,7 +21,7 @@ DISTANCE = np.array(
         *(54.0, 32, 40, 32, 40, 50, 42, 56, 76, 84, 36, 46, 68, 32, 48, 52, 56, 64, 66, 54, 70, 92, 93, 120, 85),
     ]
 )
-# What R's lowess() prints for them.
+# The output of R's lowess() for them.
 CURVE = [
     *(4.965459, 13.124495, 15.858633, 18.579691, 21.280313, 24.129277, 27.119549, 30.027276, 32.962506, 36.757728),
     *(40.435075, 43.463492, 46.885479, 50.793152, 56.491224, 67.585824, 73.079695, 78.643164, 84.328698),
@@ -41,7 +41,7 @@ def test_known_example() -> None:
     st.sampled_from([0.1, 0.5, 1.0]),
 )
 def test_a_straight_line_stays_one(abscissas: list[int], slope: float, offset: float, fraction: float) -> None:
-    """But for pieces of less than a thousandth of the whole, which are level: 40 points may pull such a piece aside."""
+    """Except for pieces of less than a thousandth of the whole, which are level: 40 points may distort such a piece."""
     x = np.array(abscissas, dtype=np.float64)
     where, curve = lowess(x, offset + slope * x, fraction, iterations=0)
     tolerance = 1e-6 + abs(slope) * float(np.ptp(x)) * 0.001 * np.sqrt(40)

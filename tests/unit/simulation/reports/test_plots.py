@@ -1,4 +1,4 @@
-"""The figures of the experiments: what is on them, their bytes, and what cannot be drawn (haizea sections 5.1, 5.2)."""
+"""The figures of the experiments: their content and bytes, and what cannot be drawn (haizea sections 5.1, 5.2)."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_utilisation_has_a_bar_for_each_pair_of_laws(tmp_path: Path) -> None:
     draw_utilisation(tmp_path / "utilisation.svg")
     shown = texts(tmp_path / "utilisation.svg")
     assert {"without preemption", "with preemption", "EARLY start", "LATE start", "TIGHT", "LOOSE"} <= set(shown)
-    # Four bars a panel, and the tick of the axis.
+    # Four bars per panel, and the tick of the axis.
     assert shown.count("50%") == 8
 
 

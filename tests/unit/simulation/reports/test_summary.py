@@ -23,7 +23,7 @@ def printed(result: RunResult, terminal: bool = False) -> str:
 
 
 def cells(text: str, label: str) -> list[str]:
-    """The columns after a label, in the one line that begins with it."""
+    """Return the columns after a label, in the only line that starts with it."""
     [line] = [line for line in text.splitlines() if line.strip(" |").startswith(label)]
     return line.strip(" |").removeprefix(label).replace("|", " ").split()
 

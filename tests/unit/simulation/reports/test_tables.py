@@ -1,4 +1,4 @@
-"""The files of a run: columns, values, bytes, and what is left when writing fails (haizea F90, section 9.4)."""
+"""The files of a run: columns, values, bytes, and what is left if writing fails (haizea F90, section 9.4)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_perrun_csv_without_prices_has_no_revenue(four_hosts: RunResult) -> None
 
 
 def test_perlease_csv_has_haizeas_columns(four_hosts: RunResult) -> None:
-    """haizea F90, section 9.4; section 8.1 item 11 for what Start and Deadline really hold."""
+    """haizea F90, section 9.4; section 8.1 item 11 on the actual content of Start and Deadline."""
     text = tables.perlease_csv(four_hosts, {"tracefile": "blue1.swf"})
     assert text.splitlines()[0] == (
         "profile,tracefile,annotationfile,injectfile,lease_id,Waiting time,Slowdown,State,Number of nodes,"
@@ -97,7 +97,7 @@ def test_perlease_csv_has_haizeas_columns(four_hosts: RunResult) -> None:
 
 
 def test_perlease_csv_tells_of_a_refused_quote(four_hosts: RunResult) -> None:
-    """As Haizea does: a price of -1, and the price that was turned down in a column of its own."""
+    """As in Haizea: a price of -1, and the rejected price in a column of its own."""
     lease = four_hosts.leases[4]
     by_user = replace(lease, state=LeaseState.REJECTED_BY_USER, request=replace(lease.request, price=5.0))
     (row,) = rows(tables.perlease_csv(replace(four_hosts, leases=(by_user,)), {}))
@@ -169,7 +169,7 @@ def test_all_files_are_written_and_nothing_else(four_hosts: RunResult, tmp_path:
     assert sorted(path.name for path in (tmp_path / "new" / "results").iterdir()) == sorted(NAMES)
     assert written[0].read_text(encoding="utf-8") == tables.leases_csv(four_hosts)
     assert {row["profile"] for row in rows(written[1].read_text())} == {"VM"}
-    # What is not said otherwise is the workload's name.
+    # Unless set otherwise, this is the workload's name.
     assert {row["tracefile"] for path in written[1:4] for row in rows(path.read_text())} == {"four hosts"}
 
 

@@ -68,7 +68,7 @@ def test_what_several_chapters_need_is_run_once(tmp_path: Path, monkeypatch: pyt
     assert sorted(path.name for path in (tmp_path / "ran").iterdir()) == ["1-0", "2-0", "3-0", "4-0"]
     assert (out / "haizea-5" / "runs.csv").read_text().splitlines() == ["case 1,0", "case 2,0", "case 3,0"]
     assert (out / "haizea-6" / "runs.csv").read_text().splitlines() == ["case 3,0", "case 4,0"]
-    # A chapter alone reports into the directory itself.
+    # A single chapter reports into the directory itself.
     assert main(["experiment", "haizea-6", "--output", str(tmp_path / "six"), "--quiet"]) == 0
     assert (tmp_path / "six" / "runs.csv").exists()
 

@@ -1,4 +1,4 @@
-"""What is held against chapters 6 and 7 (haizea E3, E5); the runs themselves are those of ``lease-sim experiment``."""
+"""Comparisons with chapters 6 and 7 (haizea E3, E5); ``lease-sim experiment`` does the runs themselves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lease_scheduler.simulation.experiments.haizea.suspension_parameters import 
 
 
 def _like_the_dissertation(case: Case) -> Outcome:
-    """Outcomes in which every band is met: the longer a transfer and the less reuse, the longer the wait."""
+    """Return outcomes within every band: longer transfers and less reuse mean longer waits."""
     outcome: dict[str, Any] = {
         "all_best_effort_s": 2_600_000,
         "mean_wait_s": 10_000.0,
@@ -41,7 +41,7 @@ def _like_the_dissertation(case: Case) -> Outcome:
 
 @pytest.mark.parametrize("extent", Extent)
 def test_every_figure_of_the_dissertation_s_shape_passes(extent: Extent, tmp_path: Path) -> None:
-    """And every one is judged: both experiments print, write and draw what they have."""
+    """Every band is checked: both experiments print, write and draw their results."""
 
     for experiment, pictures in ((haizea_6, {"table-6.1-wait.png", "table-6.1-slowdown.png"}), (haizea_7, set[str]())):
         directory = tmp_path / experiment.__name__

@@ -1,4 +1,4 @@
-"""What is held against chapter 8 (haizea E6); the runs themselves are those of ``lease-sim experiment haizea-8``."""
+"""Comparisons with chapter 8 (haizea E6); ``lease-sim experiment haizea-8`` does the runs themselves."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _UTILISATION = {"BLUE2": 0.42, "DS": 0.25}
 
 
 def _like_the_dissertation(case: Case) -> Outcome:
-    """Outcomes in which every band is met."""
+    """Return outcomes within every band."""
     if isinstance(case, RateSweepCase):
         curves = {name: [0.2, 0.3] for name in ("earned", "underpriced", "rejected")}
         rate = _RATES[case.users]
@@ -74,7 +74,7 @@ def _worth(deadline: str) -> dict[str, float]:
 def test_every_figure_of_the_dissertation_s_shape_passes(
     extent: Extent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And every one is judged; what the experiment has is printed, written and drawn."""
+    """Every band is checked; the results are printed, written and drawn."""
     monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path))
     outcomes = {case.name: _like_the_dissertation(case) for case in haizea_8.cases(extent=extent)}
 
@@ -133,14 +133,14 @@ def test_the_dissertation_s_648_results_share_their_runs() -> None:
     of_chapter_5 = {case.name for case in deadline_checks.cases(pricing_checks.GRID_SEED)}
 
     assert len({case.name for case in grid}) == len(grid)
-    # MAXIMUM has one run for all users, and that is also the one of CONSTANT for users who would all pay its rate.
+    # MAXIMUM has one run for all users, which is also that of CONSTANT for users who would all pay its rate.
     assert len(shared) * len(USERS) + len(grid) - len(shared) + 2 * 9 * 2 == 648
     assert len(shared) == 54
     assert {case.name for case in shared} <= of_chapter_5
 
 
 def _made_up(_: str, count: int = 60) -> Workload:
-    """A week on eight hosts for six users."""
+    """Return a made-up week on eight hosts for six users."""
     numbers = random.Random(8)
     one_core = Resources({VCPU: 100, MEMORY_MB: 1024})
     leases = []
@@ -161,7 +161,7 @@ def _made_up(_: str, count: int = 60) -> Workload:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_run_without_prices_tells_what_maximum_earns(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """haizea F79: nobody turns MAXIMUM down, so the schedule is the same whoever the users are."""
+    """haizea F79: MAXIMUM is never rejected, so the schedule is the same for all users."""
     monkeypatch.setattr(deadlines, "read_trace", _made_up)
     case = DeadlineCase("BLUE2", "EARLY", "UNIFORM", mode, 1)
     outcomes = {case.name: case.run()}
@@ -185,7 +185,7 @@ def test_a_run_without_prices_tells_what_maximum_earns(mode: str, monkeypatch: p
 def test_the_experiment_on_a_small_workload(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """haizea E6, F77-F82, F89: every run, sum and sweep; only the bands are those of other workloads."""
+    """haizea E6, F77-F82, F89: every run, sum and sweep; only the bands belong to other workloads."""
     for module in (deadlines, pricing_strategies):
         monkeypatch.setattr(module, "read_trace", lambda name: _made_up(name, 20))
     monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path))

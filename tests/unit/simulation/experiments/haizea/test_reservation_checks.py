@@ -32,7 +32,7 @@ def test_all_72_sets_are_known_to_the_generator() -> None:
 
 
 def test_cases_have_names_of_their_own() -> None:
-    """The name is the key under which an outcome is kept, so two cases must never share one."""
+    """Outcomes are kept by name, so two cases must never share one."""
     cases: list[Case] = [
         *reservation_checks.table_cases((1, 2, 3, 4)),
         *reservation_checks.cases_of_2008(),
