@@ -86,7 +86,8 @@ class CreateQuote(ShowCommand):
 
 def _quote_version(body: Document, parsed: argparse.Namespace) -> str:
     """Return the lowest microversion of quotes that knows the terms of the lease, and shows the price if wanted."""
-    return terms.later(terms.version_of(body), terms.PRICES if parsed.price else "1.6")
+    least = terms.later(terms.version_of(body), terms.PRICES if parsed.price else "1.6")
+    return terms.later(least, terms.NEGOTIATION) if "flexibility" in body else least
 
 
 class ShowHistory(ListCommand):

@@ -25,7 +25,7 @@ from lease_scheduler.service.enforcement.bounds import PERIOD, check_offers
 from lease_scheduler.service.enforcement.proposals import change_proposal, new_proposal
 from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before_end
 from lease_scheduler.service.notifications import BEFORE_END_STOPPED, document_message
-from lease_scheduler.service.refusals import alternatives
+from lease_scheduler.service.refusals import alternatives, reason_for
 from lease_scheduler.service.server_groups import ServerGroups, are_wanted
 from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.terms import Terms, lease_document, node_set_of, numbered
@@ -240,7 +240,7 @@ class Leases:
                 refusal = found.refusal
                 return {
                     "granted": False,
-                    "reason": "" if refusal is None else refusal.message,
+                    "reason": "" if refusal is None else reason_for(context, refusal),
                     "start": None,
                     "end": None,
                     "hosts": [],
@@ -418,7 +418,7 @@ class Leases:
                 return {
                     **self._granted(lease),
                     "granted": False,
-                    "reason": refusal.message,
+                    "reason": reason_for(context, refusal),
                     "alternatives": alternatives(refusal),
                     "price": None,
                     **present,
@@ -471,7 +471,7 @@ class Leases:
             document = self._documents.of(lease_id)
             deleted = replace(document, deleted_at=site.work.now, updated_at=site.work.now)
             site.work.put_document(deleted)
-            site.engine.cancel(lease_id, reason or "deleted by its consumer")
+            site.engine.cancel(lease_id, reason or "deleted by its project")
             # The notification carries the state after deletion.
             site.settle()
             site.work.notify(document_message("lease.delete", site.work.leases[lease_id], deleted, site.work.now))
@@ -496,8 +496,9 @@ class Leases:
                 # Projects must not learn what else is in the pool.
                 held = {number for each in site.work.leases[lease_id].holdings for number in each.hosts}
                 own = {site.engine.site.hosts[number].name for number in held}
-                if not names <= own:
-                    raise RefusedError(404, f"the lease is not on host {sorted(set(hosts_away) - own)[0]}", "hosts")
+                foreign = [host for host in hosts_away if by_id.get(host, host) not in own]
+                if foreign:
+                    raise RefusedError(404, f"the lease is not on host {foreign[0]}", "hosts")
             self._follow(site.engine.move(lease_id, names))
             return {"lease_id": lease_id}
 

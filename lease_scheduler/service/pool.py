@@ -125,7 +125,7 @@ class PoolKeeper:
         site = self._site
         try:
             names = site.driver.pool() - {host.name for host in list(site.records.hosts.values())}
-            found = [each for each in site.driver.hypervisors(names) if names]
+            found = list(site.driver.hypervisors(names)) if names else []
         except Exception:
             LOG.exception("the cloud could not be asked for new hosts; it is tried again")
             return

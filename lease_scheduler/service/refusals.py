@@ -26,6 +26,11 @@ def alternatives(refusal: Refusal) -> list[Document]:
     ]
 
 
+def reason_for(context: Mapping[str, Any], refusal: Refusal) -> str:
+    """Return why a request is refused, with names of hosts only for callers that see the site (``sees_site``)."""
+    return refusal.message if context.get("sees_site") else refusal.anonymous
+
+
 @contextmanager
 def refusals(context: Mapping[str, Any]) -> Iterator[None]:
     """Turn errors of the plan within the block into refusals of the request.
@@ -38,8 +43,8 @@ def refusals(context: Mapping[str, Any]) -> Iterator[None]:
     except NoPlaceError as error:
         refusal = error.refusal
         text = "Not enough hosts available" if refusal.constraint in _NO_CAPACITY else ""
-        told = refusal.message if context.get("sees_site") else refusal.anonymous
-        message = f"{text}: {told}" if text else told
+        reason = reason_for(context, refusal)
+        message = f"{text}: {reason}" if text else reason
         raise RefusedError(409, message, _FIELDS.get(refusal.constraint), alternatives(refusal)) from error
     except NotPlannableError as error:
         raise RefusedError(409, f"Not enough hosts available: {error}") from error

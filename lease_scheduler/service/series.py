@@ -70,14 +70,15 @@ class SeriesKeeper:
     def delete(self, context: Document, series_id: str) -> Document:
         """End a series, and delete its leases that have not started."""
         site = self._site
-        record = site.records.series.get(series_id)
-        if record is None:
-            raise RefusedError(404, f"there is no series {series_id}")
-        waiting = [
-            lease_id
-            for lease_id, document in list(site.work.documents.items())
-            if document.series_id == series_id and site.work.leases[lease_id].state in _BEGINNINGS
-        ]
+        with site.inquiry(context):
+            record = site.records.series.get(series_id)
+            if record is None:
+                raise RefusedError(404, f"there is no series {series_id}")
+            waiting = [
+                lease_id
+                for lease_id, document in site.work.documents.items()
+                if document.series_id == series_id and site.work.leases[lease_id].state in _BEGINNINGS
+            ]
         for lease_id in waiting:
             self._leases.delete(context, lease_id, "its series was deleted")
         with site.request(context):

@@ -52,7 +52,18 @@ def test_projects_are_not_told_names_of_hosts(core: Any) -> None:
             core.leases.create(context, _reservation(core))
         return caught.value.message
 
-    assert "compute-" not in message({})
+    def reason(context: dict[str, Any]) -> str:
+        return str(core.leases.quote(context, _reservation(core))["reason"])
+
+    def reason_of_change(context: dict[str, Any]) -> str:
+        return str(core.leases.quote_change(context, lease_id, longer)["reason"])
+
+    lease_id = core.ask(count=1, start=core.clock.now() + 10 * HOUR, end=core.clock.now() + 11 * HOUR)
+    core.ask(count=2, start=core.clock.now() + 11 * HOUR, end=core.clock.now() + 12 * HOUR)
+    longer = {"end": core.clock.now() + 12 * HOUR}
+    for told in (message, reason, reason_of_change):
+        assert "compute-" not in told({}), told.__name__
+        assert "compute-" in told({"sees_site": True}), told.__name__
 
 
 def test_an_update_is_written_with_its_notification(core: Any, store: Any) -> None:
@@ -139,6 +150,8 @@ def test_projects_may_move_away_from_hosts_of_theirs_only(core: Any) -> None:
     own, other = ("1", "2") if host == 1 else ("2", "1")
     with pytest.raises(RefusedError, match=f"the lease is not on host {other}"):
         core.leases.move({}, lease_id, [other])
+    with pytest.raises(RefusedError, match=f"the lease is not on host {other}"):
+        core.leases.move({}, lease_id, [own, other])
     with pytest.raises(RefusedError, match="there is no host 9 in the pool"):
         core.leases.move({"sees_site": True}, lease_id, ["9"])
     core.leases.move({}, lease_id, [own])
