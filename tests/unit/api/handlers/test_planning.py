@@ -187,7 +187,7 @@ class TestQuotes:
         site.views[held]["trust_id"] = None
         trusts.given.clear()
         refusal = refused(Client(app, "latest", project="blue").post(f"{path}/action", {"accept": {}}))
-        assert (refusal[0], "token is of the lease's project" in refusal[1]) == (403, True)
+        assert (refusal[0], "a token of the lease's project" in refusal[1]) == (403, True)
         site.refusal = RefusedError(409, "it is not an open quote")
         assert latest.post(f"{path}/action", {"accept": {}}).status_code == 409
         assert trusts.given == []
