@@ -155,7 +155,7 @@ def act(request: ApiRequest) -> Answer:
         request.engine.end_lease(context, lease_id)
     elif action == "move" and "hosts_away" in asked:
         if len(asked) > 1:
-            raise ApiError(400, "move: give hosts_away alone; it keeps the dates and the price", "move")
+            raise ApiError(400, "move: give hosts_away without other terms", "move")
         request.engine.move_lease(context, lease_id, asked["hosts_away"])
     elif action == "move":
         apply_changes(request, lease_changes(asked, view, request.now, request.version))

@@ -303,7 +303,7 @@ class TestActions:
             ({"shrink": {"end_date": "2030-02-03 00:00"}}, 400, "shrink: the new end must be earlier than the old one"),
             ({"shrink": {"by": "2d"}}, 400, "End date must be later than current and start date"),
             ({"move": {}}, 400, "move: must have 1 to any number of keys, not 0"),
-            ({"move": {"hosts_away": ["1"], "end_date": "now"}}, 400, "move: give hosts_away alone; it keeps the dates and the price"),
+            ({"move": {"hosts_away": ["1"], "end_date": "now"}}, 400, "move: give hosts_away without other terms"),
             ({"move": {"hosts_away": []}}, 400, "move.hosts_away: must have 1 to 1000 elements"),
         ],
     )
