@@ -83,8 +83,9 @@ OPTIONS: list[cfg.Opt] = [
         "intruder_patience",
         default=60,
         min=0,
-        help="Seconds after the planned start of a lease for which a server that was told to leave its host may stay. "
-        "After that the lease gets another host, or does without this one.",
+        help="Seconds after the planned start of a lease for which a server that was told to leave its host, or is "
+        "being deleted or shelved by its owner, may stay. After that the lease gets another host, or does without this "
+        "one.",
     ),
     cfg.BoolOpt(
         "ordinary_servers",

@@ -137,11 +137,12 @@ class Intruders:
 
     def _sent_away(self, server: Any, late: int) -> bool:
         """Make a server leave its host, or check how far it is. Return False if it does not leave."""
-        if self._options.intruders is IntruderAction.REFUSE:
-            return False
         if self.is_patience_over(late):
             self._forget(server.id)
             return False
+        if self._options.intruders is IntruderAction.REFUSE:
+            # Its owner may have deleted it a second ago, for example with the lease that had the host before.
+            return of.is_going(server)
         if of.is_busy(server):
             self._throttle.go_on(server.id)
             self._lost.repair(server)

@@ -19,9 +19,6 @@ from lease_scheduler.cloud.nova.placement import Placement
 
 LOG = logging.getLogger(__name__)
 
-#: Prefixes of task states in which a server is about to release what it has.
-_GOING = ("shelving", "deleting", "soft-deleting")
-
 
 class Overdrafts:
     """See the module.
@@ -98,7 +95,7 @@ class Overdrafts:
             if kind in amounts
             for server in self._listed(uuid=consumer)
         ]
-        going = [server for server in found if (of.task(server) or "").startswith(_GOING)]
+        going = [server for server in found if of.is_going(server)]
         # A user who keeps one of them busy has another one shelved instead.
         there = [each for each in found if not of.is_busy(each) and each.status in of.CAN_SHELVE | {of.SHELVED}]
         there.sort(key=lambda server: (str(server.created), str(server.id)), reverse=True)

@@ -25,6 +25,9 @@ _NUMBER = "lease-vm:"
 #: Prefix of extra specs that override what Placement counts for a flavor.
 _RESOURCES = "resources:"
 
+#: Prefixes of tasks after which a server has released its host.
+_GOING = ("shelving", "deleting", "soft-deleting")
+
 #: States in which Nova can shelve a server.
 CAN_SHELVE = frozenset({ACTIVE, STOPPED, PAUSED, SUSPENDED})
 
@@ -53,6 +56,11 @@ def task(server: Any) -> str | None:
     """Return the task that Nova is doing with a server, or None."""
     found: str | None = getattr(server, "OS-EXT-STS:task_state", None)
     return found
+
+
+def is_going(server: Any) -> bool:
+    """Return whether a server is being deleted or shelved, and so is about to release what it has."""
+    return (task(server) or "").startswith(_GOING)
 
 
 def is_busy(server: Any) -> bool:

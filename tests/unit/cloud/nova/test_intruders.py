@@ -1,0 +1,50 @@
+"""Ordinary servers in the way of a lease when the operator allows nothing against them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from lease_scheduler.cloud.driver import HostsOccupiedError
+from lease_scheduler.cloud.nova.intruders import Intruders
+from lease_scheduler.cloud.nova.room import IntruderAction, RoomOptions
+from lease_scheduler.cloud.nova.throttle import Throttle
+
+PATIENCE = 60
+
+
+def _server(server_id: str, task: str | None) -> SimpleNamespace:
+    found = SimpleNamespace(id=server_id, status="ACTIVE")
+    setattr(found, "OS-EXT-STS:task_state", task)
+    return found
+
+
+@pytest.fixture
+def intruders() -> Intruders:
+    options = RoomOptions(intruders=IntruderAction.REFUSE, intruder_patience=PATIENCE)
+    none = cast(Any, None)
+    return Intruders(none, lambda **_: [], none, Throttle(1, 1), none, options)
+
+
+@pytest.mark.parametrize("task", ["deleting", "soft-deleting", "shelving", "shelving_offloading"])
+def test_a_server_that_goes_by_itself_is_waited_for(intruders: Intruders, task: str) -> None:
+    """The host of a lease that ended a second ago may still have servers whose deletion goes on."""
+    going = _server("a", task)
+    assert not intruders.clear("node1", [going], late=-5)
+    assert not intruders.clear("node1", [going], late=PATIENCE)
+    assert intruders.clear("node1", [], late=PATIENCE)
+
+
+def test_not_for_ever(intruders: Intruders) -> None:
+    with pytest.raises(HostsOccupiedError) as caught:
+        intruders.clear("node1", [_server("a", "deleting")], late=PATIENCE + 1)
+    assert caught.value.servers == {"node1": ("a",)}
+
+
+@pytest.mark.parametrize("task", [None, "rebooting", "migrating", "resize_prep"])
+def test_any_other_server_is_named_at_once(intruders: Intruders, task: str | None) -> None:
+    with pytest.raises(HostsOccupiedError) as caught:
+        intruders.clear("node1", [_server("a", "deleting"), _server("b", task)], late=0)
+    assert caught.value.servers == {"node1": ("b",)}
