@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
+from novaclient.exceptions import BadRequest
+
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
@@ -270,7 +272,7 @@ class ServerPreemption:
         if not self._may_try_again(server) and (not is_here or server.status not in of.CAN_SHELVE):
             self._give_up(server, "cannot be moved")
         if not is_here:
-            of.command(self._nova.servers.evacuate, server)
+            self._evacuate(server)
         elif self._attempts[server.id] > _ATTEMPTS:
             # It cannot stay, because the lease does not have the host any more.
             LOG.warning("server %s cannot be moved from %s; it is shelved", server.id, here)
@@ -280,6 +282,14 @@ class ServerPreemption:
         else:
             of.command(self._nova.servers.migrate, server)
         return False
+
+    def _evacuate(self, server: Any) -> None:
+        try:
+            of.command(self._nova.servers.evacuate, server)
+        except BadRequest:
+            # For a moment at the end of an evacuation, Nova shows the server without a task on the host that it left.
+            if of.service(self._nova.servers.get(server.id)) == of.service(server):
+                raise
 
     def forget(self, servers: Iterable[Any]) -> None:
         """Forget operations on servers, so that they do not count for the throttle any more."""
