@@ -174,7 +174,8 @@ def test_what_others_do_where_nothing_is_held_is_theirs(cloud: Cloud, caplog: py
     cloud.site.meet(cloud.provider_id, cloud.boot_elsewhere, lambda: cloud.boot_elsewhere(12))
     cloud.overdrafts.look()
     assert cloud.used() == 2 * _SERVER
-    assert caplog.text == ""
+    # Threads of other tests may log, such as the heartbeat of a RabbitMQ that has ended.
+    assert [each.getMessage() for each in caplog.records if each.name.startswith("lease_scheduler")] == []
 
 
 def test_servers_of_a_lease_beyond_its_slots_are_shelved(cloud: Cloud, caplog: pytest.LogCaptureFixture) -> None:
