@@ -49,10 +49,12 @@ from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.negotiations import Negotiations
 from lease_scheduler.service.observer import SiteObserver
+from lease_scheduler.service.offers import Offers
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.outbox import Outbox
 from lease_scheduler.service.policies import SitePolicies
 from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.quotes import Quotes
 from lease_scheduler.service.series import SeriesKeeper
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.site_plan import SitePlan
@@ -335,7 +337,7 @@ class EngineService:
 
     def _start(self, engine: SiteEngine, enforcement: Enforcement, senders: list[Outbox | Teller]) -> Leader:
         plan = engine.plan
-        leases, pool = Leases(plan, enforcement), PoolKeeper(engine)
+        leases, quotes, pool = Leases(plan, enforcement), Quotes(plan), PoolKeeper(engine)
         if self._conf.engine.discover_hosts:
             engine.reconciler.discover = pool.discover
         engine.start(SiteObserver(engine, pool))
@@ -350,7 +352,9 @@ class EngineService:
         series = SeriesKeeper(plan, leases)
         parts = (
             leases,
-            Negotiations(plan, leases),
+            quotes,
+            Offers(plan, enforcement),
+            Negotiations(plan, leases, quotes),
             pool,
             series,
             Uninstall(engine, leases, pool, series),

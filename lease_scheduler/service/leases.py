@@ -9,13 +9,11 @@ from dataclasses import replace
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import ID_IS_TAKEN, InvalidValueError, RefusedError
-from lease_scheduler.model.lease import UNLIMITED, Lease, NodeSet
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.plan.changing import Change
 from lease_scheduler.plan.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.trials import kinds_of, loses
-from lease_scheduler.plan.windows import Windows
 from lease_scheduler.records.attributes import REMARKS, TERMS, values
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.history import RevenueRecord
@@ -25,10 +23,10 @@ from lease_scheduler.service.enforcement.bounds import PERIOD, check_offers
 from lease_scheduler.service.enforcement.proposals import change_proposal, new_proposal
 from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before_end
 from lease_scheduler.service.notifications import BEFORE_END_STOPPED, document_message
-from lease_scheduler.service.refusals import alternatives, reason_for
+from lease_scheduler.service.quotes import granted
 from lease_scheduler.service.server_groups import ServerGroups, are_wanted
 from lease_scheduler.service.site_plan import SitePlan
-from lease_scheduler.service.terms import Terms, lease_document, node_set_of, numbered
+from lease_scheduler.service.terms import Terms, numbered
 
 LOG = logging.getLogger(__name__)
 
@@ -200,159 +198,17 @@ class Leases:
     def _offer_of(self, lease: Lease, preempted: Sequence[Lease]) -> Document:
         """Return the answer for a lease that is held."""
         return {
-            **self._granted(lease),
+            **granted(self._site.store.units, lease),
             "preempts": [each.lease_id for each in preempted],
             "preempted_kinds": dict(kinds_of(preempted)),
             "lease_id": lease.lease_id,
             "expires_at": lease.offered_until,
         }
 
-    def _granted(self, lease: Lease) -> Document:
-        """Return the answer for a lease that has a place."""
-        held, endless = lease.holdings, lease.request.duration >= UNLIMITED
-        return {
-            "granted": True,
-            "reason": "",
-            "start": held[0].run_start if held else None,
-            "end": held[-1].run_end if held and not endless else None,
-            "hosts": self._site.store.units.ids(held[0].assignment) if held else [],
-            "preempts": [],
-            "preempted_kinds": {},
-            "alternatives": [],
-            "queue_position": None,
-            "price": lease.request.price,
-        }
-
     def _refusal(self, terms: Terms) -> Refusal | None:
         """Ask once more why there is no place, with alternatives, and return it."""
         other = replace(terms.request, lease_id=f"{terms.request.lease_id}?")
         return self._site.engine.quote(other, terms.least).refusal
-
-    @answers(EngineRequests.quote_lease)
-    def quote(self, context: Document, lease: Document) -> Document:
-        """Return what ``create`` would come to, reserving nothing."""
-        site = self._site
-        self._site.images.learn(lease.get("servers") or ())
-        with site.inquiry(context):
-            terms = self._documents.terms(lease)
-            found = site.engine.quote(terms.request, terms.least)
-            if found.refusal is not None or found.lease is None:
-                refusal = found.refusal
-                return {
-                    "granted": False,
-                    "reason": "" if refusal is None else reason_for(context, refusal),
-                    "start": None,
-                    "end": None,
-                    "hosts": [],
-                    "preempts": [],
-                    "preempted_kinds": {},
-                    "alternatives": [] if refusal is None else alternatives(refusal),
-                    "queue_position": None,
-                    "price": found.price,
-                }
-            return {
-                **self._granted(found.lease),
-                "preempts": list(found.preempted),
-                "preempted_kinds": dict(found.preempted_kinds),
-                "queue_position": found.queue_position,
-            }
-
-    def near(self, context: Document, lease: Document, flexibility: Flexibility) -> tuple[Alternative, ...]:
-        """Return the terms near those of a lease that would be granted, nearest first; none if its own would be."""
-        site = self._site
-        with site.inquiry(context):
-            terms = self._documents.terms(lease)
-            found = site.engine.quote(terms.request, terms.least)
-            if found.refusal is None:
-                return ()
-            return site.engine.alternatives(terms.request, found.refusal, flexibility)
-
-    # -- leases that are held --------------------------------------------------------------------------------
-
-    @answers(EngineRequests.accept_lease)
-    def accept(self, context: Document, lease_id: str, trust_id: str | None = None) -> Document:
-        """Accept a lease that is held for its project.
-
-        :param trust_id: for a lease that has no trust and needs one, because it was offered in place of another
-        :raises RefusedError: it is not held, or no longer
-        """
-        site = self._site
-        with site.inquiry(context):
-            self._check_offered(lease_id)
-            asked = lease_document(site.work.leases[lease_id], site.work.documents[lease_id])
-        # Outside of a transaction, as making groups may take long.
-        groups = self._groups.missing(asked if trust_id is None else {**asked, "trust_id": trust_id})
-        try:
-            with site.request(context):
-                self._check_offered(lease_id)
-                document = site.work.documents[lease_id].with_term("server_group_id", groups)
-                if trust_id is not None:
-                    document = replace(document, trust_id=trust_id)
-                document = replace(document, updated_at=site.work.now)
-                # Both must be stored before the lease may start, because the start uses them.
-                self._documents.put(document)
-                site.engine.accept(lease_id)
-                # The notification carries the state after acceptance.
-                site.settle()
-                site.work.notify(document_message("lease.update", site.work.leases[lease_id], document, site.work.now))
-                return {"lease_id": lease_id}
-        except BaseException:
-            if groups:
-                self._groups.remove(groups.values())
-            raise
-
-    @answers(EngineRequests.reject_lease)
-    def reject(self, context: Document, lease_id: str) -> Document:
-        """Reject a lease that is held for its project.
-
-        :raises RefusedError: it is not held, or no longer
-        """
-        with self._site.request(context):
-            self._check_offered(lease_id)
-            self._site.engine.reject(lease_id)
-            return {}
-
-    @answers(EngineRequests.counter_offer)
-    def counter(self, context: Document, lease_id: str, changes: Document) -> Document:
-        """Change the terms of a lease that is held for its project.
-
-        :raises RefusedError: it is not held, or there is no place for the new terms; it then stays held as it was
-        """
-        enforcement = self._enforcement
-        with enforcement.one_at_a_time(self._documents.of(lease_id).project_id, context.get("expires")):
-            if enforcement.is_on:
-                with self._site.inquiry(context):
-                    lease, document = self._documents.expected(lease_id, changes)
-                    request = self._documents.new_terms(lease, document, changes)[0]
-                    change = change_proposal(self._site, lease_id, changes, request)
-                enforcement.check_update(context, change)
-            with self._site.request(context):
-                return self._counter(lease_id, changes)
-
-    def _counter(self, lease_id: str, changes: Document) -> Document:
-        site = self._site
-        lease, document = self._documents.expected(lease_id, changes)
-        self._check_offered(lease_id)
-        request, terms = self._documents.new_terms(lease, document, changes)
-        least = terms.least if changes.get("reservations") else None
-        value = site.engine.counter(lease_id, request, least)
-        updated = numbered(
-            replace(self._documents.renewed(document, terms, changes), updated_at=site.work.now), value.request
-        )
-        if "before_end" in changes or "end" in changes:
-            end_before = lease.holdings[-1].run_end if lease.holdings else None
-            updated = moved_before_end(updated, changes.get("before_end"), end_before, value)
-        self._documents.put(updated)
-        self._note_price(lease, value)
-        site.work.notify(document_message("lease.update", value, updated, site.work.now))
-        return {"lease_id": lease_id}
-
-    def _check_offered(self, lease_id: str) -> None:
-        lease = self._site.work.leases.get(lease_id)
-        if lease is None or not lease.is_offered:
-            raise RefusedError(
-                409, f"lease {lease_id} is not an open quote: it was accepted, is over, or never was one"
-            )
 
     # -- changing --------------------------------------------------------------------------------------------
 
@@ -399,46 +255,13 @@ class Leases:
         if before.before_end_done and not after.before_end_done:
             work.notify(document_message(BEFORE_END_STOPPED, lease, after, work.now))
 
-    @answers(EngineRequests.quote_change)
-    def quote_change(self, context: Document, lease_id: str, changes: Document) -> Document:
-        """Return what ``update`` would come to: the answer of ``quote`` and the present price.
-
-        :raises RefusedError: there is no such live lease, or a term cannot be changed
-        """
-        site = self._site
-        with site.inquiry(context):
-            lease, document = self._documents.expected(lease_id, changes)
-            request, terms = self._documents.new_terms(lease, document, changes)
-            least = terms.least if changes.get("reservations") else None
-            present = {"present_price": lease.request.price}
-            try:
-                value, preempted = site.engine.quote_change(lease_id, request, least=least)
-            except NoPlaceError as error:
-                refusal = error.refusal
-                return {
-                    **self._granted(lease),
-                    "granted": False,
-                    "reason": reason_for(context, refusal),
-                    "alternatives": alternatives(refusal),
-                    "price": None,
-                    **present,
-                }
-            kinds = kinds_of(site.work.leases[each] for each in preempted)
-            return {**self._granted(value), "preempts": list(preempted), "preempted_kinds": dict(kinds), **present}
-
-    def _note_price(self, before: Lease, after: Lease) -> None:
-        """Note a changed price in the history of the lease."""
-        old, new = before.request.price, after.request.price
-        if old is not None and new is not None and old != new:
-            self._site.work.note(after, f"its price is {new:.12g}; it was {old:.12g}")
-
     def _change_terms(self, lease: Lease, document: LeaseDocument, changes: Document) -> tuple[Lease, LeaseDocument]:
         site = self._site
         request, terms = self._documents.new_terms(lease, document, changes)
         named = {each["id"] for each in changes.get("reservations") or ()}
         change = site.engine.change(lease.lease_id, request, least=terms.least if named else None)
         self._follow(change)
-        self._note_price(lease, change.after)
+        site.work.note_price(lease, change.after)
         return change.after, numbered(self._documents.renewed(document, terms, changes), change.after.request)
 
     def _follow(self, change: Change) -> None:
@@ -501,21 +324,3 @@ class Leases:
                     raise RefusedError(404, f"the lease is not on host {foreign[0]}", "hosts")
             self._follow(site.engine.move(lease_id, names))
             return {"lease_id": lease_id}
-
-    @answers(EngineRequests.availability)
-    def availability(self, context: Document, query: Document) -> Document:
-        """Return when a reservation of these nodes would be granted, and when they are free without preemption."""
-        site = self._site
-        with site.inquiry(context):
-            pool = site.pool(hides_private=not context.get("sees_site"))
-            node_set: NodeSet = node_set_of({**query["nodes"], "count": query["count"]}, pool, "nodes")
-            found = site.engine.room(node_set, query["start"], query["end"], query["duration"])
-            return {**_windows(found.reservable), "free": _windows(found.free)}
-
-
-def _windows(found: Windows) -> Document:
-    windows = [
-        {"start": each.start, "end": each.end, "count": each.count, "preempted": dict(each.preempted)}
-        for each in found.windows
-    ]
-    return {"windows": windows, "earliest": found.earliest}

@@ -12,6 +12,7 @@ from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.quotes import Quotes
 from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.terms import with_count
 
@@ -31,11 +32,13 @@ class Negotiations:
 
     :param site: the plan of the site
     :param leases: makes the offers
+    :param quotes: finds the terms that would be granted
     """
 
-    def __init__(self, site: SitePlan, leases: Leases) -> None:
+    def __init__(self, site: SitePlan, leases: Leases, quotes: Quotes) -> None:
         self._site = site
         self._leases = leases
+        self._quotes = quotes
 
     @answers(EngineRequests.offer_lease)
     def offer(self, context: Document, lease: Document) -> Document:
@@ -44,7 +47,7 @@ class Negotiations:
         :param lease: may have ``counter_offers``, the maximum number of counter-offers; ``flexibility``, how far they
             may be from the terms (``latest_start``, ``fewest_nodes``, ``shortest_duration``); and ``counter_trusts``,
             a trust for each of them
-        :return: the answer of ``Leases.offer``. If the lease cannot be granted, the answer of ``Leases.quote`` with
+        :return: the answer of ``Leases.offer``. If the lease cannot be granted, the answer of ``Quotes.quote`` with
             ``negotiation_id`` and ``counter_offers``, a list of answers of ``Leases.offer``, each with its ``change``,
             ``count`` and ``duration``
         :raises RefusedError: neither the lease nor anything similar can be granted
@@ -53,7 +56,7 @@ class Negotiations:
         wanted = min(lease.get("counter_offers") or 0, self._site.options.counter_offers)
         if not wanted:
             return self._leases.offer(context, asked)
-        refused = self._leases.quote(context, asked)
+        refused = self._quotes.quote(context, asked)
         if refused["granted"]:
             return self._leases.offer(context, asked)
         flexibility = Flexibility(**(lease.get("flexibility") or {}))
@@ -71,7 +74,7 @@ class Negotiations:
         made: Counter[str] = Counter()
         while len(offers) < wanted and len(tried) < _TRIES * wanted:
             # Earlier counter-offers hold hosts, so other terms are near now. Prefer the change that was offered least.
-            found = [each for each in self._leases.near(context, lease, flexibility) if each not in tried]
+            found = [each for each in self._quotes.near(context, lease, flexibility) if each not in tried]
             if not found:
                 break
             chosen = min(found, key=lambda each: made[each.change])

@@ -114,6 +114,12 @@ class UnitOfWork:
             Transition(lease.lease_id, self.now, lease.state.value, lease.state.value, reason)
         )
 
+    def note_price(self, before: Lease, after: Lease) -> None:
+        """Add an entry to the history of a lease whose price has changed."""
+        old, new = before.request.price, after.request.price
+        if old is not None and new is not None and old != new:
+            self.note(after, f"its price is {new:.12g}; it was {old:.12g}")
+
     def notify(self, message: Message) -> None:
         """Send a notification."""
         self._changes.messages.append(message)

@@ -17,8 +17,10 @@ from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.negotiations import Negotiations
+from lease_scheduler.service.offers import Offers
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.quotes import Quotes
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.store.sql import migrate
@@ -110,8 +112,10 @@ class Service:
         self.engine = SiteEngine(self.site)
         self.metrics.bind(self.site.look, store.count_messages())
         self.engine.start()
-        self.leases = Leases(self.site, Enforcement())
-        self.negotiations = Negotiations(self.site, self.leases)
+        enforcement = Enforcement()
+        self.leases, self.quotes = Leases(self.site, enforcement), Quotes(self.site)
+        self.offers = Offers(self.site, enforcement)
+        self.negotiations = Negotiations(self.site, self.leases, self.quotes)
 
     def restart(self) -> None:
         self.engine.close()

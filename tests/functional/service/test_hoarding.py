@@ -96,7 +96,7 @@ def test_what_was_held_in_vain_is_remembered_over_restarts_and_for_a_day(make: M
     service.restart()
     assert "max_unaccepted_time" in _refused(service, service.leases.offer, _reservation(service, _DAY, HOUR))
     # A quote that holds nothing, and the lease itself, are granted.
-    assert service.leases.quote({}, _reservation(service, _DAY, HOUR))["granted"]
+    assert service.quotes.quote({}, _reservation(service, _DAY, HOUR))["granted"]
     service.leases.create({}, _reservation(service, _DAY, HOUR, 1))
     service.clock.jump(_DAY)
     assert service.leases.offer({}, _reservation(service, 2 * _DAY, HOUR))["granted"]
@@ -108,7 +108,7 @@ def test_accepted_offers_are_not_held_against_anybody(make: Make) -> None:
         ahead = _DAY + number * 2 * HOUR
         lease_id = service.leases.offer({}, _reservation(service, ahead, HOUR))["lease_id"]
         service.clock.jump(60)
-        service.leases.accept({}, lease_id)
+        service.offers.accept({}, lease_id)
         assert _shown(service, lease_id)["state"] == "ready"
 
 
@@ -141,7 +141,7 @@ def test_bounds_of_time(make: Make) -> None:
     assert "max_lead_time" in _refused(service, create, _reservation(service, _DAY + HOUR, HOUR))
     late = lease_document("d", "deadline", duration=HOUR, deadline=service.clock.now() + _DAY + 11 * HOUR)
     assert "deadline" in _refused(service, create, late)
-    assert "max_duration" in _refused(service, service.leases.quote, _reservation(service, HOUR, 11 * HOUR))
+    assert "max_duration" in _refused(service, service.quotes.quote, _reservation(service, HOUR, 11 * HOUR))
     create({}, _reservation(service, 30 * _DAY, 11 * HOUR, project_id="vip"))
     maintenance = _reservation(service, 60 * _DAY, 90 * HOUR, maintenance=True)
     nodes = [{"count": 1, "resources": {}, "exclusive": True, "hosts": ["compute-1"]}]

@@ -61,17 +61,17 @@ def test_others_are_held_in_its_place_and_accepting_one_withdraws_the_rest(make:
     assert [view["negotiation_id"] for view in views] == [wanted["id"]] * 2
     assert service.reader.lease(wanted["id"], deleted=True) is None
     # Each offer holds hosts of its own.
-    assert not service.leases.quote({}, service.document(1))["granted"]
+    assert not service.quotes.quote({}, service.document(1))["granted"]
     service.restart()
     assert _open(service) == sorted(offer["lease_id"] for offer in (later, fewer))
-    service.leases.accept({}, fewer["lease_id"])
+    service.offers.accept({}, fewer["lease_id"])
     assert service.view(fewer["lease_id"])["offered_until"] is None
     withdrawn = service.view(later["lease_id"])
     assert withdrawn["state"] == "rejected-by-user"
     assert withdrawn["reason"] == f"lease {fewer['lease_id']} was accepted instead"
     after = service.document(2)
     free = {**after, "start": wanted["end"], "end": wanted["end"] + HOUR}
-    assert service.leases.quote({}, free)["granted"]
+    assert service.quotes.quote({}, free)["granted"]
     assert service.view(taken)["state"] in ("ready", "scheduled")
 
 
@@ -79,9 +79,9 @@ def test_rejecting_one_keeps_the_rest(make: Make) -> None:
     service = make()
     service.leases.create({}, service.document(1))
     first, second = _negotiate(service, service.document(2))["counter_offers"]
-    service.leases.reject({}, first["lease_id"])
+    service.offers.reject({}, first["lease_id"])
     assert _open(service) == [second["lease_id"]]
-    service.leases.accept({}, second["lease_id"])
+    service.offers.accept({}, second["lease_id"])
     assert service.view(second["lease_id"])["state"] in ("ready", "scheduled")
 
 
@@ -126,7 +126,7 @@ def test_who_pays_less_is_offered_less(make: Make) -> None:
     assert [(offer["change"], offer["count"], offer["duration"], offer["price"]) for offer in offers] == [
         ("nodes", 1, HOUR, 1.0)
     ]
-    service.leases.reject({}, offers[0]["lease_id"])
+    service.offers.reject({}, offers[0]["lease_id"])
     offers = _negotiate(service, service.document(2, max_price=1.5), fewest_nodes=2)["counter_offers"]
     assert [(offer["change"], offer["count"], offer["duration"], offer["price"]) for offer in offers] == [
         ("duration", 2, 2700, 1.5)
@@ -140,16 +140,16 @@ def test_a_negotiation_teaches_the_rate_one_answer(make: Make) -> None:
     def price() -> float:
         now = service.clock.now()
         later = service.document(1, start=now + 20 * HOUR, end=now + 21 * HOUR)
-        return float(service.leases.quote({}, later)["price"])
+        return float(service.quotes.quote({}, later)["price"])
 
     service.leases.create({}, service.document(1))
     first, second = _negotiate(service, service.document(2))["counter_offers"]
-    service.leases.reject({}, first["lease_id"])
+    service.offers.reject({}, first["lease_id"])
     assert price() == pytest.approx(1.0)
-    service.leases.reject({}, second["lease_id"])
+    service.offers.reject({}, second["lease_id"])
     assert price() == pytest.approx(0.5)
     first, second = _negotiate(service, service.document(2))["counter_offers"]
-    service.leases.accept({}, second["lease_id"])
+    service.offers.accept({}, second["lease_id"])
     assert price() == pytest.approx(0.75)
 
 
@@ -159,14 +159,14 @@ def test_a_consumer_counters(make: Make) -> None:
     offer = service.offer(2)
     lease_id, view = offer["lease_id"], service.view(offer["lease_id"])
     service.clock.jump(100)
-    answer = service.leases.counter({}, lease_id, {"start": view["start"] + HOUR, "end": view["end"] + 3 * HOUR})
+    answer = service.offers.counter({}, lease_id, {"start": view["start"] + HOUR, "end": view["end"] + 3 * HOUR})
     assert answer == {"lease_id": lease_id}
     now = service.view(lease_id)
     assert (now["start"], now["price"]) == (view["start"] + HOUR, 6.0)
     assert now["offered_until"] == view["offered_until"]
     assert any("its price is 6; it was 2" in row["reason"] for row in service.reader.history(lease_id))
     service.restart()
-    service.leases.accept({}, lease_id)
+    service.offers.accept({}, lease_id)
     assert service.view(lease_id)["offered_until"] is None
 
 
@@ -179,7 +179,7 @@ def test_a_counter_that_cannot_be_had_leaves_the_offer_as_it_was(make: Make, key
     before = service.view(offer["lease_id"])
     changes = {"end": before["end"] + 2 * HOUR} if key == "end" else {key: value}
     with pytest.raises(RefusedError) as refused:
-        service.leases.counter({}, offer["lease_id"], changes)
+        service.offers.counter({}, offer["lease_id"], changes)
     assert refused.value.code == 409
     assert service.view(offer["lease_id"]) == before
 
@@ -190,10 +190,10 @@ def test_a_change_is_priced_first_and_bounded(make: Make) -> None:
     lease_id = service.leases.create({}, service.document(1))["lease_id"]
     before = service.view(lease_id)
     longer = {"end": before["end"] + 2 * HOUR}
-    quote = service.leases.quote_change({}, lease_id, longer)
+    quote = service.quotes.quote_change({}, lease_id, longer)
     assert (quote["granted"], quote["price"], quote["present_price"]) == (True, 3.0, 1.0)
     assert (quote["end"], service.view(lease_id)) == (longer["end"], before)
-    refused = service.leases.quote_change({}, lease_id, {**longer, "max_price": 2.5})
+    refused = service.quotes.quote_change({}, lease_id, {**longer, "max_price": 2.5})
     assert (refused["granted"], refused["reason"]) == (False, "its price is 3, and max_price is 2.5")
     assert [each["end"] - each["start"] for each in refused["alternatives"]] == [9000]
     with pytest.raises(RefusedError) as error:
@@ -212,7 +212,7 @@ def test_what_is_given_up_is_paid_back_in_part(make: Make) -> None:
     document = service.document(1)
     lease_id = service.leases.create({}, {**document, "end": document["start"] + 4 * HOUR})["lease_id"]
     shorter, longer = ({"end": document["start"] + hours * HOUR} for hours in (2, 3))
-    assert service.leases.quote_change({}, lease_id, shorter)["price"] == 3.0
+    assert service.quotes.quote_change({}, lease_id, shorter)["price"] == 3.0
     service.leases.update({}, lease_id, shorter)
     assert service.view(lease_id)["price"] == 3.0
     service.restart()
@@ -226,7 +226,7 @@ def test_a_quote_of_a_running_lease_changes_nothing(make: Make) -> None:
     lease_id = service.leases.create({}, service.document(1, start=now, end=now + HOUR))["lease_id"]
     assert wait_until(service.is_in(lease_id, "active"), 20)
     before = service.view(lease_id)
-    quote = service.leases.quote_change({}, lease_id, {"end": before["end"] + HOUR})
+    quote = service.quotes.quote_change({}, lease_id, {"end": before["end"] + HOUR})
     assert quote["granted"]
     assert quote["price"] == pytest.approx(2.0)
     assert service.view(lease_id) == before

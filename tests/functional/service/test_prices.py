@@ -79,16 +79,16 @@ def test_a_quote_is_held_and_accepted(make: Make) -> None:
     lease_id = offer["lease_id"]
     view = service.view(lease_id)
     assert (view["state"], view["price"], view["offered_until"]) == ("ready", 4.0, offer["expires_at"])
-    assert not service.leases.quote({}, service.document(1))["granted"]
+    assert not service.quotes.quote({}, service.document(1))["granted"]
     with pytest.raises(RefusedError):
         service.leases.create({}, service.document(1))
     assert service.cloud.footprints() == []
-    service.leases.accept({}, lease_id)
+    service.offers.accept({}, lease_id)
     assert service.view(lease_id)["offered_until"] is None
     # The hosts are free, so it is prepared at once.
     assert wait_until(lambda: [each.lease_id for each in service.cloud.footprints()] == [lease_id], 20)
     with pytest.raises(RefusedError) as refused:
-        service.leases.accept({}, lease_id)
+        service.offers.accept({}, lease_id)
     assert refused.value.code == 409
 
 
@@ -99,12 +99,12 @@ def test_a_quote_is_rejected(make: Make, how: str) -> None:
     if how == "delete":
         service.leases.delete({}, lease_id, "deleted")
     else:
-        getattr(service.leases, how)({}, lease_id)
+        getattr(service.offers if how == "reject" else service.leases, how)({}, lease_id)
     assert service.view(lease_id)["state"] == "rejected-by-user"
     assert (service.view(lease_id)["deleted_at"] is not None) is (how == "delete")
-    assert service.leases.quote({}, service.document(2))["granted"]
+    assert service.quotes.quote({}, service.document(2))["granted"]
     with pytest.raises(RefusedError) as refused:
-        service.leases.accept({}, lease_id)
+        service.offers.accept({}, lease_id)
     assert refused.value.code == 409
 
 
@@ -115,7 +115,7 @@ def test_a_quote_expires(make: Make) -> None:
     service.engine.timer.wake()
     assert wait_until(service.is_in(lease_id, "rejected-by-user"), 20)
     assert service.view(lease_id)["reason"] == "its quote has expired"
-    assert service.leases.quote({}, service.document(2))["granted"]
+    assert service.quotes.quote({}, service.document(2))["granted"]
 
 
 def test_offers_survive_a_restart(make: Make) -> None:
@@ -126,12 +126,12 @@ def test_offers_survive_a_restart(make: Make) -> None:
     second = service.offer(1)
     service.restart()
     assert service.view(first["lease_id"])["offered_until"] == first["expires_at"]
-    assert not service.leases.quote({}, service.document(1))["granted"]
+    assert not service.quotes.quote({}, service.document(1))["granted"]
     service.engine.close()
     service.clock.jump(150)
     service.lead()
     assert wait_until(service.is_in(first["lease_id"], "rejected-by-user"), 20)
-    service.leases.accept({}, second["lease_id"])
+    service.offers.accept({}, second["lease_id"])
     assert service.view(second["lease_id"])["state"] == "ready"
 
 
@@ -140,14 +140,14 @@ def test_the_adaptive_rate_survives_a_restart(make: Make) -> None:
     service = make("adaptive")
 
     def price() -> float:
-        return float(service.leases.quote({}, service.document(1))["price"])
+        return float(service.quotes.quote({}, service.document(1))["price"])
 
     assert price() == 1.0
-    service.leases.accept({}, service.offer(1)["lease_id"])
+    service.offers.accept({}, service.offer(1)["lease_id"])
     assert price() == 1.5
     service.restart()
     assert price() == 1.5
-    service.leases.reject({}, service.offer(1)["lease_id"])
+    service.offers.reject({}, service.offer(1)["lease_id"])
     assert price() == 1.25
     service.offer(1)
     service.clock.jump(301)
@@ -165,7 +165,7 @@ def test_random_rates_go_on_after_a_restart(make: Make) -> None:
     for _ in range(4):
         offer = service.offer(1)
         assert offer["price"] == pytest.approx(expected.rate(None, None))
-        service.leases.reject({}, offer["lease_id"])
+        service.offers.reject({}, offer["lease_id"])
         expected.quoted()
         service.restart()
 
@@ -198,7 +198,7 @@ def test_policies_of_other_families_learn_too(make: Make) -> None:
     service.restart()
     for subject in ("a", "b", "a"):
         first.count(subject)
-        service.leases.reject({}, service.offer(1)["lease_id"])
+        service.offers.reject({}, service.offer(1)["lease_id"])
     service._penalty = second = CountsBreaches(PolicyOptions())
     service.restart()
     assert second.learnt == {"a": {"breaches": 2}, "b": {"breaches": 1}}
@@ -241,7 +241,7 @@ def test_what_was_earned_and_missed_is_told(make: Make) -> None:
         service.leases.create({}, service.document(1, max_price=5.0, start=now + 60, end=now + HOUR))
     with pytest.raises(RefusedError):
         service.leases.create({}, service.document(1, max_price=0.5, project_id="other"))
-    service.leases.reject({}, service.offer(1, project_id="other")["lease_id"])
+    service.offers.reject({}, service.offer(1, project_id="other")["lease_id"])
     assert wait_until(service.is_in(done, "active"), 20)
     price = service.view(done)["price"]
     service.leases.end({}, done)
@@ -263,8 +263,8 @@ def test_without_prices_quotes_can_be_held_all_the_same(make: Make) -> None:
     service = make("free")
     offer = service.offer(1)
     assert (offer["granted"], offer["price"]) == (True, None)
-    service.leases.accept({}, offer["lease_id"])
-    assert service.leases.quote({}, service.document(1))["price"] is None
+    service.offers.accept({}, offer["lease_id"])
+    assert service.quotes.quote({}, service.document(1))["price"] is None
     assert service.leases.create({}, service.document(1, kind="best-effort", duration=None))
 
 
@@ -273,7 +273,7 @@ def test_an_offer_of_a_managed_lease_takes_its_trust_with_it(make: Make) -> None
     service = make()
     lease_id = service.offer(1, trust_id="trust-1")["lease_id"]
     other = service.offer(1)["lease_id"]
-    service.leases.reject({}, other)
-    service.leases.reject({}, lease_id)
+    service.offers.reject({}, other)
+    service.offers.reject({}, lease_id)
     assert wait_until(lambda: service.cloud.destroyed == ["trust-1"], 20)
     assert [entry["to"] for entry in service.reader.history(lease_id)] == ["ready", "rejected-by-user"]

@@ -62,7 +62,7 @@ def test_another_lease_is_offered_and_accepted(make: Make) -> None:
     told = [message.event_type for _, message in service.site.store.waiting_messages()]
     assert "lease.replacement" in told
     service.restart()
-    service.leases.accept({}, offer["id"])
+    service.offers.accept({}, offer["id"])
     assert service.view(offer["id"])["offered_until"] is None
     assert service.view(offer["id"])["state"] in ("ready", "scheduled")
 
@@ -86,7 +86,7 @@ def test_managed_lease_in_place_of_another_takes_the_trust_of_who_accepts(make: 
     (offer,) = _open(service)
     assert offer["trust_id"] is None
     assert wait_until(lambda: service.cloud.destroyed == ["first"], 20)
-    service.leases.accept({}, offer["id"], "second")
+    service.offers.accept({}, offer["id"], "second")
     assert service.view(offer["id"])["trust_id"] == "second"
     service.leases.delete({}, offer["id"], "done with it")
     assert wait_until(lambda: service.cloud.destroyed == ["first", "second"], 20)
@@ -115,10 +115,10 @@ def test_server_groups_of_a_lease_in_place_of_another_are_made_when_it_is_accept
     (offer,) = _open(service)
     assert _groups(service, lost) == ["group-1"]
     assert _groups(service, offer["id"]) == [None]
-    service.leases.accept({}, offer["id"])
+    service.offers.accept({}, offer["id"])
     assert _groups(service, offer["id"]) == ["group-2"]
     with pytest.raises(RefusedError, match="is not an open quote"):
-        service.leases.accept({}, offer["id"])
+        service.offers.accept({}, offer["id"])
     assert removed == []
 
 

@@ -17,9 +17,11 @@ from lease_scheduler.records.units import Units
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.offers import Offers
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.policies import SitePolicies
 from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.quotes import Quotes
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.site_plan import SitePlan
 from tests.functional.lease_document import lease_document
@@ -127,7 +129,9 @@ class Core:
         )
         self.engine = SiteEngine(self.site)
         self.pool = PoolKeeper(self.engine)
-        self.leases = Leases(self.site, Enforcement())
+        enforcement = Enforcement()
+        self.leases, self.quotes = Leases(self.site, enforcement), Quotes(self.site)
+        self.offers = Offers(self.site, enforcement)
         if not self.site.records.hosts:
             self.pool.create_hosts({}, ["compute-1", "compute-2"])
 

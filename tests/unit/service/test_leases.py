@@ -21,12 +21,12 @@ def _reservation(core: Any, count: int = 1, **said: Any) -> dict[str, Any]:
 def test_a_quote_keeps_nothing_and_is_what_create_comes_to(core: Any, store: Any) -> None:
     document = _reservation(core, 2)
     before = len(store.commits)
-    quoted = core.leases.quote({}, document)
+    quoted = core.quotes.quote({}, document)
     assert (quoted["granted"], quoted["hosts"]) == (True, ["1", "2"])
     assert len(store.commits) == before
     lease = core.lease(core.leases.create({}, document)["lease_id"])
     assert (quoted["start"], quoted["end"]) == (lease.holdings[0].run_start, lease.holdings[0].run_end)
-    refused = core.leases.quote({}, _reservation(core))
+    refused = core.quotes.quote({}, _reservation(core))
     assert (refused["granted"], refused["hosts"]) == (False, [])
     assert refused["alternatives"]
 
@@ -53,10 +53,10 @@ def test_projects_are_not_told_names_of_hosts(core: Any) -> None:
         return caught.value.message
 
     def reason(context: dict[str, Any]) -> str:
-        return str(core.leases.quote(context, _reservation(core))["reason"])
+        return str(core.quotes.quote(context, _reservation(core))["reason"])
 
     def reason_of_change(context: dict[str, Any]) -> str:
-        return str(core.leases.quote_change(context, lease_id, longer)["reason"])
+        return str(core.quotes.quote_change(context, lease_id, longer)["reason"])
 
     lease_id = core.ask(count=1, start=core.clock.now() + 10 * HOUR, end=core.clock.now() + 11 * HOUR)
     core.ask(count=2, start=core.clock.now() + 11 * HOUR, end=core.clock.now() + 12 * HOUR)
@@ -112,27 +112,27 @@ def test_an_offer_is_held_until_it_is_accepted(core: Any, store: Any) -> None:
     lease_id = offer["lease_id"]
     assert offer["expires_at"] > core.clock.now()
     assert core.lease(lease_id).is_offered
-    assert not core.leases.quote({}, _reservation(core))["granted"]
-    core.leases.accept({}, lease_id)
+    assert not core.quotes.quote({}, _reservation(core))["granted"]
+    core.offers.accept({}, lease_id)
     assert not core.lease(lease_id).is_offered
     assert len(store.messages("lease.update")) == 1
-    for call in (core.leases.accept, core.leases.reject):
+    for call in (core.offers.accept, core.offers.reject):
         with pytest.raises(RefusedError, match="is not an open quote"):
             call({}, lease_id)
 
 
 def test_an_offer_that_is_rejected_or_expires_gives_its_hosts_back(core: Any) -> None:
-    core.leases.reject({}, core.leases.offer({}, _reservation(core, 2))["lease_id"])
+    core.offers.reject({}, core.leases.offer({}, _reservation(core, 2))["lease_id"])
     offer = core.leases.offer({}, _reservation(core, 2))
     core.pass_to(offer["expires_at"])
     assert core.site.engine.lease(offer["lease_id"]) is None
-    assert core.leases.quote({}, _reservation(core, 2))["granted"]
+    assert core.quotes.quote({}, _reservation(core, 2))["granted"]
 
 
 def test_an_offer_with_other_terms(core: Any) -> None:
     lease_id = core.leases.offer({}, _reservation(core))["lease_id"]
     start = core.lease(lease_id).holdings[0].run_start + HOUR
-    core.leases.counter({}, lease_id, {"start": start, "end": start + HOUR})
+    core.offers.counter({}, lease_id, {"start": start, "end": start + HOUR})
     assert (core.lease(lease_id).is_offered, core.lease(lease_id).holdings[0].run_start) == (True, start)
 
 
@@ -162,7 +162,7 @@ def test_availability(core: Any) -> None:
     core.ask(count=2)
     now = core.clock.now()
     query = {"nodes": {"resources": {"VCPU": 8}}, "start": now, "end": now + 4 * HOUR, "duration": HOUR, "count": 1}
-    found = core.leases.availability({}, query)
+    found = core.quotes.availability({}, query)
     assert found["earliest"] == now
     starts = [(each["start"], each["end"]) for each in found["windows"]]
     assert starts

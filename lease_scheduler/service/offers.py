@@ -1,0 +1,115 @@
+"""Leases that are held for a project until it accepts them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.model.documents import Document
+from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.rpc.interface import EngineRequests, answers
+from lease_scheduler.service.enforcement import Enforcement
+from lease_scheduler.service.enforcement.proposals import change_proposal
+from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before_end
+from lease_scheduler.service.notifications import document_message
+from lease_scheduler.service.server_groups import ServerGroups
+from lease_scheduler.service.site_plan import SitePlan
+from lease_scheduler.service.terms import lease_document, numbered
+
+
+class Offers:
+    """Accepts, rejects and changes offered leases.
+
+    :param site: the plan of the site
+    :param enforcement: limits and filters that are checked before a lease is changed
+    """
+
+    def __init__(self, site: SitePlan, enforcement: Enforcement) -> None:
+        self._site = site
+        self._enforcement = enforcement
+        self._documents = LeaseDocuments(site)
+        self._groups = ServerGroups(site)
+
+    @answers(EngineRequests.accept_lease)
+    def accept(self, context: Document, lease_id: str, trust_id: str | None = None) -> Document:
+        """Accept a lease that is held for its project.
+
+        :param trust_id: for a lease that has no trust and needs one, because it was offered in place of another
+        :raises RefusedError: it is not held, or no longer
+        """
+        site = self._site
+        with site.inquiry(context):
+            self._check_offered(lease_id)
+            asked = lease_document(site.work.leases[lease_id], site.work.documents[lease_id])
+        # Outside of a transaction, as making groups may take long.
+        groups = self._groups.missing(asked if trust_id is None else {**asked, "trust_id": trust_id})
+        try:
+            with site.request(context):
+                self._check_offered(lease_id)
+                document = site.work.documents[lease_id].with_term("server_group_id", groups)
+                if trust_id is not None:
+                    document = replace(document, trust_id=trust_id)
+                document = replace(document, updated_at=site.work.now)
+                # Both must be stored before the lease may start, because the start uses them.
+                self._documents.put(document)
+                site.engine.accept(lease_id)
+                # The notification carries the state after acceptance.
+                site.settle()
+                site.work.notify(document_message("lease.update", site.work.leases[lease_id], document, site.work.now))
+                return {"lease_id": lease_id}
+        except BaseException:
+            if groups:
+                self._groups.remove(groups.values())
+            raise
+
+    @answers(EngineRequests.reject_lease)
+    def reject(self, context: Document, lease_id: str) -> Document:
+        """Reject a lease that is held for its project.
+
+        :raises RefusedError: it is not held, or no longer
+        """
+        with self._site.request(context):
+            self._check_offered(lease_id)
+            self._site.engine.reject(lease_id)
+            return {}
+
+    @answers(EngineRequests.counter_offer)
+    def counter(self, context: Document, lease_id: str, changes: Document) -> Document:
+        """Change the terms of a lease that is held for its project.
+
+        :raises RefusedError: it is not held, or there is no place for the new terms; it then stays held as it was
+        """
+        enforcement = self._enforcement
+        with enforcement.one_at_a_time(self._documents.of(lease_id).project_id, context.get("expires")):
+            if enforcement.is_on:
+                with self._site.inquiry(context):
+                    lease, document = self._documents.expected(lease_id, changes)
+                    request = self._documents.new_terms(lease, document, changes)[0]
+                    change = change_proposal(self._site, lease_id, changes, request)
+                enforcement.check_update(context, change)
+            with self._site.request(context):
+                return self._counter(lease_id, changes)
+
+    def _counter(self, lease_id: str, changes: Document) -> Document:
+        site = self._site
+        lease, document = self._documents.expected(lease_id, changes)
+        self._check_offered(lease_id)
+        request, terms = self._documents.new_terms(lease, document, changes)
+        least = terms.least if changes.get("reservations") else None
+        value = site.engine.counter(lease_id, request, least)
+        updated = numbered(
+            replace(self._documents.renewed(document, terms, changes), updated_at=site.work.now), value.request
+        )
+        if "before_end" in changes or "end" in changes:
+            end_before = lease.holdings[-1].run_end if lease.holdings else None
+            updated = moved_before_end(updated, changes.get("before_end"), end_before, value)
+        self._documents.put(updated)
+        site.work.note_price(lease, value)
+        site.work.notify(document_message("lease.update", value, updated, site.work.now))
+        return {"lease_id": lease_id}
+
+    def _check_offered(self, lease_id: str) -> None:
+        lease = self._site.work.leases.get(lease_id)
+        if lease is None or not lease.is_offered:
+            raise RefusedError(
+                409, f"lease {lease_id} is not an open quote: it was accepted, is over, or never was one"
+            )

@@ -1,0 +1,133 @@
+"""Quotes: what a request would come to, without reserving anything."""
+
+from __future__ import annotations
+
+from lease_scheduler.model.documents import Document
+from lease_scheduler.model.lease import UNLIMITED, Lease, NodeSet
+from lease_scheduler.plan.advice import Alternative, Flexibility
+from lease_scheduler.plan.explain import NoPlaceError
+from lease_scheduler.plan.trials import kinds_of
+from lease_scheduler.plan.windows import Windows
+from lease_scheduler.records.units import Units
+from lease_scheduler.rpc.interface import EngineRequests, answers
+from lease_scheduler.service.lease_documents import LeaseDocuments
+from lease_scheduler.service.refusals import alternatives, reason_for
+from lease_scheduler.service.site_plan import SitePlan
+from lease_scheduler.service.terms import node_set_of
+
+
+class Quotes:
+    """Answers what would be granted, when, and at which price.
+
+    :param site: the plan of the site
+    """
+
+    def __init__(self, site: SitePlan) -> None:
+        self._site = site
+        self._documents = LeaseDocuments(site)
+
+    @answers(EngineRequests.quote_lease)
+    def quote(self, context: Document, lease: Document) -> Document:
+        """Return what ``create`` would come to, reserving nothing."""
+        site = self._site
+        site.images.learn(lease.get("servers") or ())
+        with site.inquiry(context):
+            terms = self._documents.terms(lease)
+            found = site.engine.quote(terms.request, terms.least)
+            if found.refusal is not None or found.lease is None:
+                refusal = found.refusal
+                return {
+                    "granted": False,
+                    "reason": "" if refusal is None else reason_for(context, refusal),
+                    "start": None,
+                    "end": None,
+                    "hosts": [],
+                    "preempts": [],
+                    "preempted_kinds": {},
+                    "alternatives": [] if refusal is None else alternatives(refusal),
+                    "queue_position": None,
+                    "price": found.price,
+                }
+            return {
+                **granted(site.store.units, found.lease),
+                "preempts": list(found.preempted),
+                "preempted_kinds": dict(found.preempted_kinds),
+                "queue_position": found.queue_position,
+            }
+
+    def near(self, context: Document, lease: Document, flexibility: Flexibility) -> tuple[Alternative, ...]:
+        """Return the terms near those of a lease that would be granted, nearest first; none if its own would be."""
+        site = self._site
+        with site.inquiry(context):
+            terms = self._documents.terms(lease)
+            found = site.engine.quote(terms.request, terms.least)
+            if found.refusal is None:
+                return ()
+            return site.engine.alternatives(terms.request, found.refusal, flexibility)
+
+    @answers(EngineRequests.quote_change)
+    def quote_change(self, context: Document, lease_id: str, changes: Document) -> Document:
+        """Return what ``update`` would come to: the answer of ``quote`` and the present price.
+
+        :raises RefusedError: there is no such live lease, or a term cannot be changed
+        """
+        site = self._site
+        with site.inquiry(context):
+            lease, document = self._documents.expected(lease_id, changes)
+            request, terms = self._documents.new_terms(lease, document, changes)
+            least = terms.least if changes.get("reservations") else None
+            present = {"present_price": lease.request.price}
+            try:
+                value, preempted = site.engine.quote_change(lease_id, request, least=least)
+            except NoPlaceError as error:
+                refusal = error.refusal
+                return {
+                    **granted(site.store.units, lease),
+                    "granted": False,
+                    "reason": reason_for(context, refusal),
+                    "alternatives": alternatives(refusal),
+                    "price": None,
+                    **present,
+                }
+            kinds = kinds_of(site.work.leases[each] for each in preempted)
+            return {
+                **granted(site.store.units, value),
+                "preempts": list(preempted),
+                "preempted_kinds": dict(kinds),
+                **present,
+            }
+
+    @answers(EngineRequests.availability)
+    def availability(self, context: Document, query: Document) -> Document:
+        """Return when a reservation of these nodes would be granted, and when they are free without preemption."""
+        site = self._site
+        with site.inquiry(context):
+            pool = site.pool(hides_private=not context.get("sees_site"))
+            node_set: NodeSet = node_set_of({**query["nodes"], "count": query["count"]}, pool, "nodes")
+            found = site.engine.room(node_set, query["start"], query["end"], query["duration"])
+            return {**_windows(found.reservable), "free": _windows(found.free)}
+
+
+def granted(units: Units, lease: Lease) -> Document:
+    """Return the answer for a lease that has a place."""
+    held, endless = lease.holdings, lease.request.duration >= UNLIMITED
+    return {
+        "granted": True,
+        "reason": "",
+        "start": held[0].run_start if held else None,
+        "end": held[-1].run_end if held and not endless else None,
+        "hosts": units.ids(held[0].assignment) if held else [],
+        "preempts": [],
+        "preempted_kinds": {},
+        "alternatives": [],
+        "queue_position": None,
+        "price": lease.request.price,
+    }
+
+
+def _windows(found: Windows) -> Document:
+    windows = [
+        {"start": each.start, "end": each.end, "count": each.count, "preempted": dict(each.preempted)}
+        for each in found.windows
+    ]
+    return {"windows": windows, "earliest": found.earliest}
