@@ -38,8 +38,9 @@ class EngineRequests:
     """Every request that the engine of a site answers.
 
     Each method raises ``RefusedError`` if the engine refuses the request, and ``EngineUnavailableError`` if no engine
-    answers in time. ``context`` has ``user_id``, ``project_id``, ``roles``, ``is_admin`` and ``request_id``. Readers of
-    the database see a change of a lease as soon as it is answered.
+    answers in time. ``context`` has ``user_id``, ``project_id``, ``roles``, ``is_admin``, ``sees_site`` and
+    ``request_id``; refusals name hosts only if ``sees_site`` is true. Readers of the database see a change of a lease
+    as soon as it is answered.
     """
 
     # -- leases ----------------------------------------------------------------------------------------------
