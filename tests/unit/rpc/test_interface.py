@@ -19,14 +19,16 @@ from lease_scheduler.rpc.interface import METHODS, VERSION, EngineRequests, answ
 from lease_scheduler.service.inspection import Inspection
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.negotiations import Negotiations
+from lease_scheduler.service.offers import Offers
 from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.quotes import Quotes
 from lease_scheduler.service.series import SeriesKeeper
 from lease_scheduler.service.uninstall import Uninstall
 
 #: Number of requests in the first version.
 _FIRST = 25
 
-_PARTS = (Leases, Negotiations, SeriesKeeper, PoolKeeper, Uninstall, Inspection)
+_PARTS = (Leases, Quotes, Offers, Negotiations, SeriesKeeper, PoolKeeper, Uninstall, Inspection)
 
 
 def _changes() -> Iterator[tuple[str, str, str]]:
