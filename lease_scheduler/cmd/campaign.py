@@ -6,7 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from lease_scheduler.cmd.simulation_settings import load_configuration, overhead_options, run_settings
+from lease_scheduler.cmd.options.loading import load_configuration
+from lease_scheduler.cmd.options.simulation import overhead_options, run_settings
 from lease_scheduler.haizea.configuration.multi_conf import Configuration, read_multi_conf
 from lease_scheduler.model.errors import InputFileError
 from lease_scheduler.simulation.campaigns.case import Case, Outcome

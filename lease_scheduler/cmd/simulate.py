@@ -11,7 +11,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from lease_scheduler.cmd.simulation_settings import load_configuration, overhead_options, run_settings
+from lease_scheduler.cmd.options.loading import load_configuration
+from lease_scheduler.cmd.options.simulation import overhead_options, run_settings
 from lease_scheduler.haizea.configuration.haizea_conf import HaizeaConf, read_haizea_conf
 from lease_scheduler.haizea.simulated_status import SimulatedStatusMessages
 from lease_scheduler.model.errors import InputFileError, InvalidValueError

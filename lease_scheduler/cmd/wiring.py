@@ -20,8 +20,8 @@ from tooz import coordination
 from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.enforcement import filters
-from lease_scheduler.cmd.engine_options import engine_options
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
+from lease_scheduler.cmd.options.service import service_options
 from lease_scheduler.cmd.policies import Policies
 from lease_scheduler.conf.values import ahead_options, live_planning_options
 from lease_scheduler.model.errors import (
@@ -40,7 +40,6 @@ from lease_scheduler.rpc.notifier import Notifier
 from lease_scheduler.rpc.server import rpc_server
 from lease_scheduler.service.clock import AcceleratedClock, RealClock
 from lease_scheduler.service.enforcement import Enforcement
-from lease_scheduler.service.enforcement.bounds import Bounds
 from lease_scheduler.service.enforcement.proposals import keep_message, report_ends
 from lease_scheduler.service.enforcement.telling import Teller
 from lease_scheduler.service.inspection import Inspection
@@ -50,7 +49,6 @@ from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.negotiations import Negotiations
 from lease_scheduler.service.observer import SiteObserver
 from lease_scheduler.service.offers import Offers
-from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.outbox import Outbox
 from lease_scheduler.service.policies import SitePolicies
 from lease_scheduler.service.pool import PoolKeeper
@@ -140,44 +138,6 @@ def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], P
         deadline_preemption=deadline_preemption,
         transfers=transfers,
         mapper=policies.mapper,
-    )
-
-
-def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
-    """Return the options of the engine service."""
-    group = conf.engine
-    return ServiceOptions(
-        # The service explains refusals itself, with alternatives as values.
-        engine=engine_options(
-            conf,
-            preparation_time=configured_cloud(conf).preparation_time,
-            explain_refusals=False,
-            keeps_saved_work=True,
-        ),
-        workers=group.workers,
-        reconcile_interval=group.reconcile_interval,
-        minutes_before_end=group.minutes_before_end,
-        before_end=conf.blazar.before_end,
-        preemption_warning=group.preemption_warning,
-        announce_horizon=group.announce_horizon,
-        quote_lifetime=conf.service.quote_lifetime,
-        counter_offers=conf.service.counter_offers,
-        replacement_offers=conf.service.replacement_offers,
-        fallback_image_mb=conf.image_transfer.fallback_size,
-        bounds=_bounds(conf),
-    )
-
-
-def _bounds(conf: cfg.ConfigOpts) -> Bounds:
-    group = conf.enforcement
-    if group.max_duration == 0:
-        raise InvalidValueError("enforcement.max_duration", "must be -1 for no bound, or at least 1 s")
-    return Bounds(
-        max_duration=group.max_duration,
-        max_lead_time=group.max_lead_time,
-        max_held_offers=group.max_held_offers,
-        max_unaccepted_time=group.max_unaccepted_time,
-        exempt=frozenset(group.exempt_project_ids),
     )
 
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cmd.simulation_settings import load_configuration, run_settings
+from lease_scheduler.cmd.options.loading import load_configuration
+from lease_scheduler.cmd.options.simulation import run_settings
 from lease_scheduler.haizea.configuration.haizea_conf import read_haizea_conf
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.simulation.formats.lwf import read_lwf

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.configured import ConfiguredCloud
 from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cloud.simulated_hypervisors import alike_hypervisors
+from lease_scheduler.cmd.options.behaviour import service_behaviour
 
 
 class ConfiguredSimulatedCloud(ConfiguredCloud):
@@ -18,15 +18,7 @@ class ConfiguredSimulatedCloud(ConfiguredCloud):
         """See ``ConfiguredCloud.driver``."""
         group = self.conf.simulated_cloud
         Path(group.path).parent.mkdir(parents=True, exist_ok=True)
-        behaviour = CloudBehaviour(
-            boot_time=group.boot_time,
-            image_bandwidth=group.image_bandwidth,
-            suspend_factor=group.late_factor,
-            resume_factor=group.late_factor,
-            spread=group.spread,
-            boot_failure_probability=group.failure_probability,
-        )
-        cloud = SimulatedCloud(group.path, clock, behaviour)
+        cloud = SimulatedCloud(group.path, clock, service_behaviour(self.conf))
         cloud.add_hypervisors(
             alike_hypervisors(group.hosts, group.host_prefix, group.vcpus, group.memory_mb, group.disk_gb)
         )

@@ -8,7 +8,7 @@ from typing import Any
 from oslo_config import cfg
 
 from lease_scheduler.cmd import configuration
-from lease_scheduler.cmd.simulation_settings import override
+from lease_scheduler.cmd.options.loading import override
 from lease_scheduler.haizea.configuration.haizea_conf import InteractiveConf
 
 _BOUNDS = ("max_duration", "max_lead_time", "max_held_offers", "max_unaccepted_time")

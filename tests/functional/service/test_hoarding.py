@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from lease_scheduler.cmd import configuration
-from lease_scheduler.cmd.wiring import service_options
+from lease_scheduler.cmd.options.service import service_options
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.service.enforcement.bounds import Bounds

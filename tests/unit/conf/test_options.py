@@ -9,7 +9,8 @@ from keystoneauth1 import loading
 from oslo_config import cfg
 
 from lease_scheduler.cmd.configuration import load as load_service_configuration
-from lease_scheduler.cmd.simulation_settings import load_configuration, overhead_options, run_settings
+from lease_scheduler.cmd.options.loading import load_configuration
+from lease_scheduler.cmd.options.simulation import overhead_options, run_settings
 from lease_scheduler.conf.opts import list_opts
 from lease_scheduler.conf.values import ahead_options
 from lease_scheduler.model.errors import InvalidValueError

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lease_scheduler.cmd.configuration import load
-from lease_scheduler.cmd.simulation_settings import load_configuration
+from lease_scheduler.cmd.options.loading import load_configuration
 from lease_scheduler.conf.unknown import refuse_unknown_options
 from lease_scheduler.model.errors import InvalidValueError
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from oslo_config import cfg
 
-from lease_scheduler.cmd import configuration, wiring
+from lease_scheduler.cmd import configuration
 from lease_scheduler.cmd.clouds.loader import configured_cloud
+from lease_scheduler.cmd.options.service import service_options
 from lease_scheduler.model.errors import InvalidValueError
 
 _PACKAGE = """
@@ -59,7 +60,7 @@ def _load(tmp_path: Path, name: str) -> cfg.ConfigOpts:
 def test_preparation_time(tmp_path: Path, name: str, seconds: int) -> None:
     conf = _load(tmp_path, name)
     assert configured_cloud(conf).preparation_time == seconds
-    assert wiring.service_options(conf).engine.preparation_time == seconds
+    assert service_options(conf).engine.preparation_time == seconds
 
 
 def test_the_simulated_cloud_trusts_everybody_and_warns_of_nothing(tmp_path: Path) -> None:
@@ -70,7 +71,7 @@ def test_the_simulated_cloud_trusts_everybody_and_warns_of_nothing(tmp_path: Pat
 
 def test_a_cloud_of_others_has_a_preparation_time_too(tmp_path: Path, plugin: None) -> None:
     conf = _load(tmp_path, "slow")
-    assert wiring.service_options(conf).engine.preparation_time == 77
+    assert service_options(conf).engine.preparation_time == 77
     assert configured_cloud(conf).upgrade_warning() == "set x = 1"
 
 

@@ -1,4 +1,4 @@
-"""The engine's options as plain values, for the service and for the simulator."""
+"""The engine's options, for the service and for the simulator."""
 
 from __future__ import annotations
 

@@ -1,0 +1,49 @@
+"""The options of the engine service."""
+
+from __future__ import annotations
+
+from oslo_config import cfg
+
+from lease_scheduler.cmd.clouds.loader import configured_cloud
+from lease_scheduler.cmd.options.engine import engine_options
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.service.enforcement.bounds import Bounds
+from lease_scheduler.service.options import ServiceOptions
+
+
+def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
+    """Return the options of the engine service."""
+    group = conf.engine
+    return ServiceOptions(
+        # The service explains refusals itself, with alternatives as values.
+        engine=engine_options(
+            conf,
+            preparation_time=configured_cloud(conf).preparation_time,
+            explain_refusals=False,
+            keeps_saved_work=True,
+        ),
+        workers=group.workers,
+        reconcile_interval=group.reconcile_interval,
+        minutes_before_end=group.minutes_before_end,
+        before_end=conf.blazar.before_end,
+        preemption_warning=group.preemption_warning,
+        announce_horizon=group.announce_horizon,
+        quote_lifetime=conf.service.quote_lifetime,
+        counter_offers=conf.service.counter_offers,
+        replacement_offers=conf.service.replacement_offers,
+        fallback_image_mb=conf.image_transfer.fallback_size,
+        bounds=_bounds(conf),
+    )
+
+
+def _bounds(conf: cfg.ConfigOpts) -> Bounds:
+    group = conf.enforcement
+    if group.max_duration == 0:
+        raise InvalidValueError("enforcement.max_duration", "must be -1 for no bound, or at least 1 s")
+    return Bounds(
+        max_duration=group.max_duration,
+        max_lead_time=group.max_lead_time,
+        max_held_offers=group.max_held_offers,
+        max_unaccepted_time=group.max_unaccepted_time,
+        exempt=frozenset(group.exempt_project_ids),
+    )
