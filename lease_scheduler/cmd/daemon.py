@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -133,7 +134,8 @@ def start_in_background(command: Sequence[str], log: Path) -> None:
 
     :param command: the program; it is also given ``--ready-fd`` and a file descriptor, for ``tell_ready``
     :param log: where its output goes once it is ready
-    :raises InvalidValueError: the program ended instead; the message is the last line that it wrote
+    :raises InvalidValueError: the program ended instead, and the message is the last line that it wrote; or it is not
+        ready in time, and is killed
     """
     readable, writable = os.pipe()
     with tempfile.TemporaryFile() as errors:
@@ -147,10 +149,15 @@ def start_in_background(command: Sequence[str], log: Path) -> None:
         )
         os.close(writable)
         with os.fdopen(readable, "rb") as pipe:
-            # The read returns at the latest when the process ends, which closes the pipe.
-            if pipe.read(len(_READY)) == _READY:
+            # Something can be read at the latest when the process ends, which closes the pipe.
+            is_readable, _, _ = select.select([pipe], [], [], _BEGIN_SECONDS)
+            if is_readable and pipe.read(len(_READY)) == _READY:
                 return
+        if not is_readable:
+            process.kill()
         process.wait(_BEGIN_SECONDS)
+        if not is_readable:
+            raise InvalidValueError("it does not start", f"it was not ready after {_BEGIN_SECONDS:.0f} s")
         errors.seek(0)
         lines = errors.read().decode(errors="replace").split("\n")
     said = next((line for line in reversed(lines) if line.strip()), f"see {log}")

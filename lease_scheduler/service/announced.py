@@ -62,8 +62,8 @@ def _span(lease: Lease) -> tuple[int, int]:
     request, held = lease.request, lease.holdings
     planned = (held[0].run_start, held[-1].run_end) if held else (lease.started, lease.ended)
     if lease.kind is LeaseKind.RESERVATION and request.start is not None:
-        is_early = lease.ended is not None and lease.ended > request.start
-        planned = (request.start, lease.ended if is_early else request.start + request.duration)
+        has_run = lease.ended is not None and lease.ended > request.start
+        planned = (request.start, lease.ended if has_run else request.start + request.duration)
     candidates = (planned[0], request.start, lease.started, request.submitted)
     start = next(instant for instant in candidates if instant is not None)
     ends = (planned[1], lease.ended, request.deadline, start + request.duration)

@@ -58,16 +58,19 @@ class Uninstall:
         """
         site = self._site
         refuse_mistakes(site)
-        live = [lease.lease_id for lease in site.engine.live_leases()]
+        with site.lock:
+            live = [lease.lease_id for lease in site.engine.live_leases()]
+            series = list(site.records.series)
         if not end_leases:
             refuse_live_leases(site)
-        for series_id in list(site.records.series) if end_leases else ():
+        for series_id in series if end_leases else ():
             self._series.delete(context, series_id)
         for lease_id in live:
             if site.engine.lease(lease_id) is not None:
                 self._leases.delete(context, lease_id, _REASON)
-        busy = {intent.lease_id for intent in site.work.intents.open_intents()}
-        left = len(site.engine.live_leases())
+        with site.lock:
+            busy = {intent.lease_id for intent in site.work.intents.open_intents()}
+            left = len(site.engine.live_leases())
         if not left and not busy:
             self._give_hosts_back(context)
             # Compare again, because leftovers of the leases may still have been in use at the last comparison.
@@ -79,9 +82,11 @@ class Uninstall:
         return {"is_over": False, "leases": left, "operations": len(busy), "left_over": 0, "reload": []}
 
     def _give_hosts_back(self, context: Document) -> None:
-        for floating_ip_id in list(self._site.records.floating_ips):
+        with self._site.lock:
+            floating_ips, hosts = list(self._site.records.floating_ips), list(self._site.records.hosts)
+        for floating_ip_id in floating_ips:
             self._pool.delete_floatingip(context, floating_ip_id)
-        for host_id in list(self._site.records.hosts):
+        for host_id in hosts:
             self._pool.delete_host(context, str(host_id))
 
 
@@ -100,7 +105,8 @@ def refuse_live_leases(site: SitePlan) -> None:
 
     :raises RefusedError: there are some
     """
-    live, series = len(site.engine.live_leases()), len(site.records.series)
+    with site.lock:
+        live, series = len(site.engine.live_leases()), len(site.records.series)
     if live or series:
         said = f"{live} leases are not over" + (f", {series} series go on" if series else "")
         raise RefusedError(409, f"{said}; wait for them, or have them end (--end-leases)")
@@ -112,22 +118,26 @@ def list_all(site: SitePlan) -> dict[str, Any]:
     :raises RefusedError: the driver cannot tell what is ours
     """
     refuse_mistakes(site)
-    live = site.engine.live_leases()
-    leases = [
-        {
-            "id": lease.lease_id,
-            "name": site.work.documents[lease.lease_id].name,
-            "project_id": site.work.documents[lease.lease_id].project_id,
-            "state": lease.state.value,
-        }
-        for lease in live
-    ]
-    things = [*site.driver.differences([], {}, [host.name for host in site.records.hosts.values()])]
+    with site.lock:
+        leases = [
+            {
+                "id": lease.lease_id,
+                "name": site.work.documents[lease.lease_id].name,
+                "project_id": site.work.documents[lease.lease_id].project_id,
+                "state": lease.state.value,
+            }
+            for lease in site.engine.live_leases()
+        ]
+        series = [{"id": each.series_id, "name": each.name} for each in site.records.series.values()]
+        hosts = sorted(host.name for host in site.records.hosts.values())
+        floating_ips = sorted(ip.floating_ip_address for ip in site.records.floating_ips.values())
+    # The cloud may take long, and the plan goes on meanwhile.
+    things = [*site.driver.differences([], {}, hosts)]
     return {
         "leases": leases,
-        "series": [{"id": each.series_id, "name": each.name} for each in site.records.series.values()],
-        "hosts": sorted(host.name for host in site.records.hosts.values()),
-        "floating_ips": sorted(ip.floating_ip_address for ip in site.records.floating_ips.values()),
+        "series": series,
+        "hosts": hosts,
+        "floating_ips": floating_ips,
         "things": [
             {"kind": each.kind.value, "name": each.name, "lease_id": each.lease_id, "detail": each.detail}
             for each in _of_ours(site, things)
@@ -138,7 +148,9 @@ def list_all(site: SitePlan) -> dict[str, Any]:
 def _of_ours(site: SitePlan, things: list[Difference]) -> list[Difference]:
     """Return the things that belong to leases of this service, live or ended."""
     ours: set[str] = set()
-    for document in site.work.documents.values():
+    with site.lock:
+        documents = list(site.work.documents.values())
+    for document in documents:
         ours |= {record.reservation_id for record in document.reservations}
         if document.trust_id is not None:
             ours.add(document.trust_id)

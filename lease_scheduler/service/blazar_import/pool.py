@@ -159,21 +159,21 @@ def _take_floating_ips(
     held: Collection[str],
     now: int,
 ) -> None:
-    addresses = set(known.values())
+    in_pool = set(known.values())
+    addresses = set(in_pool)
     for floating_ip in floating_ips:
         floating_ip_id = floating_ip.floating_ip_id
         if floating_ip_id in known:
             taken.known_floating_ips += 1
             continue
-        what = f"floating IP {floating_ip.address}"
+        what, address = f"floating IP {floating_ip.address}", ""
         try:
             address = shown_address(floating_ip.address)
             if address in addresses:
                 raise NotTakenError("the address is in the pool a second time")
         except NotTakenError as error:
             taken.missing[floating_ip_id] = str(error)
-            is_in_pool = floating_ip.address in known.values()
-            (taken.refused if is_in_pool else taken.left_out).append(Finding(what, str(error)))
+            (taken.refused if address in in_pool else taken.left_out).append(Finding(what, str(error)))
             continue
         addresses.add(address)
         taken.floating_ips[floating_ip_id] = FloatingIpRecord(

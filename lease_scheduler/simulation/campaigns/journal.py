@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -68,16 +68,17 @@ def locked(directory: Path) -> Iterator[None]:
 
     :raises InputFileError: another campaign uses the directory, or it cannot be written
     """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with (directory / _LOCK).open("ab") as stream:
+    with ExitStack() as opened:
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            stream = opened.enter_context((directory / _LOCK).open("ab"))
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield
-    except BlockingIOError as error:
-        problem = "another campaign is at work there; wait until it is done, or use another directory"
-        raise InputFileError(str(directory), None, problem) from error
-    except OSError as error:
-        raise InputFileError(str(directory), None, f"cannot be written: {error.strerror}") from error
+        except BlockingIOError as error:
+            problem = "another campaign is at work there; wait until it is done, or use another directory"
+            raise InputFileError(str(directory), None, problem) from error
+        except OSError as error:
+            raise InputFileError(str(directory), None, f"cannot be written: {error.strerror}") from error
+        yield
 
 
 def _read(path: Path) -> dict[str, Entry]:

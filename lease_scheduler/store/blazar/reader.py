@@ -81,6 +81,9 @@ def _connection(url: str, field: str) -> Iterator[Connection]:
         raise InvalidValueError(field, f"is no URL of a database known here: {error}") from error
     try:
         with engine.connect() as connection:
+            if connection.dialect.name == "sqlite":
+                # Its driver begins no transaction for reading.
+                connection.exec_driver_sql("BEGIN")
             yield connection
     except DBAPIError as error:
         raise InvalidValueError(field, f"Blazar's database cannot be read: {error.orig}") from error

@@ -439,3 +439,18 @@ def test_what_ended_long_ago_can_be_forgotten(database: Engine) -> None:
         "breaches",
     ):
         assert _rows(database, table) == 0, table
+
+
+def test_a_lease_that_is_still_being_removed_is_not_purged(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    lease = replace(values.lease(0), state=LeaseState.DONE, ended=80)
+    changes = values.changes_of(lease, values.document(lease))
+    store.commit(changes)
+    assert [purge.count(database, 81), purge.purge(database, 81)] == [0, 0]
+    assert _rows(database, "leases") == 1
+    over = StoreChanges(90)
+    over.over = [intent.intent_id for intent in changes.begun]
+    store.commit(over)
+    assert [purge.count(database, 81), purge.purge(database, 81)] == [1, 1]
+    assert _rows(database, "leases") == 0

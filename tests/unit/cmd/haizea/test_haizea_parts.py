@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from osc_lib.exceptions import CommandError
 
-from lease_scheduler.cmd.daemon import PidFile, default_folder
+from lease_scheduler.cmd.daemon import PidFile, default_folder, start_in_background
 from lease_scheduler.cmd.haizea.service_options import service_configuration
 from lease_scheduler.haizea.configuration.haizea_conf import InteractiveConf
 from lease_scheduler.haizea.log_levels import STATUS, VDEBUG
@@ -48,6 +48,14 @@ def test_one_process_has_the_file(tmp_path: Path) -> None:
     again = PidFile(tmp_path / "pid")
     again.take()
     again.release()
+
+
+def test_a_program_that_hangs_before_it_is_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lease_scheduler.cmd.daemon._BEGIN_SECONDS", 3.0)
+    hangs = f"import os, time; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    with pytest.raises(InvalidValueError, match="it does not start: it was not ready after 3 s"):
+        start_in_background([sys.executable, "-S", "-c", hangs], tmp_path / "log")
+    assert not Path("/proc", (tmp_path / "pid").read_text()).joinpath("exe").exists()
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:
