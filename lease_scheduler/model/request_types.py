@@ -1,0 +1,60 @@
+"""The request types of a site that shares its hosts with peers, as terms of leases (contention F3-F7).
+
+Amini Salehi (2012, section 3.2.1) tells requests apart by what preemption may do to them. They are no kinds of lease:
+each type is a kind together with its permission to be preempted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest, PreemptionMode
+
+
+class RequestType(Enum):
+    """What may happen to the lease of a request; the value is the word in tables."""
+
+    CANCELLABLE = "cancellable"
+    SUSPENDABLE = "suspendable"
+    MIGRATABLE = "migratable"
+    NON_PREEMPTABLE = "non-preemptable"
+    LOCAL = "local"
+
+    __hash__ = object.__hash__
+
+
+@dataclass(frozen=True)
+class TypeTerms:
+    """The terms that make a request one of a type.
+
+    :ivar modes: preemption modes of the type, the default first
+    """
+
+    kind: LeaseKind
+    preemptible: bool
+    modes: tuple[PreemptionMode, ...]
+
+
+#: The terms of each type. No two rows match the same request.
+TERMS: dict[RequestType, TypeTerms] = {
+    RequestType.CANCELLABLE: TypeTerms(LeaseKind.BEST_EFFORT, True, (PreemptionMode.DELETE,)),
+    RequestType.SUSPENDABLE: TypeTerms(LeaseKind.BEST_EFFORT, True, (PreemptionMode.SUSPEND, PreemptionMode.SHELVE)),
+    RequestType.MIGRATABLE: TypeTerms(LeaseKind.DEADLINE, True, (PreemptionMode.MIGRATE,)),
+    RequestType.NON_PREEMPTABLE: TypeTerms(LeaseKind.DEADLINE, False, (PreemptionMode.NONE,)),
+    RequestType.LOCAL: TypeTerms(LeaseKind.RESERVATION, False, (PreemptionMode.NONE,)),
+}
+
+
+def request_type(request: LeaseRequest) -> RequestType | None:
+    """Return the type of a request, or None if its terms are those of no type, such as an immediate lease.
+
+    The preemption mode of a lease that may not be preempted has no effect, and a lease with the mode ``NONE`` is never
+    preempted.
+    """
+    preemptible = request.preemptible and request.preemption_mode is not PreemptionMode.NONE
+    for found, terms in TERMS.items():
+        fits = request.kind is terms.kind and preemptible is terms.preemptible
+        if fits and (not preemptible or request.preemption_mode in terms.modes):
+            return found
+    return None
