@@ -28,6 +28,7 @@ from benchmarks.timing import Timing
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.in_memory import InMemoryCloud
 from lease_scheduler.engine.breaches import Breaches
+from lease_scheduler.engine.outcomes import Outcomes
 from lease_scheduler.engine.state import EngineOptions, EngineState
 from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import Resources
@@ -165,7 +166,13 @@ class _Bench:
         recorder = RunRecorder()
         breaches = Breaches(recorder, NoPenalty(PolicyOptions()))
         self._state = EngineState(
-            planner, InMemoryCloud(CloudBehaviour(), {}), MemoryStore(), recorder, EngineOptions(), breaches
+            planner,
+            InMemoryCloud(CloudBehaviour(), {}),
+            MemoryStore(),
+            recorder,
+            EngineOptions(),
+            breaches,
+            Outcomes(()),
         )
 
     def timed(self, decide: Callable[[], None]) -> tuple[str, float]:

@@ -11,12 +11,14 @@ from lease_scheduler.conf.values import policy_options
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.base import Learnt, Policy, PolicyOptions
+from lease_scheduler.policy.duration.base import DurationPolicy
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 from lease_scheduler.policy.loader import FAMILIES, load_policy
 from lease_scheduler.policy.mapper.base import MapperPolicy
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.preemption.base import PreemptionPolicy
 from lease_scheduler.policy.pricing.base import PricingPolicy
+from lease_scheduler.policy.queueing.base import QueueingPolicy
 
 
 class Replaceable:
@@ -69,6 +71,16 @@ class Policies:
     def mapper(self) -> MapperPolicy:
         """The policy that distributes nodes over hosts."""
         return cast(MapperPolicy, self._places["mapper"])
+
+    @property
+    def queueing(self) -> QueueingPolicy:
+        """The policy that decides in which order queued leases get places."""
+        return cast(QueueingPolicy, self._places["queueing"])
+
+    @property
+    def duration(self) -> DurationPolicy:
+        """The policy that decides for how long leases are expected to run."""
+        return cast(DurationPolicy, self._places["duration"])
 
     @property
     def penalty(self) -> PenaltyPolicy:

@@ -138,6 +138,8 @@ def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], P
         deadline_preemption=deadline_preemption,
         transfers=transfers,
         mapper=policies.mapper,
+        queueing=policies.queueing,
+        duration=policies.duration,
     )
 
 

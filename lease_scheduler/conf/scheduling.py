@@ -36,6 +36,20 @@ OPTIONS: list[cfg.Opt] = [
         "namespace lease_scheduler.policy.mapper.",
     ),
     cfg.StrOpt(
+        "policy_queueing",
+        default="fifo",
+        mutable=True,
+        help="Queueing policy: decides in which order queued best-effort leases get places. Name of an entry point in "
+        "the namespace lease_scheduler.policy.queueing.",
+    ),
+    cfg.StrOpt(
+        "policy_duration",
+        default="requested",
+        mutable=True,
+        help="Duration policy: decides for how long best-effort leases are expected to run, which may be shorter than "
+        "requested. Name of an entry point in the namespace lease_scheduler.policy.duration.",
+    ),
+    cfg.StrOpt(
         "policy_pricing",
         default="free",
         mutable=True,

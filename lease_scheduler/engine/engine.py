@@ -12,6 +12,7 @@ from lease_scheduler.engine.image_supply import ImageSupply
 from lease_scheduler.engine.interfaces import Clock, Cloud, ImageCarrier, Operation, Recorder, Store
 from lease_scheduler.engine.offers import Offers, offer_end
 from lease_scheduler.engine.outages import Outages
+from lease_scheduler.engine.outcomes import Outcomes
 from lease_scheduler.engine.precaching import AheadTransfers
 from lease_scheduler.engine.prices import Prices, affordable, too_high, within_budget
 from lease_scheduler.engine.state import EngineOptions, EngineState
@@ -73,9 +74,12 @@ class Engine:
         is_planned = planner.plan.images is not None or planner.ahead is not None
         if is_planned and carrier is None:
             raise InvalidValueError("transfers", "are planned, but the cloud does not bring images to hosts")
-        breaches = Breaches(recorder, penalty or NoPenalty(PolicyOptions()), options.breach_tolerance)
-        self._state = EngineState(planner, cloud, store, recorder, options, breaches)
-        self._prices = Prices(self._state, pricing or Free(PolicyOptions()))
+        penalty = penalty or NoPenalty(PolicyOptions())
+        pricing = pricing or Free(PolicyOptions())
+        breaches = Breaches(recorder, penalty, options.breach_tolerance)
+        outcomes = Outcomes((admission, *planner.policies.values(), pricing, penalty))
+        self._state = EngineState(planner, cloud, store, recorder, options, breaches, outcomes)
+        self._prices = Prices(self._state, pricing)
         self._offers = Offers(self._state, self._prices)
         self._admission = admission
         self._clock = clock

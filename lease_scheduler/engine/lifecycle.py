@@ -72,6 +72,8 @@ class Lifecycle:
             self._deviations.started_late(active, now)
 
     def _close(self, lease: Lease, now: int) -> None:
+        if lease.kind is LeaseKind.BEST_EFFORT and self._state.planner.run_on(lease, now):
+            return
         closed = self._state.stop_counting(lease, now)
         holding = lease.holdings[0]
         # A lease that was to be preempted, but is handled late, may have completed its work.

@@ -11,6 +11,7 @@ from lease_scheduler.engine.agenda import Agenda, Due, next_due
 from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, Operation, OperationKind, Recorder, Store
 from lease_scheduler.engine.lateness import Lateness
+from lease_scheduler.engine.outcomes import Outcomes
 from lease_scheduler.model.holding import Closing, MigrationRound
 from lease_scheduler.model.lease import Lease, PreemptionMode
 from lease_scheduler.model.states import LeaseState
@@ -75,6 +76,7 @@ class EngineState:
     :ivar recorder: records what happens
     :ivar options: options of the engine
     :ivar breaches: records breaches
+    :ivar outcomes: tells policies what becomes of leases
     :ivar agenda: when something is due for a lease; entries may be stale
     :ivar preparations: when VMs may be booted ahead; entries may be stale
     :ivar operations: operations that the cloud is carrying out, by lease id
@@ -97,6 +99,7 @@ class EngineState:
     recorder: Recorder
     options: EngineOptions
     breaches: Breaches
+    outcomes: Outcomes
     agenda: Agenda = field(default_factory=Agenda)
     preparations: Agenda = field(default_factory=Agenda)
     operations: dict[str, Operation] = field(default_factory=dict)
@@ -231,6 +234,8 @@ class EngineState:
                 self.follow(before, lease, now)
             if self.may_evade(lease):
                 self.preempted.append(lease_id)
+        if changes:
+            self.outcomes.tell(changes, now)
         return len(changes)
 
     def may_evade(self, lease: Lease) -> bool:

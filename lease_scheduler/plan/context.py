@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.plan.interfaces import HostSelection, Mapper, Preemption
+from lease_scheduler.plan.interfaces import ExpectedDuration, HostSelection, Mapper, Preemption
 from lease_scheduler.plan.mapper import GREEDY
+from lease_scheduler.plan.neutral import REQUESTED
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.plan import Plan
 from lease_scheduler.plan.suspension import SuspensionModel
@@ -22,6 +23,7 @@ class PlanningContext:
     :ivar selection: policy for the order in which hosts are filled
     :ivar preemption: policy that chooses victims
     :ivar mapper: policy that distributes VMs over hosts
+    :ivar duration: policy that says how long best-effort leases are expected to run
     """
 
     plan: Plan
@@ -30,6 +32,7 @@ class PlanningContext:
     selection: HostSelection
     preemption: Preemption
     mapper: Mapper = GREEDY
+    duration: ExpectedDuration = REQUESTED
 
     def most_per_host(self, request: LeaseRequest) -> int:
         """Return the maximum number of VMs of a lease, of all its node sets, that could share one host."""

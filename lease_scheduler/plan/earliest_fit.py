@@ -21,20 +21,31 @@ from lease_scheduler.plan.migration import migration_estimate, migration_of, sta
 from lease_scheduler.plan.options import Migration
 from lease_scheduler.plan.phases import build_holding
 from lease_scheduler.plan.plan import Plan
-from lease_scheduler.plan.queue_filter import need_of, whole_length
+from lease_scheduler.plan.queue_filter import expected_length, need_of, whole_length
 
 
-def place_soonest(context: PlanningContext, lease: Lease, now: int, *, may_wait: bool) -> Holding | None:
+def place_soonest(
+    context: PlanningContext, lease: Lease, now: int, *, may_wait: bool, latest_start: int | None = None
+) -> Holding | None:
     """Return the earliest holding for a best-effort lease, possibly for only part of its duration, or None.
 
     :param may_wait: whether a later place is acceptable; otherwise the lease must start at once, or as soon as its disk
         image or its saved memory can have arrived
+    :param latest_start: if it may wait, the last acceptable start; None means any
     """
     need = need_of(context, lease)
     if not may_wait and not _could_begin(context, lease, now, need.shortest):
         return None
     return _first(
-        context, lease.request, lease.remaining, lease.saved_on, now, need.shortest, need.longest, may_wait=may_wait
+        context,
+        lease.request,
+        lease.remaining,
+        lease.saved_on,
+        now,
+        need.shortest,
+        expected_length(context, lease, need),
+        may_wait=may_wait,
+        latest_start=latest_start,
     )
 
 
@@ -92,6 +103,7 @@ def _first(
     longest: int,
     *,
     may_wait: bool,
+    latest_start: int | None = None,
     latest_end: int | None = None,
 ) -> Holding | None:
     """Return the first fit over the candidate instants, earliest first, or None."""
@@ -99,6 +111,8 @@ def _first(
     for start, fitting in _candidates(context, request, saved_on, earliest, shortest, may_wait=may_wait):
         if latest_end is not None and start + remaining > latest_end:
             return None
+        if latest_start is not None and start > latest_start:
+            continue
         found = fitting.fit(start, shortest, longest)
         if found is None:
             continue

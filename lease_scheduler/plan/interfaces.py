@@ -7,13 +7,14 @@ them by name and options, and the policies themselves.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.availability import IntArray
 
@@ -46,6 +47,36 @@ class Victim:
     lease: Lease
     remaining: int
     overhead: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The turn of a queued lease to get a place.
+
+    :ivar lease: the lease
+    :ivar latest_start: last instant at which it may start; None means that the backfilling options alone decide whether
+        it may wait. With the instant of the round it starts at once, or as soon as its disk image or its saved memory
+        can have arrived
+    :ivar accepts: returns whether the lease may have the place that was found; None accepts every place
+    """
+
+    lease: Lease
+    latest_start: int | None = None
+    accepts: Callable[[Holding], bool] | None = None
+
+
+@dataclass
+class QueueRound:
+    """One pass over the queue, as a queueing policy sees it.
+
+    :ivar now: the earliest start that is possible
+    :ivar queued: the queued leases, in the order of submission
+    :ivar placed: leases that got a place in this round, by id; the planner adds them between two turns
+    """
+
+    now: int
+    queued: Sequence[Lease]
+    placed: dict[str, Lease] = field(default_factory=dict)
 
 
 class HostSelection(Protocol):
@@ -93,3 +124,38 @@ class Preemption(Protocol):
         :param candidates: leases with a score of at least 0, the highest score first, equal ones in order of submission
         """
         return candidates
+
+
+class Queueing(Protocol):
+    """In which order queued leases get places (haizea F46)."""
+
+    @abstractmethod
+    def turns(self, queue: QueueRound) -> Iterable[Turn]:
+        """Yield the turns of a pass over the queue. A lease gets at most one place in it.
+
+        The planner tries each turn before it takes the next one, so a generator sees in ``queue.placed`` what became of
+        the turns before. It may leave leases out and may yield the same lease again with other limits. The planner may
+        end the pass early, when nothing that is queued can fit any more.
+        """
+        ...
+
+
+class ExpectedDuration(Protocol):
+    """How long leases are expected to run, which may be shorter than requested.
+
+    Best-effort leases that can be suspended are planned for that time. A lease that then still runs goes on if its
+    hosts are free, and is suspended if they are not, so a wrong expectation loses no work. Leases of other kinds are
+    planned as requested.
+
+    :ivar shortens: whether leases may be expected to run shorter than requested
+    """
+
+    shortens: bool
+
+    @abstractmethod
+    def expected(self, lease: Lease) -> int:
+        """Return for how many seconds the VMs of a lease are expected to run from now on.
+
+        Values outside of 1 to ``lease.remaining`` count as the nearer of the two.
+        """
+        ...

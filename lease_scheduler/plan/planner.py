@@ -5,10 +5,11 @@ Sotomayor 2010, sections 4.3 and 5 (haizea F46-F59).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
@@ -19,15 +20,25 @@ from lease_scheduler.plan.displacing import make_room
 from lease_scheduler.plan.earliest_fit import place_soonest
 from lease_scheduler.plan.early_end import pull, pull_deadline_leases, replan_waiting
 from lease_scheduler.plan.exact_placement import exact_holding, find_room
-from lease_scheduler.plan.interfaces import HostSelection, Mapper, Preemption
+from lease_scheduler.plan.interfaces import (
+    ExpectedDuration,
+    HostSelection,
+    Mapper,
+    Preemption,
+    Queueing,
+    QueueRound,
+    Turn,
+)
 from lease_scheduler.plan.largest_fit import most_that_fits
 from lease_scheduler.plan.mapper import GREEDY
+from lease_scheduler.plan.neutral import FIFO, REQUESTED
 from lease_scheduler.plan.options import PlanningOptions, PreemptAt
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 from lease_scheduler.plan.preemption import instants_of_room
 from lease_scheduler.plan.present_hosts import PresentHosts
 from lease_scheduler.plan.queue_filter import QueueFilter
 from lease_scheduler.plan.remaining_work import plan_rest, with_place
+from lease_scheduler.plan.run_on import run_on
 from lease_scheduler.plan.suspension import SuspensionModel
 from lease_scheduler.plan.transfers.caches import ImageCaches
 from lease_scheduler.plan.transfers.images import ImagePlan
@@ -55,6 +66,9 @@ class Planner:
     :param deadline_preemption: whether deadline leases may preempt each other (``[scheduling] deadline_placement``)
     :param transfers: how disk images get to hosts; None if they do not have to be brought there
     :param mapper: mapper policy
+    :param queueing: queueing policy
+    :param duration: policy of expected durations
+    :ivar policies: the policies of the planner, by family
     :ivar ahead: how images are brought ahead of the start to hosts that would otherwise get them when servers boot;
         None if they are not
     :ivar caches: which images hosts are assumed to have, for ``ahead``
@@ -70,8 +84,18 @@ class Planner:
         deadline_preemption: bool = False,
         transfers: TransferOptions | None = None,
         mapper: Mapper = GREEDY,
+        queueing: Queueing = FIFO,
+        duration: ExpectedDuration = REQUESTED,
     ) -> None:
+        self.policies: Mapping[str, object] = {
+            "host_selection": selection,
+            "preemption": preemption,
+            "mapper": mapper,
+            "queueing": queueing,
+            "duration": duration,
+        }
         self.plan = Plan(site)
+        self.queueing = queueing
         self.ahead = None if transfers is None or transfers.required else transfers
         self.caches = ImageCaches(0 if self.ahead is None else self.ahead.host_cache_age)
         if self.ahead is not None:
@@ -81,7 +105,7 @@ class Planner:
             selection = HoldersFirst(selection, lambda: self.plan.images)
         self.options = options
         self.unbuffered = SuspensionModel(options, self.plan.share_of_host)
-        self.context = PlanningContext(self.plan, options, self.unbuffered, selection, preemption, mapper)
+        self.context = PlanningContext(self.plan, options, self.unbuffered, selection, preemption, mapper, duration)
         self.deadline_preemption = deadline_preemption
         # An offer may be declined, so no lease loses work before the start of an offered one.
         self._for_offers = replace(self.context, options=replace(options, preempt_at=PreemptAt.START))
@@ -207,7 +231,7 @@ class Planner:
         return limit is None or (limit > 0 and len(self.plan.future_best_effort(now)) < limit)
 
     def process_queue(self, now: int, agree: Agree | None = None) -> None:
-        """Give queued leases places as far as possible, in the order of submission (haizea F46-F48).
+        """Give queued leases places as far as possible, in the order of the queueing policy (haizea F46-F48).
 
         :param agree: called before a lease gets its place; None if no agreement is needed
         """
@@ -218,22 +242,41 @@ class Planner:
         if not may_wait and self.plan.availability.is_full(now, needed):
             return
         reach = QueueFilter(self.context, now)
-        for lease in self.plan.queued():
+        queue = QueueRound(now, self.plan.queued())
+        served: set[str] = set()
+        for turn in self.queueing.turns(queue):
+            lease = turn.lease
             holding = None
             if may_wait or not reach.is_too_short(lease):
-                holding = place_soonest(self.context, lease, now, may_wait=may_wait)
-            if holding is not None:
-                placed: Lease | None = with_place(lease, holding)
-                if agree is not None and placed is not None:
-                    placed = agree(placed)
-                if placed is None:
-                    continue
-                self.plan.put(placed)
-                may_wait = self.can_wait_with_place(now)
-                if not may_wait and self.plan.availability.is_full(now, needed):
+                holding = self._holding_for(turn, now, may_wait=may_wait)
+            if holding is None:
+                if self.options.backfilling_limit == 0:
                     return
-            elif self.options.backfilling_limit == 0:
+                continue
+            if lease.lease_id in served:
+                continue
+            served.add(lease.lease_id)
+            placed: Lease | None = with_place(lease, holding)
+            if agree is not None and placed is not None:
+                placed = agree(placed)
+            if placed is None:
+                continue
+            queue.placed[lease.lease_id] = self.plan.put(placed)
+            may_wait = self.can_wait_with_place(now)
+            if not may_wait and self.plan.availability.is_full(now, needed):
                 return
+
+    def _holding_for(self, turn: Turn, now: int, *, may_wait: bool) -> Holding | None:
+        """Return the earliest holding for the lease whose turn it is, within the limits of its turn, or None.
+
+        :param may_wait: whether the backfilling options let it start later
+        """
+        latest = turn.latest_start
+        waits = may_wait and (latest is None or latest > now)
+        holding = place_soonest(self.context, turn.lease, now, may_wait=waits, latest_start=latest if waits else None)
+        if holding is not None and turn.accepts is not None and not turn.accepts(holding):
+            return None
+        return holding
 
     # -- deviations from the plan ------------------------------------------------------------------------
 
@@ -271,6 +314,13 @@ class Planner:
         first = now if earliest is None else max(now, earliest)
         pull(self.context, lease, first, lease.holdings[-1].end)
         return self.plan.leases[lease.lease_id]
+
+    def run_on(self, lease: Lease, now: int) -> bool:
+        """Let a running lease whose suspension is due run on, if it was only expected to be over by now.
+
+        :return: whether it runs on
+        """
+        return self.context.duration.shortens and run_on(self.context, lease, now)
 
     def release(self, lease: Lease) -> Lease:
         """Remove all holdings of a lease."""

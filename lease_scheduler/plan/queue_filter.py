@@ -131,6 +131,22 @@ def whole_length(context: PlanningContext, request: LeaseRequest, remaining: int
     return longest + context.resume_estimate(request) if resuming else longest
 
 
+def expected_length(context: PlanningContext, lease: Lease, need: QueuedDemand) -> int:
+    """Return for how many seconds a best-effort lease is to hold its hosts, if they are free for that long.
+
+    A lease that is expected to end earlier than requested gets the expected time and the time to suspend it after that.
+    If that saves less time than the suspension would cost, it gets its whole length.
+    """
+    duration, request = context.duration, lease.request
+    if not duration.shortens or not context.suspension.may_be_planned_in_parts(request):
+        return need.longest
+    length = max(1, duration.expected(lease)) + context.suspend_estimate(request)
+    if need.resuming:
+        length += context.resume_estimate(request)
+    length = max(need.shortest, length)
+    return need.longest if length >= lease.remaining else length + context.options.suspend_buffer
+
+
 def _alike(context: PlanningContext, request: LeaseRequest, *, resuming: bool) -> DemandClass:
     plan = context.plan
     demands = plan.demands(request)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Iterator, Mapping
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.policy.outcomes import Outcome
 
 #: What a policy has learnt about one subject: plain values that fit into JSON.
 Learnt = Mapping[str, Any]
@@ -69,16 +71,32 @@ class Policy(ABC):  # noqa: B024 - each family adds its abstract methods
 
     A policy may learn. What it has learnt is a set of entries, one for each subject such as a project. The service
     stores them in the transaction in which they were learnt, so that the next engine goes on with them. A policy learns
-    from outcomes only, never while it answers a question: questions are also asked for quotes and trials.
+    from outcomes only, never while it answers a question: questions are also asked for quotes and trials. A policy that
+    overrides ``observe`` is told of the outcomes of all leases.
 
     :param options: what the operator set for policies
     :ivar name: name of its entry point
+    :cvar observes: whether it is told of outcomes; follows from its methods
     """
 
     name = ""
+    observes: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Note whether policies of the class are to be told of outcomes."""
+        super().__init_subclass__(**kwargs)
+        cls.observes = cls.observe is not Policy.observe
 
     def __init__(self, options: PolicyOptions) -> None:
         self.options = options
+
+    def observe(self, outcome: Outcome, lease: Lease, before: Lease | None, now: int) -> None:  # noqa: B027 - most learn nothing
+        """Learn from what became of a lease. Called when it is certain, in the order in which it happens.
+
+        :param lease: its value since then; for an end it holds nothing any more
+        :param before: its value before, or None if it is new
+        :param now: the present instant
+        """
 
     def take_changes(self) -> dict[str, Learnt]:
         """Return what has been learnt since the last call: the entries that are new or different, by subject."""

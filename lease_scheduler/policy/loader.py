@@ -12,11 +12,13 @@ from stevedore.exception import NoMatches
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy.admission.base import AdmissionPolicy, let_take_view
 from lease_scheduler.policy.base import Policy, PolicyOptions
+from lease_scheduler.policy.duration.base import DurationPolicy
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 from lease_scheduler.policy.mapper.base import MapperPolicy
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.preemption.base import PreemptionPolicy
 from lease_scheduler.policy.pricing.base import PricingPolicy
+from lease_scheduler.policy.queueing.base import QueueingPolicy
 
 _NAMESPACE = "lease_scheduler.policy."
 
@@ -28,6 +30,8 @@ FAMILIES: Mapping[str, type[Policy]] = MappingProxyType(
         "preemption": PreemptionPolicy,
         "host_selection": HostSelectionPolicy,
         "mapper": MapperPolicy,
+        "queueing": QueueingPolicy,
+        "duration": DurationPolicy,
         "pricing": PricingPolicy,
         "penalty": PenaltyPolicy,
     }
@@ -42,6 +46,10 @@ def load_policy(family: Literal["preemption"], name: str, options: PolicyOptions
 def load_policy(family: Literal["host_selection"], name: str, options: PolicyOptions) -> HostSelectionPolicy: ...
 @overload
 def load_policy(family: Literal["mapper"], name: str, options: PolicyOptions) -> MapperPolicy: ...
+@overload
+def load_policy(family: Literal["queueing"], name: str, options: PolicyOptions) -> QueueingPolicy: ...
+@overload
+def load_policy(family: Literal["duration"], name: str, options: PolicyOptions) -> DurationPolicy: ...
 @overload
 def load_policy(family: Literal["pricing"], name: str, options: PolicyOptions) -> PricingPolicy: ...
 @overload

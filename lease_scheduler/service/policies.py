@@ -27,7 +27,7 @@ def no_prices() -> PricingPolicy:
 class SitePolicies:
     """The policies of an engine.
 
-    :ivar make_planner: makes a planner for a site; host selection, preemption and mapper are the planner's
+    :ivar make_planner: makes a planner for a site, with the policies that are the planner's (``Planner.policies``)
     :ivar admission: decides which requests are planned at all
     :ivar make_pricing: makes a pricing policy that has learnt nothing yet
     :ivar penalty: computes the penalty for a breach; None if there are no penalties
@@ -41,14 +41,11 @@ class SitePolicies:
 
 def learning_policies(policies: SitePolicies, planner: Planner, pricing: PricingPolicy) -> dict[str, Policy]:
     """Return the policies of an engine that can learn, by family."""
-    context = planner.context
     found: dict[str, Any] = {
         "admission": policies.admission,
-        "preemption": context.preemption,
-        "host_selection": context.selection,
-        "mapper": context.mapper,
+        **planner.policies,
         "pricing": pricing,
         "penalty": policies.penalty,
     }
-    # The planner's own default mapper is no policy.
+    # The planner's own defaults are no policies.
     return {family: policy for family, policy in found.items() if hasattr(policy, "take_changes")}

@@ -62,6 +62,8 @@ class Run:
             deadline_preemption=settings.deadline_preemption,
             transfers=settings.transfers,
             mapper=load_policy("mapper", settings.mapper, options),
+            queueing=load_policy("queueing", settings.queueing, options),
+            duration=load_policy("duration", settings.duration, options),
         )
         self.clock = SimulatedClock()
         self.recorder = RunRecorder()

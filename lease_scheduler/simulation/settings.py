@@ -39,6 +39,8 @@ class RunSettings:
     :ivar preemption: name of the preemption policy
     :ivar host_selection: name of the host selection policy
     :ivar mapper: name of the mapper
+    :ivar queueing: name of the queueing policy
+    :ivar duration: name of the duration policy
     :ivar pricing: name of the pricing policy
     :ivar penalty: name of the penalty policy
     :ivar policy_options: options of the policies
@@ -59,6 +61,8 @@ class RunSettings:
     preemption: str = "by-kind"
     host_selection: str = "greedy"
     mapper: str = "greedy"
+    queueing: str = "fifo"
+    duration: str = "requested"
     pricing: str = "free"
     penalty: str = "none"
     policy_options: Mapping[str, str] = field(default_factory=dict)

@@ -30,6 +30,8 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         preemption=conf.scheduling.policy_preemption,
         host_selection=conf.scheduling.policy_host_selection,
         mapper=conf.scheduling.policy_mapper,
+        queueing=conf.scheduling.policy_queueing,
+        duration=conf.scheduling.policy_duration,
         pricing=conf.scheduling.policy_pricing,
         penalty=conf.scheduling.policy_penalty,
         policy_options=policy_options(conf),

@@ -8,10 +8,12 @@ import pytest
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy import loader
 from lease_scheduler.policy.base import Policy, PolicyOptions
+from lease_scheduler.policy.duration.base import DurationPolicy
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 from lease_scheduler.policy.host_selection.no_policy import NoPolicy
 from lease_scheduler.policy.mapper.base import MapperPolicy
 from lease_scheduler.policy.preemption.base import PreemptionPolicy
+from lease_scheduler.policy.queueing.base import QueueingPolicy
 
 
 def test_every_policy_of_the_specification_is_installed() -> None:
@@ -23,6 +25,8 @@ def test_every_policy_of_the_specification_is_installed() -> None:
     assert set(loader.policy_names("pricing")) >= {"free", "constant", "random", "maximum", "adaptive"}
     assert set(loader.policy_names("penalty")) >= {"none", "proportional", "tiered"}
     assert set(loader.policy_names("mapper")) >= {"greedy", "spread"}
+    assert set(loader.policy_names("queueing")) >= {"fifo"}
+    assert set(loader.policy_names("duration")) >= {"requested"}
     assert set(loader.policy_names("host_selection")) >= {"greedy", "no-policy", "packing"}
 
 
@@ -49,7 +53,7 @@ def test_a_class_of_another_family_is_refused(monkeypatch: pytest.MonkeyPatch) -
         loader.load_policy("mapper", "no-policy", PolicyOptions())
 
 
-@pytest.mark.parametrize("base", [HostSelectionPolicy, MapperPolicy, PreemptionPolicy])
+@pytest.mark.parametrize("base", [DurationPolicy, HostSelectionPolicy, MapperPolicy, PreemptionPolicy, QueueingPolicy])
 def test_a_policy_without_its_method_cannot_be_made(base: Callable[[PolicyOptions], Policy]) -> None:
     """The planner's Protocols are the only declaration of these methods, and they still have to be implemented."""
     with pytest.raises(TypeError, match="abstract"):

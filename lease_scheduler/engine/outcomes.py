@@ -1,0 +1,73 @@
+"""Tells policies that learn what really becomes of leases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import Any
+
+from lease_scheduler.model.holding import Closing
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.preemption import is_preempted
+from lease_scheduler.policy.outcomes import Outcome
+
+_ENDS = {
+    LeaseState.DONE: Outcome.DONE,
+    LeaseState.CANCELLED: Outcome.CANCELLED,
+    LeaseState.REJECTED: Outcome.REFUSED,
+    LeaseState.REJECTED_BY_USER: Outcome.DECLINED,
+    LeaseState.FAILED: Outcome.FAILED,
+}
+
+_QUEUED_STATES = (LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED)
+
+
+class Outcomes:
+    """Passes outcomes on to those policies that observe them.
+
+    :param policies: the policies of the engine, and the planner's own defaults, which learn nothing
+    """
+
+    def __init__(self, policies: Iterable[object]) -> None:
+        self._policies = [policy for policy in policies if hasattr(policy, "observes")]
+
+    def tell(self, changes: Sequence[tuple[Lease | None, Lease]], now: int) -> None:
+        """Tell what these changes of leases amount to.
+
+        :param changes: value before, or None, and value after, in the order in which the leases changed
+        """
+        # A policy may be replaced by one that observes, so this is asked each time.
+        observers: list[Any] = list(filter(attrgetter("observes"), self._policies))
+        if not observers:
+            return
+        for before, after in changes:
+            for outcome in outcomes_of(before, after):
+                for policy in observers:
+                    policy.observe(outcome, after, before, now)
+
+
+def outcomes_of(before: Lease | None, after: Lease) -> list[Outcome]:
+    """Return what a change of a lease amounts to, in the order in which it happens."""
+    found: list[Outcome] = []
+    was_active, was_started = (None, None) if before is None else (before.active_since, before.started)
+    # It may have started for the first time and lost its place, or ended, at the same instant.
+    has_started = after.started != was_started
+    if after.is_final:
+        return [*([Outcome.STARTED] if has_started else []), _ENDS[after.state]]
+    is_cut = before is not None and is_preempted(before, after) and not _ends_as_planned(before, after)
+    held = () if before is None else before.holdings
+    if not is_cut and any(holding not in held for holding in after.holdings):
+        found.append(Outcome.PLACED)
+    if has_started or (after.active_since is not None and was_active is None):
+        found.append(Outcome.STARTED)
+    if is_cut:
+        found.append(Outcome.PREEMPTED)
+    if after.state in _QUEUED_STATES and (before is None or before.state not in _QUEUED_STATES):
+        found.append(Outcome.QUEUED)
+    return found
+
+
+def _ends_as_planned(before: Lease, after: Lease) -> bool:
+    """Return whether a lease only leaves a holding that was planned to end before its work is done."""
+    return before.holdings[0].closing is not Closing.SHUTDOWN and after.holdings == before.holdings[1:]

@@ -1,0 +1,1 @@
+"""Duration policies: how long leases are expected to run."""

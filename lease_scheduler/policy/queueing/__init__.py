@@ -1,0 +1,1 @@
+"""Queueing policies: in which order queued leases get places."""
