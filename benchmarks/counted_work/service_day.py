@@ -14,7 +14,7 @@ from unittest.mock import patch
 from werkzeug.test import Client
 
 from benchmarks.counted_work.statements import counted_statements
-from lease_scheduler.cloud.driver import Order
+from lease_scheduler.cloud.driver import AnyOrder
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cmd import configuration, rest, wiring
 from lease_scheduler.store.sql import migrate
@@ -85,7 +85,7 @@ class _Day:
     def _counted(self, perform: Any) -> Any:
         """Count a step of an order once, however often the service asks whether it is done."""
 
-        def counted(cloud: SimulatedCloud, order: Order, step: str) -> int | None:
+        def counted(cloud: SimulatedCloud, order: AnyOrder, step: str) -> int | None:
             with self._lock:
                 if (order.intent_id, step) not in self._commands:
                     self._commands.add((order.intent_id, step))

@@ -130,7 +130,8 @@ def _serve(route: Route, services: Services, arguments: dict[str, str]) -> flask
         raise FrameworkError(404, f"{route.path} came with microversion {route.since}; this request asks for {version}")
     _check_accept(route)
     is_open = route.rule is None
-    caller = nobody(flask.g.request_id) if is_open else caller_of(headers, services.settings.auth, flask.g.request_id)
+    request_id, settings = flask.g.request_id, services.settings
+    caller = nobody(request_id) if is_open else caller_of(headers, settings.auth, request_id, settings.peer_role)
     if any(not _TEXT.fullmatch(value) for value in arguments.values()):
         raise not_found(**{key: ascii(value)[1:-1][:255] for key, value in arguments.items()})
     query = read_query(route.query, version, {key: list(values) for key, values in flask.request.args.lists()})

@@ -23,12 +23,14 @@ class Caller:
     """The sender of a request.
 
     :ivar roles: roles of the caller, including implied ones
+    :ivar origin: name of the peer on whose behalf the requests of the caller come; None if they are local
     """
 
     user_id: str
     project_id: str
     roles: frozenset[str]
     request_id: str
+    origin: str | None = None
 
     def credentials(self) -> dict[str, Any]:
         """Return the credentials that oslo.policy checks."""
@@ -46,10 +48,14 @@ def request_id_of(headers: Headers) -> str:
     return given if _REQUEST_ID.fullmatch(given) else f"req-{uuid.uuid4()}"
 
 
-def caller_of(headers: Headers, auth: Literal["noauth", "keystone"], request_id: str) -> Caller:
+def caller_of(
+    headers: Headers, auth: Literal["noauth", "keystone"], request_id: str, peer_role: str | None = None
+) -> Caller:
     """Return the sender of a request.
 
     :param auth: with ``noauth``, a request without identity headers is from an administrator of the project ``admin``
+    :param peer_role: role of the users that stand for peers; None means that all requests are local. With ``noauth``
+        nobody is a peer, because nothing confirms the headers
     :raises ApiError: 401, keystonemiddleware has not confirmed the identity
     """
     default = "admin" if auth == "noauth" else ""
@@ -57,10 +63,12 @@ def caller_of(headers: Headers, auth: Literal["noauth", "keystone"], request_id:
     roles = {role.strip().lower() for role in headers.get("X-Roles", default).split(",")} - {""}
     if auth == "keystone" and (headers.get("X-Identity-Status") != "Confirmed" or not user_id or not project_id):
         raise ApiError(401, "Authentication required: send a project-scoped token in X-Auth-Token")
-    for name, value in (("X-User-Id", user_id), ("X-Project-Id", project_id)):
-        if not _NAME.fullmatch(value):
+    is_peer = auth == "keystone" and peer_role is not None and peer_role.lower() in roles
+    origin = headers.get("X-User-Name", "") if is_peer else None
+    for name, value in (("X-User-Id", user_id), ("X-Project-Id", project_id), ("X-User-Name", origin)):
+        if value is not None and not _NAME.fullmatch(value):
             raise ApiError(400, f"{name}: must be 1 to 255 printable ASCII characters", name)
-    return Caller(user_id, project_id, _with_implied(roles), request_id)
+    return Caller(user_id, project_id, _with_implied(roles), request_id, origin)
 
 
 def _with_implied(roles: set[str]) -> frozenset[str]:

@@ -11,6 +11,7 @@ class ApiSettings:
     """Settings of the API.
 
     :ivar auth: ``noauth`` trusts the headers of the request, ``keystone`` those that keystonemiddleware has set
+    :ivar peer_role: role of the users that stand for peers, whose names become the origins of leases; None for no peers
     :ivar privacy: whether a project sees of other projects only that they keep the site busy
     :ivar maximum_body: maximum size of a request body in bytes
     :ivar maximum_page: maximum number of elements on one page of a list, from microversion 1.1 on
@@ -20,6 +21,7 @@ class ApiSettings:
     """
 
     auth: Literal["noauth", "keystone"] = "keystone"
+    peer_role: str | None = None
     privacy: bool = True
     maximum_body: int = 1_048_576
     maximum_page: int = 1_000

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from lease_scheduler.cloud.differences import Difference, Presence
 from lease_scheduler.cloud.observations import Observer
-from lease_scheduler.engine.interfaces import EventKind, Operation
+from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.records.documents import LeaseDocument
@@ -53,28 +53,51 @@ class HostsOccupiedError(StepFailedError):
 
 @dataclass(frozen=True)
 class Order:
-    """An operation with all that a cloud needs to carry it out.
+    """An operation of a lease with everything that a cloud needs to carry it out.
 
-    :ivar intent_id: its number
-    :ivar operation: what to do; none to destroy everything of the lease
-    :ivar is_over: whether the lease has come to its end, so that nothing is kept for another attempt
-    :ivar without: names of hosts of the plan that the lease does without, because others are on them
-    :ivar document: what the consumer said of it; none if the lease is not known (any more)
+    :ivar intent_id: number of the intent
     :ivar hosts: name of the host of each VM
-    :ivar start: when the consumer's own servers may begin
-    :ivar step: the first step that is not known to be done
+    :ivar request: terms of the lease
+    :ivar step: number of the first step that is not known to be done
+    :ivar start: earliest start of the servers that the project boots itself
+    :ivar without: names of hosts of the plan that the lease does without, because others are on them
     """
 
     intent_id: int
     lease_id: str
-    operation: Operation | None
-    hosts: tuple[str, ...] = ()
-    request: LeaseRequest | None = None
-    document: LeaseDocument | None = None
+    operation: Operation
+    hosts: tuple[str, ...]
+    request: LeaseRequest
+    document: LeaseDocument
     step: int = 0
     start: int = 0
-    is_over: bool = False
     without: frozenset[str] = frozenset()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the lease ends with it, so that nothing is kept for another start."""
+        return self.operation.kind is OperationKind.STOP
+
+
+@dataclass(frozen=True)
+class Removal:
+    """An order to remove everything that a lease has in the cloud. Its terms and hosts are not needed for that.
+
+    :ivar intent_id: number of the intent
+    :ivar document: document of the lease, or None if the service does not know the lease
+    :ivar step: number of the first step that is not known to be done
+    :ivar is_over: whether the lease has ended, so that nothing is kept for another start
+    """
+
+    intent_id: int
+    lease_id: str
+    document: LeaseDocument | None = None
+    step: int = 0
+    is_over: bool = False
+
+
+#: What the executor passes to a driver.
+AnyOrder = Order | Removal
 
 
 @dataclass(frozen=True)
@@ -207,11 +230,11 @@ class DriverEvent:
 class Driver(Protocol):
     """A cloud. Every call may be repeated, also from another process, and finds by name what an earlier one made."""
 
-    def steps(self, operation: Operation | None) -> tuple[str, ...]:
-        """Return the names of the steps of an operation, in order."""
+    def steps(self, order: AnyOrder) -> tuple[str, ...]:
+        """Return the names of the steps of an order, in the order in which they are done."""
         ...
 
-    def perform(self, order: Order, step: str) -> int | None:
+    def perform(self, order: AnyOrder, step: str) -> int | None:
         """Do a step, or check how far it is.
 
         :return: the instant at which to check again, or None when it is done

@@ -10,7 +10,7 @@ from heapq import heapify, heappop, heappush
 from threading import Condition, Thread
 from time import monotonic
 
-from lease_scheduler.cloud.driver import Driver, Order, StepFailedError, WaitingClock
+from lease_scheduler.cloud.driver import AnyOrder, Driver, Removal, StepFailedError, WaitingClock
 from lease_scheduler.engine.interfaces import UNAWAITED, OperationKind
 
 LOG = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ _LONGEST_PAUSE_OF_PROBES = 2.0
 RecordSteps = Callable[[Iterable[tuple[int, int]]], None]
 
 #: Called when an order is over, with the order and its error, or None if it succeeded.
-OnOver = Callable[[Order, StepFailedError | None], None]
+OnOver = Callable[[AnyOrder, StepFailedError | None], None]
 
 
 class Executor:
@@ -53,10 +53,10 @@ class Executor:
         self._on_over = on_over
         self._pool = ThreadPoolExecutor(max_workers=workers)
         self._changed = Condition()
-        self._orders: dict[str, deque[Order]] = {}
-        self._later: list[tuple[float, int, Order, int, float]] = []
+        self._orders: dict[str, deque[AnyOrder]] = {}
+        self._later: list[tuple[float, int, AnyOrder, int, float]] = []
         # Orders that a worker has, by intent, and the intents among them for which something happened meanwhile.
-        self._under_way: dict[int, Order] = {}
+        self._under_way: dict[int, AnyOrder] = {}
         self._hinted: set[int] = set()
         # Intents whose last attempt at a step ended in an unexpected error.
         self._failing: dict[int, None] = {}
@@ -71,7 +71,7 @@ class Executor:
         for thread in self._threads:
             thread.start()
 
-    def submit(self, order: Order) -> None:
+    def submit(self, order: AnyOrder) -> None:
         """Carry out an order, after the earlier orders of the same lease."""
         with self._changed:
             waiting = self._orders.setdefault(order.lease_id, deque())
@@ -85,7 +85,7 @@ class Executor:
         """Wake the order of a lease that waits: it is given up."""
         self._look_now(lambda order: order.lease_id == lease_id)
 
-    def _look_now(self, concerns: Callable[[Order], bool]) -> None:
+    def _look_now(self, concerns: Callable[[AnyOrder], bool]) -> None:
         # The answer that a worker is handling may be older than what has happened.
         self._hinted.update(intent_id for intent_id, order in self._under_way.items() if concerns(order))
         self._later = [
@@ -101,7 +101,7 @@ class Executor:
         :param host: name of the host, for orders of any lease, or None
         """
         with self._changed:
-            self._look_now(lambda order: order.lease_id == lease_id or (host is not None and host in order.hosts))
+            self._look_now(lambda order: order.lease_id == lease_id or _is_on(order, host))
 
     def ask_all_again(self) -> None:
         """Check all waiting steps at once, for example after the clock was set."""
@@ -136,12 +136,12 @@ class Executor:
         for thread in self._threads:
             thread.join()
 
-    def _run(self, order: Order, step: int, pause: float = _FIRST_PAUSE) -> None:
+    def _run(self, order: AnyOrder, step: int, pause: float = _FIRST_PAUSE) -> None:
         if not self._stopped:
             self._pool.submit(self._steps, order, step, pause)
 
-    def _steps(self, order: Order, first: int, pause: float) -> None:
-        names = self._driver.steps(order.operation)
+    def _steps(self, order: AnyOrder, first: int, pause: float) -> None:
+        names = self._driver.steps(order)
         for number in range(first, len(names)):
             if self._stopped:
                 return
@@ -169,27 +169,27 @@ class Executor:
                 return
         self._over(order, None)
 
-    def _perform(self, order: Order, name: str) -> int | None:
+    def _perform(self, order: AnyOrder, name: str) -> int | None:
         with self._changed:
             self._under_way[order.intent_id] = order
             self._hinted.discard(order.intent_id)
         return self._driver.perform(order, name)
 
-    def _note_failure(self, order: Order, pause: float) -> float:
+    def _note_failure(self, order: AnyOrder, pause: float) -> float:
         """Return the seconds after which to try a failed step again."""
         with self._changed:
             self._failing.setdefault(order.intent_id)
             probes = list(self._failing)[:_PROBES]
         return min(pause, _LONGEST_PAUSE_OF_PROBES) if order.intent_id in probes else pause
 
-    def _note_answer(self, order: Order) -> None:
+    def _note_answer(self, order: AnyOrder) -> None:
         """Try all failing orders again if this one was failing: the cloud answers again."""
         with self._changed:
             if order.intent_id in self._failing:
                 failing, self._failing = self._failing, {}
                 self._look_now(lambda each: each.intent_id in failing)
 
-    def _is_given_up(self, order: Order) -> bool:
+    def _is_given_up(self, order: AnyOrder) -> bool:
         """Return whether a later order of the lease makes this one pointless.
 
         There are three cases:
@@ -202,17 +202,17 @@ class Executor:
         """
         with self._changed:
             later = [each for each in self._orders.get(order.lease_id, ()) if each.intent_id > order.intent_id]
-        if order.operation is None:
-            return any(each.operation is None for each in later)
+        if isinstance(order, Removal):
+            return any(isinstance(each, Removal) for each in later)
         kind = order.operation.kind
         return any(
-            each.operation is None
+            isinstance(each, Removal)
             or kind in UNAWAITED
             or (kind is OperationKind.RESUME and each.operation.kind is OperationKind.SUSPEND)
             for each in later
         )
 
-    def _over(self, order: Order, error: StepFailedError | None) -> None:
+    def _over(self, order: AnyOrder, error: StepFailedError | None) -> None:
         with self._changed:
             if self._stopped:
                 return
@@ -224,7 +224,7 @@ class Executor:
 
     # -- waiting -----------------------------------------------------------------------------------------
 
-    def _wait(self, seconds: float, order: Order, step: int, pause: float) -> None:
+    def _wait(self, seconds: float, order: AnyOrder, step: int, pause: float) -> None:
         with self._changed:
             # While the worker had it, it may have been given up, or what it waits for may have happened.
             is_hinted = order.intent_id in self._hinted
@@ -276,3 +276,8 @@ class Executor:
             else:
                 for _, _, written in group:
                     written.set_result(None)
+
+
+def _is_on(order: AnyOrder, host: str | None) -> bool:
+    """Return whether an order concerns a host with this name. A removal knows no hosts."""
+    return not isinstance(order, Removal) and host in order.hosts

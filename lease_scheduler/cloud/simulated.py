@@ -20,6 +20,7 @@ from typing import Any
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.differences import Difference
 from lease_scheduler.cloud.driver import (
+    AnyOrder,
     DriverEvent,
     Expectation,
     Flavor,
@@ -29,13 +30,14 @@ from lease_scheduler.cloud.driver import (
     ImageOrder,
     ImageProgress,
     Order,
+    Removal,
     StepFailedError,
     WaitingClock,
 )
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.cloud.simulated_hypervisors import SimulatedHypervisors
 from lease_scheduler.cloud.simulated_images import SimulatedImages
-from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
+from lease_scheduler.engine.interfaces import EventKind, OperationKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.worker import Worker
 
@@ -55,10 +57,10 @@ _STEPS = {
     # Simulated servers have no disks.
     OperationKind.SNAPSHOT: (),
 }
-_DISCARD = ("delete-servers", "release", "remove-aggregate")
+_REMOVAL = ("delete-servers", "release", "remove-aggregate")
 
-#: State of the servers after each step that changes it.
-_SERVERS_AFTER = {"boot": "active", "unshelve": "active", "shelve": "saved", "delete-servers": "none"}
+#: State of the servers after each step that leaves some.
+_SERVERS_AFTER = {"boot": "active", "unshelve": "active", "shelve": "saved"}
 
 _FLAVORS = {
     str(number): Flavor({"VCPU": vcpus, "MEMORY_MB": memory_mb, "DISK_GB": disk_gb})
@@ -167,11 +169,11 @@ class SimulatedCloud:
         """See ``Driver.clear_carried``."""
         self.images.clear()
 
-    def steps(self, operation: Operation | None) -> tuple[str, ...]:
+    def steps(self, order: AnyOrder) -> tuple[str, ...]:
         """See ``Driver.steps``."""
-        return _DISCARD if operation is None else _STEPS[operation.kind]
+        return _REMOVAL if isinstance(order, Removal) else _STEPS[order.operation.kind]
 
-    def perform(self, order: Order, step: str) -> int | None:
+    def perform(self, order: AnyOrder, step: str) -> int | None:
         """See ``Driver.perform``."""
         with self._lock:
             self._database.execute("BEGIN")
@@ -183,19 +185,25 @@ class SimulatedCloud:
             self._database.execute("COMMIT")
             return again
 
-    def _perform(self, order: Order, step: str) -> int | None:
+    def _perform(self, order: AnyOrder, step: str) -> int | None:
         lease_id = order.lease_id
         if step == "remove-aggregate":
             self._database.execute("DELETE FROM leases WHERE id = ?", (lease_id,))
-        elif step == "aggregate":
-            self._put_aggregate(order)
         elif step == "release":
             self._database.execute("DELETE FROM held WHERE lease_id = ?", (lease_id,))
+        elif isinstance(order, Removal):
+            self._delete_servers(lease_id)
+        elif step == "aggregate":
+            self._put_aggregate(order)
         elif step == "hold":
             return self._hold(order)
         else:
             return self._change_servers(order, step)
         return None
+
+    def _delete_servers(self, lease_id: str) -> None:
+        self._database.execute("DELETE FROM work WHERE lease_id = ?", (lease_id,))
+        self._database.execute("UPDATE leases SET servers = 'none' WHERE id = ?", (lease_id,))
 
     def _put_aggregate(self, order: Order) -> None:
         self._database.execute(
@@ -206,7 +214,6 @@ class SimulatedCloud:
 
     def _hold(self, order: Order) -> int | None:
         """Hold what the lease needs. Return the instant of the next attempt if it is not free yet, or None."""
-        assert order.request is not None
         self._database.execute("DELETE FROM held WHERE lease_id = ?", (order.lease_id,))
         for host, needed in held_by_host(order.request, order.hosts).items():
             capacity = self._hypervisors.capacity(host)
@@ -225,42 +232,39 @@ class SimulatedCloud:
 
     def _change_servers(self, order: Order, step: str) -> int | None:
         key = (order.intent_id, step)
-        if order.operation is not None:
-            query = "SELECT over FROM timers WHERE intent = ? AND step = ?"
-            row = self._database.execute(query, key).fetchone()
-            if row is None:
-                fetching = self.images.seconds_to_boot(order) if step == "boot" else 0
-                seconds = self._behaviour.operation_seconds(order.operation, fetching, self._random)
-                over = self._now() + seconds
-                self._database.execute("INSERT INTO timers VALUES (?, ?, ?)", (*key, over))
-            else:
-                over = row[0]
-            if over > self._now():
-                return int(over)
-            self._database.execute("DELETE FROM timers WHERE intent = ? AND step = ?", key)
-            if self._behaviour.fails(order.operation.kind, self._random):
-                host = order.hosts[self._random.randrange(len(order.hosts))] if order.hosts else None
-                raise StepFailedError(f"{step} failed on {host}", host)
-        if step in _SERVERS_AFTER:
+        query = "SELECT over FROM timers WHERE intent = ? AND step = ?"
+        row = self._database.execute(query, key).fetchone()
+        if row is None:
+            fetching = self.images.seconds_to_boot(order) if step == "boot" else 0
+            seconds = self._behaviour.operation_seconds(order.operation, fetching, self._random)
+            over = self._now() + seconds
+            self._database.execute("INSERT INTO timers VALUES (?, ?, ?)", (*key, over))
+        else:
+            over = row[0]
+        if over > self._now():
+            return int(over)
+        self._database.execute("DELETE FROM timers WHERE intent = ? AND step = ?", key)
+        if self._behaviour.fails(order.operation.kind, self._random):
+            host = order.hosts[self._random.randrange(len(order.hosts))] if order.hosts else None
+            raise StepFailedError(f"{step} failed on {host}", host)
+        if step == "delete-servers":
+            self._delete_servers(order.lease_id)
+        elif step in _SERVERS_AFTER:
             self._count_work(order, step)
             query = "UPDATE leases SET servers = ? WHERE id = ?"
             self._database.execute(query, (_SERVERS_AFTER[step], order.lease_id))
         return None
 
     def _count_work(self, order: Order, step: str) -> None:
-        now = self._now()
-        if step == "delete-servers":
-            self._database.execute("DELETE FROM work WHERE lease_id = ?", (order.lease_id,))
-        elif step == "shelve":
+        if step == "shelve":
             query = "UPDATE work SET done = done + ? - since, since = NULL WHERE lease_id = ? AND since IS NOT NULL"
-            self._database.execute(query, (order.operation.begun if order.operation else now, order.lease_id))
-        elif order.request is not None and (need := order.request.extras.get("real_duration")):
-            due = order.operation.due if order.operation else now
+            self._database.execute(query, (order.operation.begun, order.lease_id))
+        elif need := order.request.extras.get("real_duration"):
             query = (
                 "INSERT INTO work VALUES (?, ?, 0, ?)"
                 " ON CONFLICT (lease_id) DO UPDATE SET since = excluded.since WHERE work.since IS NULL"
             )
-            self._database.execute(query, (order.lease_id, int(need), max(now, due)))
+            self._database.execute(query, (order.lease_id, int(need), max(self._now(), order.operation.due)))
             self._look_again()
 
     # -- events of the cloud itself ----------------------------------------------------------------------

@@ -36,7 +36,7 @@ class SimulatedImages:
     def seconds_to_boot(self, order: Order) -> float:
         """Return the seconds until each host of a boot has the images of its servers; called with the lock held."""
         bandwidth = self._behaviour.image_bandwidth
-        if bandwidth is None or order.request is None:
+        if bandwidth is None:
             return 0
         now, longest = self._now(), 0.0
         for image, hosts in order.request.images_on(order.hosts).items():

@@ -77,6 +77,7 @@ def api_settings(conf: cfg.ConfigOpts) -> ApiSettings:
     group = conf.api
     return ApiSettings(
         auth=group.auth_strategy,
+        peer_role=group.peer_role or None,
         privacy=group.privacy,
         maximum_body=group.maximum_body,
         maximum_page=group.maximum_limit,

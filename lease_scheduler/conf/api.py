@@ -28,6 +28,13 @@ OPTIONS: list[cfg.Opt] = [
         "the loopback addresses. The embedded service does not authenticate its callers. It therefore refuses "
         "requests with any other name in the Host header, and requests sent by pages of other sites.",
     ),
+    cfg.StrOpt(
+        "peer_role",
+        help="Keystone role of the users that stand for peers: other sites, or gateways to them. The name of such a "
+        "user becomes the origin of the leases that it requests, which admission policies, notifications and metrics "
+        "use. Requests of all other users are local. Without this option, or with auth_strategy = noauth, all requests "
+        "are local.",
+    ),
     cfg.BoolOpt(
         "privacy",
         default=True,

@@ -8,7 +8,7 @@ from enum import Enum
 from itertools import chain, islice
 from typing import Self, TypeVar
 
-from lease_scheduler.model.attributes import Amount, Choice, Flag, Pairs, attribute
+from lease_scheduler.model.attributes import Amount, Choice, Flag, Pairs, Text, attribute
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST, Resources
@@ -216,6 +216,7 @@ class LeaseRequest:
     :ivar moves_others: whether leases that have not started are moved off its hosts, as for maintenance; only for
         reservations that name their hosts
     :ivar extras: further attributes, passed on unchanged
+    :ivar origin: name of the peer, another site or a gateway, on whose behalf the request comes; None if it is local
     :raises InvalidValueError: a field has an invalid value
     """
 
@@ -257,6 +258,7 @@ class LeaseRequest:
             Pairs(64, 64, 1_024), "1.2", shown="1.16", help="Anything to keep with the lease; repeat for more"
         ),
     )
+    origin: str | None = field(default=None, metadata=attribute(Text(255), shown="1.19", is_notified=True))
 
     def __post_init__(self) -> None:
         if not self.nodes and self.kind is not LeaseKind.RESERVATION:

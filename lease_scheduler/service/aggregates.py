@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from lease_scheduler.cloud.driver import Driver, Order
+from lease_scheduler.cloud.driver import AnyOrder, Driver, Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.blazar import INSTANCE_TYPES
 
@@ -15,9 +15,9 @@ LOG = logging.getLogger(__name__)
 _MAKING = frozenset({OperationKind.START, OperationKind.RESUME, OperationKind.ADJUST})
 
 
-def aggregates_made(driver: Driver, order: Order) -> Mapping[str, int]:
+def aggregates_made(driver: Driver, order: AnyOrder) -> Mapping[str, int]:
     """Return reservation -> id of its aggregate, for an order that was carried out; empty if it made none."""
-    if order.document is None or order.operation is None or order.operation.kind not in _MAKING:
+    if isinstance(order, Removal) or order.operation.kind not in _MAKING:
         return {}
     wanted = [each.reservation_id for each in order.document.reservations if each.resource_type in INSTANCE_TYPES]
     if not wanted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from lease_scheduler.cloud.driver import DriverEvent, HostsOccupiedError, Order, StepFailedError
+from lease_scheduler.cloud.driver import AnyOrder, DriverEvent, HostsOccupiedError, Removal, StepFailedError
 from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, EventKind, OperationKind
 from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.records.intents import Intent
@@ -30,28 +30,29 @@ class CloudReports:
         self._is_busy = is_busy
         self._occupied_alarm = OccupiedAlarm(site.transaction, site.work.notify, site.work.leases.__contains__)
 
-    def over(self, order: Order, error: StepFailedError | None) -> None:
+    def over(self, order: AnyOrder, error: StepFailedError | None) -> None:
         """Report that an order has ended. Called by the executor from one of its workers.
 
         :param error: why the order failed, or None if it succeeded
         """
-        intent = Intent(order.intent_id, order.lease_id, order.operation)
+        operation, is_partial = (None, False) if isinstance(order, Removal) else (order.operation, bool(order.without))
+        intent = Intent(order.intent_id, order.lease_id, operation)
         now = self._site.clock.now()
         event: CloudEvent | None = None
-        if order.operation is None or order.operation.kind in UNAWAITED:
+        if operation is None or operation.kind in UNAWAITED:
             # The engine does not wait for these orders.
             if isinstance(error, HostsOccupiedError):
                 event = self._refused(order, error, now)
             elif error is not None:
                 LOG.error("lease %s: an order that the engine does not wait for has failed: %s", order.lease_id, error)
-            elif order.operation is not None and order.operation.kind is OperationKind.ADJUST and not order.without:
+            elif operation is not None and operation.kind is OperationKind.ADJUST and not is_partial:
                 event = CloudEvent(EventKind.ADJUSTED, now, order.lease_id)
         elif error is None:
             event = CloudEvent(EventKind.COMPLETED, now, order.lease_id)
         elif isinstance(error, HostsOccupiedError):
             event = self._refused(order, error, now)
         else:
-            LOG.warning("lease %s: %s has failed: %s", order.lease_id, order.operation.kind.value, error)
+            LOG.warning("lease %s: %s has failed: %s", order.lease_id, operation.kind.value, error)
             host = None if error.host is None else self._site.engine.site.index.get(error.host)
             event = CloudEvent(EventKind.FAILED, now, order.lease_id, host, str(error), gives_up=error.gives_up)
         aggregates = {} if error is not None else aggregates_made(self._site.driver, order)
@@ -61,10 +62,10 @@ class CloudReports:
         self._wake()
         if isinstance(error, HostsOccupiedError):
             self._occupied_alarm.raise_for(order.lease_id, error, now)
-        elif error is None and order.operation is not None and not order.without:
+        elif error is None and operation is not None and not is_partial:
             self._occupied_alarm.forget(order.lease_id)
 
-    def _refused(self, order: Order, error: HostsOccupiedError, now: int) -> CloudEvent:
+    def _refused(self, order: AnyOrder, error: HostsOccupiedError, now: int) -> CloudEvent:
         """Return the event that a lease does not get some hosts, because other servers are on them."""
         index = self._site.engine.site.index
         occupied = frozenset(index[host] for host in error.servers if host in index)

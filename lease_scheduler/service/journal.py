@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
-from lease_scheduler.cloud.driver import Order
+from lease_scheduler.cloud.driver import AnyOrder, Removal
 from lease_scheduler.records.writes import StoreChanges
 
 LOG = logging.getLogger(__name__)
@@ -14,7 +14,7 @@ LOG = logging.getLogger(__name__)
 _MOST_NAMED = 8
 
 
-def log_written(changes: StoreChanges, orders: Iterable[Order]) -> None:
+def log_written(changes: StoreChanges, orders: Iterable[AnyOrder]) -> None:
     """Log the transitions that were written, and the orders that the cloud gets next.
 
     :param orders: the orders that follow from the changes
@@ -23,7 +23,7 @@ def log_written(changes: StoreChanges, orders: Iterable[Order]) -> None:
         reason = f": {entry.reason}" if entry.reason else ""
         LOG.info("lease %s was %s and is %s%s", entry.lease_id, entry.before, entry.after, reason)
     for order in orders:
-        if order.operation is None:
+        if isinstance(order, Removal):
             LOG.info("lease %s: everything that it has in the cloud is removed", order.lease_id)
         else:
             LOG.info("lease %s: %s on %s", order.lease_id, order.operation.kind.value, _named(order.hosts))

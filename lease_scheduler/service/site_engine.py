@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lease_scheduler.cloud.driver import Order
+from lease_scheduler.cloud.driver import AnyOrder
 from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.records.writes import StoreChanges
@@ -52,8 +52,9 @@ class SiteEngine:
         """
         plan = self.plan
         with plan.lock:
+            nothing_new = StoreChanges(plan.work.now)
             for intent in plan.work.intents.open_intents():
-                self.executor.submit(order_of(intent, plan.work, plan.engine.site))
+                self.executor.submit(order_of(intent, plan.work, plan.engine.site, nothing_new))
         self._ends.start(plan.engine.live_leases())
         self._observer = observer
         # A comparison with a slow cloud must not delay what is due.
@@ -79,7 +80,7 @@ class SiteEngine:
     def _watch(self) -> None:
         self.plan.driver.start(self.reports.happened, self._observer)
 
-    def _carry_out(self, changes: StoreChanges, orders: Sequence[Order]) -> None:
+    def _carry_out(self, changes: StoreChanges, orders: Sequence[AnyOrder]) -> None:
         for lease in changes.leases.values():
             self._ends.note(lease)
         if changes.messages:

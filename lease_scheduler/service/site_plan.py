@@ -10,7 +10,7 @@ from dataclasses import replace
 from threading import Condition, RLock
 from typing import Any
 
-from lease_scheduler.cloud.driver import Driver, Order, WaitingClock
+from lease_scheduler.cloud.driver import AnyOrder, Driver, WaitingClock
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, StoreFullError
 from lease_scheduler.model.lease import Lease
@@ -71,7 +71,7 @@ class SitePlan:
     ) -> None:
         self.store, self.driver, self.clock, self.options = store, driver, clock, options
         self.metrics = (metrics or EngineMetrics()).events
-        self.carry_out: Callable[[StoreChanges, Sequence[Order]], None] = lambda changes, orders: None
+        self.carry_out: Callable[[StoreChanges, Sequence[AnyOrder]], None] = lambda changes, orders: None
         self.bring: Callable[[Transfer], None] = lambda transfer: None
         self._on_broken = on_broken
         self._seen: Observation | None = None

@@ -54,7 +54,7 @@ class UnitOfWork:
         self.documents: dict[str, LeaseDocument] = {}
         self.leases: dict[str, Lease] = {}
         self._counts: Counter[str] = Counter()
-        self._refusals: Counter[LeaseKind] = Counter()
+        self._refusals: Counter[tuple[LeaseKind, str | None]] = Counter()
         #: Leases whose terms cannot be kept, with their documents, until replacements are offered.
         self.lost_terms: dict[str, tuple[Lease, LeaseDocument]] = {}
         self._changes = StoreChanges(0)
@@ -134,7 +134,8 @@ class UnitOfWork:
         refused = [lease_id for lease_id, lease in changes.leases.items() if self._was_refused(lease)]
         self._new.clear()
         for lease_id in refused:
-            self._refusals[changes.leases.pop(lease_id).kind] += 1
+            request = changes.leases.pop(lease_id).request
+            self._refusals[request.kind, request.origin] += 1
         gone = set(refused)
         changes.transitions = [entry for entry in changes.transitions if entry.lease_id not in gone]
         changes.messages = [entry for entry in changes.messages if entry.payload.get("lease_id") not in gone]
@@ -154,8 +155,8 @@ class UnitOfWork:
         changes.begun = begun
         return changes, begun
 
-    def take_counts(self) -> tuple[Counter[str], Counter[LeaseKind]]:
-        """Return the counters of the engine, and the refused requests by kind, since the last call."""
+    def take_counts(self) -> tuple[Counter[str], Counter[tuple[LeaseKind, str | None]]]:
+        """Return the counters of the engine, and the refused requests by kind and origin, since the last call."""
         counts, self._counts = self._counts, Counter()
         refusals, self._refusals = self._refusals, Counter()
         return counts, refusals

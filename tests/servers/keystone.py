@@ -69,6 +69,10 @@ class Keystone(WsgiServer):
         (found,) = self.ask("GET", f"roles?name={role}")["roles"]
         self.ask("PUT", f"projects/{project_id}/users/{user_id}/roles/{found['id']}")
 
+    def role(self, name: str) -> str:
+        """Create a role and return its full name."""
+        return str(self._new("role", name=f"{name}-{uuid.uuid4().hex}")["name"])
+
     def ensure_user(self, name: str, project: str, roles: Sequence[str]) -> User:
         """Return a user of exactly this name with roles in a project of exactly this name; create what is missing."""
         project_id = str(self._ensure("project", project)["id"])

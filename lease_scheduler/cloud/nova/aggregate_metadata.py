@@ -138,7 +138,6 @@ def own_metadata(order: Order, vms: int, *, exclusive: bool) -> dict[str, str]:
 
     :param vms: number of VMs that it is known to have had
     """
-    assert order.request is not None
     return {
         **lease_metadata(order, exclusive=exclusive),
         **_document_metadata(order),
@@ -149,7 +148,6 @@ def own_metadata(order: Order, vms: int, *, exclusive: bool) -> dict[str, str]:
 
 def lease_metadata(order: Order, *, exclusive: bool) -> dict[str, str]:
     """Return the metadata that every aggregate of a lease has for the filter."""
-    assert order.request is not None and order.document is not None
     return {
         metadata.LEASE_ID: order.lease_id,
         metadata.PROJECT_ID: order.document.project_id,
@@ -160,7 +158,6 @@ def lease_metadata(order: Order, *, exclusive: bool) -> dict[str, str]:
 
 
 def _document_metadata(order: Order) -> dict[str, str]:
-    assert order.document is not None
     document = order.document
     said = {_USER_ID: document.user_id, _MANAGED: str(bool(document.servers)).lower()}
     if lease_parts.addresses(order):

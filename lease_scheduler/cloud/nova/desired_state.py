@@ -92,8 +92,6 @@ def server(lease_id: str, number: int | None) -> str:
 
 
 def _trust_and_groups(order: Order) -> Iterable[Item]:
-    if order.document is None:
-        return
     if order.document.trust_id is not None:
         yield Item(Kind.TRUST, order.document.trust_id, order.lease_id)
     for group in sorted(order.document.server_groups):
@@ -161,7 +159,6 @@ def _held(order: Order, known: Known) -> Iterable[Item]:
 
 
 def _flavors(order: Order, known: Known) -> Iterable[Item]:
-    assert order.document is not None
     for flavor in flavors_of(order, known.labels):
         name = flavor.labels.flavor_id
         inside = (Kind.FLAVOR, name)
@@ -176,7 +173,6 @@ def _size(flavor: WantedFlavor) -> dict[str, str]:
 
 
 def _servers(order: Order, known: Known) -> Iterable[Item]:
-    assert order.document is not None
     if order.document.servers:
         for each in wanted_servers(order, known.labels):
             contents = {"name": each.name}

@@ -11,6 +11,7 @@ from keystoneauth1.adapter import Adapter
 
 from lease_scheduler.cloud.differences import Difference, Presence
 from lease_scheduler.cloud.driver import (
+    AnyOrder,
     DriverEvent,
     Expectation,
     Flavor,
@@ -19,7 +20,6 @@ from lease_scheduler.cloud.driver import (
     ImageFacts,
     ImageOrder,
     ImageProgress,
-    Order,
     WaitingClock,
 )
 from lease_scheduler.cloud.nova.addresses import Addresses
@@ -55,7 +55,6 @@ from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.cloud.nova.vacancy import Vacancy
 from lease_scheduler.cloud.nova.watcher import Watcher
 from lease_scheduler.cloud.observations import AggregateChange, Observer, Stranger
-from lease_scheduler.engine.interfaces import Operation
 
 #: Makes a watcher from hosts, flavors, a test whether a lease is managed, and the names of the hosts of the pool.
 MakeWatcher = Callable[[Hosts, FlavorCatalogue, Callable[[str], bool], Callable[[], Collection[str]]], Watcher]
@@ -197,11 +196,11 @@ class NovaDriver:
             else make_watcher(hosts, flavors, self._is_managed, lambda: self._pool)
         )
 
-    def steps(self, operation: Operation | None) -> tuple[str, ...]:
+    def steps(self, order: AnyOrder) -> tuple[str, ...]:
         """See ``Driver.steps``."""
-        return self._steps.names(operation)
+        return self._steps.names(order)
 
-    def perform(self, order: Order, step: str) -> int | None:
+    def perform(self, order: AnyOrder, step: str) -> int | None:
         """See ``Driver.perform``."""
         if self._steps.perform(order, step):
             return None

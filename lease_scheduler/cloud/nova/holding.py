@@ -77,7 +77,6 @@ class Holding:
         for host, totals in slots.items():
             provider_id, parent_id = names.slots_provider_id(host), self._nodes.node(host).provider_id
             self._placement.ensure_slots(provider_id, names.slots_provider(host), parent_id, totals)
-        assert order.document is not None
         for wanted in flavors_of(order, labels):
             self._flavors.ensure(order.lease_id, wanted, order.document.project_id)
         return True
@@ -85,11 +84,10 @@ class Holding:
     def _hold_all(
         self, order: Order, shared: Sequence[lease_parts.Vm], to_hold: Sequence[lease_parts.Vm], waited: int
     ) -> bool:
-        assert order.document is not None
         for vm in shared:
             if vm not in to_hold:
                 self._placement.release(names.consumer(order.lease_id, vm.number))
-        runs_already = order.operation is not None and order.operation.kind is OperationKind.ADJUST
+        runs_already = order.operation.kind is OperationKind.ADJUST
         new: list[tuple[lease_parts.Vm, Amounts]] = []
         try:
             for vm in to_hold:
@@ -119,7 +117,6 @@ class Holding:
         return True
 
     def _hold(self, order: Order, vm: lease_parts.Vm, amounts: Amounts) -> Amounts | None:
-        assert order.document is not None
         consumer_id = names.consumer(order.lease_id, vm.number)
         return self._placement.hold(consumer_id, amounts, order.document.project_id, order.document.user_id)
 
@@ -198,7 +195,6 @@ class Holding:
 
 def flavors_of(order: Order, labels: Mapping[int, Labels]) -> list[WantedFlavor]:
     """Return the flavors that a lease has while it runs."""
-    assert order.request is not None and order.document is not None
     found = lease_parts.vms(order)
     first_of_set = {vm.node_set: vm for vm in reversed(found)}
     flavors = []

@@ -71,7 +71,6 @@ def vms(order: Order) -> list[Vm]:
 
 def planned_vms(order: Order) -> list[Vm]:
     """Return all VMs of a lease, including those whose hosts it is without at present."""
-    assert order.request is not None
     nodes = [
         (number, node_set.resources)
         for number, node_set in enumerate(order.request.nodes)
@@ -127,7 +126,7 @@ def _reservations(order: Order) -> list[tuple[ReservationRecord, range]]:
     """Return the reservations of a lease with the numbers of their node sets."""
     found = []
     first = 0
-    for record in order.document.reservations if order.document is not None else ():
+    for record in order.document.reservations:
         found.append((record, range(first, first + record.node_sets)))
         first += record.node_sets
     return found

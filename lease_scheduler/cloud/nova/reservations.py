@@ -89,7 +89,6 @@ class Reservations:
         This does not change while the lease lasts, even if the operator changes the option. Only if the aggregates of
         the lease are deleted, the present option counts.
         """
-        assert order.request is not None and order.operation is not None
         look = find or self._aggregates.find
         own = [aggregate for name in _own_names(order) if (aggregate := look(name)) is not None]
         if order.operation.kind is OperationKind.START or not own:
@@ -129,7 +128,6 @@ class Reservations:
 
         :param find: returns aggregates by name; None asks Nova
         """
-        assert order.request is not None
         found = {number: names.labels(order.lease_id, number) for number in range(len(order.request.nodes))}
         for part, aggregate in self.parts(order, find):
             if part.has_whole_hosts:
@@ -217,7 +215,6 @@ class Reservations:
         :return: whether that is done
         :raises StepFailedError: a host has another availability zone
         """
-        assert order.operation is not None
         is_over = True
         for part, _ in self.parts(order):
             if not part.has_whole_hosts:
@@ -273,7 +270,6 @@ class Reservations:
 
 def said_by(order: Order, part: LeasePart) -> dict[str, str]:
     """Return the metadata of the aggregate of a reservation, apart from what changes while the lease runs."""
-    assert order.document is not None
     said = lease_metadata(order, exclusive=part.has_whole_hosts)
     said |= {NAMED_BY: part.reservation_id, metadata.BLAZAR_OWNER: order.document.project_id}
     if not part.has_whole_hosts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from lease_scheduler.cloud.driver import HostsOccupiedError, Order, WaitingClock
+from lease_scheduler.cloud.driver import AnyOrder, HostsOccupiedError, Order, Removal, WaitingClock
 from lease_scheduler.cloud.nova import lease_parts, names
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.addresses import Addresses
@@ -24,7 +24,7 @@ from lease_scheduler.cloud.nova.server import service
 from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers, WantedServer
 from lease_scheduler.cloud.nova.vacancy import Vacancy
-from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.lease import PreemptionMode
 
 _STEPS = {
@@ -39,7 +39,7 @@ _STEPS = {
     # not available. The second time clears servers that came in between.
     OperationKind.ADJUST: ("vacate", "join", "vacate", "enter", "hold", "open", "follow", "aggregate", "boot"),
 }
-_DISCARD = ("close", "snapshot", "delete-servers", "leave", "release", "remove")
+_REMOVAL = ("close", "snapshot", "delete-servers", "leave", "release", "remove")
 
 #: Steps that wait only for servers. Nova notifies when these are ready.
 ANNOUNCED = frozenset({"boot", "put-away", "bring-back"})
@@ -90,7 +90,16 @@ class OperationSteps:
         self._addresses = addresses
         self._server_groups = server_groups
         self._end_trust = end_trust
+        self._clearing: Mapping[str, Callable[[AnyOrder], bool]] = {
+            "close": self._close,
+            "snapshot": self._snapshot,
+            "delete-servers": self._delete_servers,
+            "leave": self._leave,
+            "release": self._release,
+            "remove": self._remove,
+        }
         self._perform: Mapping[str, Callable[[Order], bool]] = {
+            **self._clearing,
             "aggregate": self._aggregate,
             "vacate": self._vacate,
             "enter": reservations.enter,
@@ -98,36 +107,29 @@ class OperationSteps:
             "addresses": self._take_addresses,
             "boot": self._boot,
             "open": self._open,
-            "close": self._close,
             "put-away": self._put_away,
             "bring-back": self._bring_back,
             "move-off": self._move_off,
             "join": self._join,
             "follow": self._follow,
             "keep": self._keep,
-            "snapshot": self._snapshot,
             "image": self._image,
-            "delete-servers": self._delete_servers,
-            "leave": self._leave,
-            "release": self._release,
-            "remove": self._remove,
         }
 
     @staticmethod
-    def names(operation: Operation | None) -> tuple[str, ...]:
-        """Return the steps of an operation, in order. None stands for destroying all of a lease."""
-        return _DISCARD if operation is None else _STEPS[operation.kind]
+    def names(order: AnyOrder) -> tuple[str, ...]:
+        """Return the steps of an order, in the order in which they are done."""
+        return _REMOVAL if isinstance(order, Removal) else _STEPS[order.operation.kind]
 
-    def perform(self, order: Order, name: str) -> bool:
+    def perform(self, order: AnyOrder, name: str) -> bool:
         """Do a step. Return whether it is done.
 
         :raises StepFailedError: it cannot be done there
         """
-        return self._perform[name](order)
+        return self._clearing[name](order) if isinstance(order, Removal) else self._perform[name](order)
 
     def _late(self, order: Order) -> int:
         """Return the seconds since the planned end of an operation, negative before it."""
-        assert order.operation is not None
         return self._clock.now() - order.operation.due
 
     # -- hosts -----------------------------------------------------------------------------------------------
@@ -141,7 +143,6 @@ class OperationSteps:
             planned[False] |= in_use
         self._lease_aggregates.write(order, planned, known)
         self._reservations.describe(order, exactly=True, is_new=known is None)
-        assert order.operation is not None
         if order.operation.kind is OperationKind.ADJUST:
             self._ends.write(order.lease_id, _reservations(order))
         else:
@@ -185,7 +186,7 @@ class OperationSteps:
         if not self._reservations.clear(order, self._nodes.services(hosts), lambda each: self._shelve(each, late)):
             return False
         # A lease that runs has servers there.
-        own = order.document.project_id if self._is_running(order) and order.document is not None else None
+        own = order.document.project_id if order.operation.kind is OperationKind.ADJUST else None
         leaving = self._leaving(order.lease_id)
         vacated, occupied = [], {}
         # All hosts in each call, because one after the other would take much longer.
@@ -201,28 +202,23 @@ class OperationSteps:
         # While the lease runs, servers may always be on their way to its hosts: its own.
         return all(vacated) and (own is not None or self._vacancy.is_certain(order.lease_id, providers))
 
-    @staticmethod
-    def _is_running(order: Order) -> bool:
-        return order.operation is not None and order.operation.kind is OperationKind.ADJUST
-
     def _leaving(self, lease_id: str) -> frozenset[tuple[str, str]]:
         """Return the compute services that other leases still have for themselves, with the leases' projects."""
         others = (known for known in self._lease_aggregates.all().values() if known.lease_id != lease_id)
         return frozenset((service, known.project_id) for known in others for service in known.exclusive)
 
     def _hold(self, order: Order) -> bool:
-        assert order.operation is not None
         return self._holding.hold(order, self._clock.now() - order.operation.begun)
 
     def _shelve(self, servers: Iterable[Any], late: int) -> bool:
         return self._preemption.put_away(servers, PreemptionMode.SHELVE, late)
 
-    def _leave(self, order: Order) -> bool:
+    def _leave(self, order: AnyOrder) -> bool:
         """Move the hosts back to the aggregate and zone that they have without a reservation."""
         known = self._lease_aggregates.known(order.lease_id)
         return known is None or self._reservations.leave(known)
 
-    def _release(self, order: Order) -> bool:
+    def _release(self, order: AnyOrder) -> bool:
         """Release the hosts and floating IPs of the lease."""
         known = self._lease_aggregates.known(order.lease_id)
         if known is None:
@@ -230,14 +226,14 @@ class OperationSteps:
         if known.addresses:
             self._addresses.remove(order.lease_id)
         in_use = self._holding.leave(known, known.shared)
-        is_suspended = order.operation is not None and order.operation.kind is OperationKind.SUSPEND
+        is_suspended = isinstance(order, Order) and order.operation.kind is OperationKind.SUSPEND
         if in_use and not is_suspended:
             # Nova has not released yet what deleted servers had.
             return False
         self._lease_aggregates.leave(order.lease_id, SAVED if is_suspended else NONE, in_use)
         return True
 
-    def _remove(self, order: Order) -> bool:
+    def _remove(self, order: AnyOrder) -> bool:
         """Remove all of the lease, apart from what it needs if it starts once more."""
         known = self._lease_aggregates.known(order.lease_id)
         if known is not None:
@@ -251,21 +247,17 @@ class OperationSteps:
         self._ends.forget(order.lease_id)
         return True
 
-    def _give_back(self, order: Order, known: Known | None) -> None:
+    def _give_back(self, order: AnyOrder, known: Known | None) -> None:
         """Delete the trust and the server groups of a lease, whether it has started or not."""
-        trusts = {known.trust_id} if known is not None else set()
-        groups = set(known.server_groups) if known is not None else set()
-        if order.document is not None:
-            trusts.add(order.document.trust_id)
-            groups |= order.document.server_groups
-        for trust_id in trusts - {None}:
-            assert trust_id is not None
+        described = [each for each in (known, order.document) if each is not None]
+        trusts = {each.trust_id for each in described if each.trust_id is not None}
+        groups = {group for each in described for group in each.server_groups}
+        for trust_id in trusts:
             self._end_trust(trust_id)
         self._server_groups.remove(sorted(groups))
 
     def _take_addresses(self, order: Order) -> bool:
         """Give the project the floating IPs of the lease."""
-        assert order.document is not None
         for found in lease_parts.addresses(order):
             self._addresses.ensure(
                 order.lease_id, found.reservation_id, found.network_id, found.address, order.document.project_id
@@ -280,14 +272,14 @@ class OperationSteps:
         self._set_begin(order, str(order.start), ACTIVE)
         return True
 
-    def _close(self, order: Order) -> bool:
+    def _close(self, order: AnyOrder) -> bool:
         """Let no server of the lease start any more."""
         self._set_begin(order, NEVER)
         # nova-scheduler learns of that a moment later.
         self._vacancy.note_end(order.lease_id)
         return True
 
-    def _set_begin(self, order: Order, instant: str, servers: str | None = None) -> None:
+    def _set_begin(self, order: AnyOrder, instant: str, servers: str | None = None) -> None:
         known = self._lease_aggregates.known(order.lease_id)
         if known is not None:
             self._reservations.set_begin(known.reservations, instant)
@@ -297,13 +289,12 @@ class OperationSteps:
 
     def _boot(self, order: Order) -> bool:
         """Boot the servers of a managed lease."""
-        assert order.document is not None
         if not order.document.servers:
             return True
         # The filter admits servers of the lease only after its start, so the start is set to 0 now.
         self._set_begin(order, "0")
         wanted = wanted_servers(order, self._reservations.labels(order))
-        if order.operation is not None and order.operation.kind is OperationKind.ADJUST:
+        if order.operation.kind is OperationKind.ADJUST:
             present = {of.number(each) for each in self._servers.find(tags=names.tag(order.lease_id))}
             if any(each.number not in present for each in wanted):
                 given_up = self._servers.given_up(order.lease_id, order.document.project_id)
@@ -314,7 +305,6 @@ class OperationSteps:
         known = self._lease_aggregates.known(order.lease_id)
         if known is None:
             return True
-        assert order.request is not None
         found = self._servers_of(known)
         # Servers found by a host that the lease has for itself leave that host, so they need the tag.
         self._servers.mark(found, order.lease_id)
@@ -348,14 +338,14 @@ class OperationSteps:
     def _keep(self, order: Order) -> bool:
         """Detach the servers that outlive the lease."""
         known = self._lease_aggregates.known(order.lease_id)
-        if known is None or order.document is None or order.document.on_end not in (_KEEP, _SHELVE):
+        if known is None or order.document.on_end not in (_KEEP, _SHELVE):
             return True
         found = self._servers_of(known)
         # A server that was resized is not found by its flavor or its host any more.
         self._servers.mark(found, order.lease_id)
         return self._outliving.keep(found, known.exclusive, shelved=order.document.on_end == _SHELVE)
 
-    def _snapshot(self, order: Order) -> bool:
+    def _snapshot(self, order: AnyOrder) -> bool:
         """Make the images that the lease wants at its end, also of servers that could not outlive it."""
         known = self._lease_aggregates.known(order.lease_id)
         if known is None or not self._saving.is_wanted(order):
@@ -367,7 +357,7 @@ class OperationSteps:
         known = self._lease_aggregates.known(order.lease_id)
         return known is None or self._saving.begin(order, self._servers_of(known))
 
-    def _delete_servers(self, order: Order) -> bool:
+    def _delete_servers(self, order: AnyOrder) -> bool:
         known = self._lease_aggregates.known(order.lease_id)
         if known is None:
             found = self._servers.of(order.lease_id, 0)
@@ -387,13 +377,11 @@ class OperationSteps:
 
 
 def _reservations(order: Order) -> list[str]:
-    assert order.document is not None
     return [each.reservation_id for each in order.document.reservations]
 
 
 def wanted_servers(order: Order, labels: Mapping[int, Labels]) -> list[WantedServer]:
     """Return the servers of a managed lease: each template as often as it states, on the VMs of its node set."""
-    assert order.document is not None
     free: dict[int, list[tuple[int, lease_parts.Vm]]] = {}
     for number, vm in lease_parts.places(order):
         free.setdefault(vm.node_set, []).append((number, vm))

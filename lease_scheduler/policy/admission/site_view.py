@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -44,12 +44,22 @@ class SiteView:
     @cached_property
     def live_by_project(self) -> Mapping[str | None, tuple[Lease, ...]]:
         """Live leases of each project; None is the project of leases without one, as in simulations."""
-        return _by_project(self.live)
+        return _grouped(self.live, _project)
 
     @cached_property
     def queued_by_project(self) -> Mapping[str | None, tuple[Lease, ...]]:
         """Queued leases of each project."""
-        return _by_project(self.queued)
+        return _grouped(self.queued, _project)
+
+    @cached_property
+    def live_by_origin(self) -> Mapping[str | None, tuple[Lease, ...]]:
+        """Live leases of each peer; None is the origin of local leases."""
+        return _grouped(self.live, _origin)
+
+    @cached_property
+    def queued_by_origin(self) -> Mapping[str | None, tuple[Lease, ...]]:
+        """Queued leases of each peer; None is the origin of local leases."""
+        return _grouped(self.queued, _origin)
 
     @cached_property
     def capacity(self) -> Resources:
@@ -94,8 +104,16 @@ class SiteView:
         return Resources(dict(zip(self._plan.classes, totals, strict=True)))
 
 
-def _by_project(leases: Iterable[Lease]) -> dict[str | None, tuple[Lease, ...]]:
+def _project(lease: Lease) -> str | None:
+    return lease.request.user
+
+
+def _origin(lease: Lease) -> str | None:
+    return lease.request.origin
+
+
+def _grouped(leases: Iterable[Lease], key: Callable[[Lease], str | None]) -> dict[str | None, tuple[Lease, ...]]:
     found: dict[str | None, list[Lease]] = {}
     for lease in leases:
-        found.setdefault(lease.request.user, []).append(lease)
-    return {project: tuple(each) for project, each in found.items()}
+        found.setdefault(key(lease), []).append(lease)
+    return {name: tuple(each) for name, each in found.items()}

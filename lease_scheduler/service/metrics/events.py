@@ -44,6 +44,10 @@ COUNTED = {
     "failed_transfers": "Transfers of disk images that failed",
 }
 
+#: Label of metrics of leases by origin, and its value for local leases. To Prometheus, an empty label is
+#: no label, so queries for sites without peers do not name it.
+ORIGIN, LOCAL = "origin", ""
+
 _SECONDS = (1, 10, 60, 300, 900, 3_600, 4 * 3_600, 86_400, 3 * 86_400, 7 * 86_400)
 _SLOWDOWNS = (1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 1_000)
 _DURATIONS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -61,11 +65,14 @@ class EventMetrics:
         self._transitions = Counter(
             "lease_scheduler_lease_transitions",
             "Leases that came into a state",
-            ["kind", "state"],
+            ["kind", "state", ORIGIN],
             registry=registry,
         )
         self._refusals = Counter(
-            "lease_scheduler_lease_refusals", "Requests that did not become leases", ["kind"], registry=registry
+            "lease_scheduler_lease_refusals",
+            "Requests that did not become leases",
+            ["kind", ORIGIN],
+            registry=registry,
         )
         self._waits = Histogram(
             "lease_scheduler_lease_wait_seconds",
@@ -140,7 +147,7 @@ class EventMetrics:
         for outcome in ("earned", "undercharged", "rejected", "rejected_by_user"):
             self._revenue.labels(outcome)
         for kind in LeaseKind:
-            self._refusals.labels(kind.value)
+            self._refusals.labels(kind.value, LOCAL)
 
     def planned(self, seconds: float) -> None:
         """Note that something was planned."""
@@ -152,7 +159,7 @@ class EventMetrics:
         for transition in changes.transitions:
             lease = changes.leases.get(transition.lease_id)
             if lease is not None:
-                self._transitions.labels(lease.kind.value, transition.after).inc()
+                self._transitions.labels(lease.kind.value, transition.after, lease.request.origin or LOCAL).inc()
                 self._delays(lease, transition)
         for used in changes.usage:
             self._node_seconds.labels(used.kind, used.phase).inc(used.nodes * (used.end - used.start))
@@ -165,13 +172,16 @@ class EventMetrics:
         waiting = sum(not message.event_type.startswith(FOR_FILTERS) for message in changes.messages)
         self.notifications_waiting.inc(waiting)
 
-    def counted(self, counts: Mapping[str, int], refusals: Counts[LeaseKind]) -> None:
-        """Add what the engine has counted since the last call."""
+    def counted(self, counts: Mapping[str, int], refusals: Counts[tuple[LeaseKind, str | None]]) -> None:
+        """Add what the engine has counted since the last call.
+
+        :param refusals: number of refused requests by kind and origin
+        """
         for name, number in counts.items():
             if name in self._counted:
                 self._counted[name].inc(number)
-        for kind, number in refusals.items():
-            self._refusals.labels(kind.value).inc(number)
+        for (kind, origin), number in refusals.items():
+            self._refusals.labels(kind.value, origin or LOCAL).inc(number)
 
     def _delays(self, lease: Lease, transition: Transition) -> None:
         if transition.after == LeaseState.ACTIVE.value and lease.started == transition.instant:

@@ -19,6 +19,7 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
+from lease_scheduler.service.metrics.events import LOCAL, ORIGIN
 
 _Labels = TypeVar("_Labels", bound=tuple[str, ...])
 
@@ -106,8 +107,8 @@ def _occupied(request: LeaseRequest, reservation: Holding, site: Site) -> dict[s
 
 
 def _leases(leases: Iterable[Lease]) -> Iterator[Metric]:
-    found = Counter((lease.kind.value, lease.state.value) for lease in leases)
-    yield _labelled("lease_scheduler_leases", "Leases that are not over", ["kind", "state"], found)
+    found = Counter((lease.kind.value, lease.state.value, lease.request.origin or LOCAL) for lease in leases)
+    yield _labelled("lease_scheduler_leases", "Leases that are not over", ["kind", "state", ORIGIN], found)
     queue = sum(lease.state in _IN_QUEUE for lease in leases)
     yield GaugeMetricFamily("lease_scheduler_queue_length", "Leases that wait in the queue for their turn", queue)
 
@@ -165,15 +166,18 @@ def _orders(orders: Iterable[Intent], now: int) -> Iterator[Metric]:
 
 
 def _projects(seen: Observation, held_by: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:
-    leases = Counter[tuple[str, str]]()
+    leases = Counter[tuple[str, str, str]]()
     held = Counter[tuple[str, str]]()
     for lease in seen.leases:
         project_id = seen.documents[lease.lease_id].project_id
-        leases[project_id, lease.kind.value] += 1
+        leases[project_id, lease.kind.value, lease.request.origin or LOCAL] += 1
         for name, amount in held_by.get(lease.lease_id, {}).items():
             held[project_id, name] += amount
     yield _labelled(
-        "lease_scheduler_project_leases", "Leases of a project that are not over", ["project_id", "kind"], leases
+        "lease_scheduler_project_leases",
+        "Leases of a project that are not over",
+        ["project_id", "kind", ORIGIN],
+        leases,
     )
     yield _labelled(
         "lease_scheduler_project_resource_held",

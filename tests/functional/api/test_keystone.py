@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import uuid
 import xmlrpc.client
 from collections import Counter
@@ -51,6 +52,9 @@ class Site:
         self.reader = keystone.user("reader", physics, "reader")
         self.stranger = keystone.user("stranger", biology, "member")
         self.admin = keystone.user("operator", keystone.project("operators"), "admin")
+        self.peer_role = keystone.role("lease-peer")
+        self.peer = keystone.user("northern-site", physics, "member")
+        keystone.give_role(self.peer.id, physics, self.peer_role)
         self.programs = Programs(folder, database_url, transport_url, hosts=2, lines=self._lines(port))
         self.engine = self.programs.engine()
         self.log = folder / "api.log"
@@ -59,7 +63,8 @@ class Site:
         self._tokens: dict[str, str] = {}
 
     def _lines(self, port: int) -> str:
-        return f"[api]\nport = {port}\n{self.keystone.middleware(self.service)}http_request_max_retries = 1\n"
+        middleware = self.keystone.middleware(self.service)
+        return f"[api]\nport = {port}\npeer_role = {self.peer_role}\n{middleware}http_request_max_retries = 1\n"
 
     def begin(self) -> None:
         """Wait until the programs answer, and add the hosts to the pool."""
@@ -201,6 +206,33 @@ def test_projects_and_roles(site: Site) -> None:
     for user, lease in ((site.member, ours), (site.admin, theirs)):
         assert site.ask(user, "DELETE", f"leases/{lease['id']}").ok
     assert not site.ids(site.admin, "?all_projects=true") & {ours["id"], theirs["id"]}
+
+
+def test_origin(site: Site) -> None:
+    """The role of peers decides, not the request. A lease keeps its origin, and its project may change and end it."""
+    local, theirs = site.lease(site.member), site.lease(site.peer)
+    assert (local["origin"], theirs["origin"]) == (None, site.peer.name)
+    for user in (site.member, site.peer):
+        for origin in (None, "another"):
+            refused = site.ask(user, "POST", "leases", _body(origin=origin))
+            assert (refused.status_code, refused.json()["field"]) == (400, "origin")
+    claims = {"X-User-Name": site.peer.name, "X-Roles": site.peer_role, "X-Auth-Token": site.token(site.member)}
+    claimed = site.send("POST", "v1/leases", claims, _body())
+    assert (claimed.status_code, claimed.json()["lease"]["origin"]) == (201, None)
+    for user, lease in ((site.member, theirs), (site.peer, local)):
+        refused = site.ask(user, "PUT", f"leases/{lease['id']}", {"origin": "another"})
+        assert (refused.status_code, refused.json()["field"]) == (400, "origin")
+        changed = site.ask(user, "PUT", f"leases/{lease['id']}", {"name": "renamed", "duration": 2 * _DAY})
+        assert changed.json()["lease"]["origin"] == lease["origin"], changed.text
+    start, end = (time.strftime("%Y-%m-%d %H:%M", time.gmtime(time.time() + days * _DAY)) for days in (30, 31))
+    offered = {"name": "offered", "nodes": _body()["nodes"], "hold": True, "start_date": start, "end_date": end}
+    held = site.ask(site.peer, "POST", "quotes", offered).json()["quote"]["lease_id"]
+    accepted = site.ask(site.member, "POST", f"leases/{held}/action", {"accept": {}})
+    assert accepted.json()["lease"]["origin"] == site.peer.name, accepted.text
+    shown = _openstack(site, site.member, "lease", "show", theirs["id"], "--all", "-f", "json")
+    assert json.loads(shown.stdout)["origin"] == site.peer.name, shown.stderr
+    for lease_id in (local["id"], theirs["id"], claimed.json()["lease"]["id"], held):
+        assert site.ask(site.member, "DELETE", f"leases/{lease_id}").ok
 
 
 def test_host_in_use(site: Site) -> None:

@@ -19,7 +19,7 @@ from uuid import UUID, uuid5
 from sqlalchemy import func, select
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
-from lease_scheduler.cloud.driver import Order
+from lease_scheduler.cloud.driver import AnyOrder
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
@@ -99,7 +99,7 @@ class FragileCloud(SimulatedCloud):
 
     boundaries: Boundaries
 
-    def perform(self, order: Order, step: str) -> int | None:
+    def perform(self, order: AnyOrder, step: str) -> int | None:
         self.boundaries.cross()
         again = super().perform(order, step)
         self.boundaries.cross()

@@ -44,12 +44,12 @@ def test_counts_are_equal_to_what_was_done(make: Make) -> None:
 
     def done() -> float:
         found = _scrape(service)
-        return _of(found, "lease_scheduler_lease_transitions_total", kind="immediate", state="done")
+        return _of(found, "lease_scheduler_lease_transitions_total", kind="immediate", state="done", origin="")
 
     assert wait_until(lambda: done() == 3, 60)
     found = _scrape(service)
     assert _of(found, "lease_scheduler_engine_leading") == 1
-    assert _of(found, "lease_scheduler_lease_refusals_total", kind="immediate") == 1
+    assert _of(found, "lease_scheduler_lease_refusals_total", kind="immediate", origin="") == 1
     assert _of(found, "lease_scheduler_lease_wait_seconds_count", kind="immediate") == 3
     assert _of(found, "lease_scheduler_hosts", status="in_service") == 4
     assert _of(found, "lease_scheduler_resource_capacity", resource_class="VCPU") == 32

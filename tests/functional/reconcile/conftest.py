@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.cloud.differences import Difference
-from lease_scheduler.cloud.driver import Expectation, Footprint, Order
+from lease_scheduler.cloud.driver import AnyOrder, Expectation, Footprint
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
@@ -45,9 +45,9 @@ class ForgetfulCloud(SimulatedCloud):
     differing: Sequence[Difference] = ()
     groups: Mapping[str, str] | None = None
     while_looking: Callable[[], None] | None = None
-    before_step: Callable[[Order, str], bool] | None = None
+    before_step: Callable[[AnyOrder, str], bool] | None = None
 
-    def perform(self, order: Order, step: str) -> int | None:
+    def perform(self, order: AnyOrder, step: str) -> int | None:
         if self.before_step is not None and self.before_step(order, step):
             return self._now() + 1
         return super().perform(order, step)
@@ -91,7 +91,7 @@ class Service:
         self,
         folder: Path,
         reconcile_interval: float,
-        before_step: Callable[[Order, str], bool] | None,
+        before_step: Callable[[AnyOrder, str], bool] | None,
         differing: Sequence[Difference],
     ) -> None:
         database = open_database(f"sqlite:///{folder}/service.sqlite")
@@ -141,7 +141,7 @@ def make_service(tmp_path: Path) -> Iterator[Callable[..., Service]]:
 
     def make(
         reconcile_interval: float = HOUR,
-        before_step: Callable[[Order, str], bool] | None = None,
+        before_step: Callable[[AnyOrder, str], bool] | None = None,
         differing: Sequence[Difference] = (),
     ) -> Service:
         made.append(Service(tmp_path, reconcile_interval, before_step, differing))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import uuid4
 
-from lease_scheduler.cloud.driver import Order, StepFailedError
+from lease_scheduler.cloud.driver import AnyOrder, Order, Removal, StepFailedError
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.service.series import SeriesKeeper
 from tests.functional.lease_document import lease_document
@@ -22,12 +22,12 @@ def _far_ahead(service: Service) -> dict[str, int]:
     return {"start": start, "end": start + HOUR}
 
 
-class Removals(list[Order]):
-    """Records the order of removals."""
+class Removals(list[Removal]):
+    """Records removals."""
 
-    def __call__(self, order: Order, step: str) -> bool:
+    def __call__(self, order: AnyOrder, step: str) -> bool:
         """Record a removal; nothing has to wait."""
-        if order.operation is None and order not in self:
+        if isinstance(order, Removal) and order not in self:
             self.append(order)
         return False
 
@@ -71,8 +71,8 @@ def test_a_boot_that_failed(make_service: Callable[..., Service]) -> None:
     removals = Removals()
     failed: list[str] = []
 
-    def fail_once(order: Order, step: str) -> bool:
-        if order.operation is not None and order.operation.kind is OperationKind.START and not failed:
+    def fail_once(order: AnyOrder, step: str) -> bool:
+        if isinstance(order, Order) and order.operation.kind is OperationKind.START and not failed:
             failed.append(step)
             raise StepFailedError("no valid host")
         return removals(order, step)

@@ -50,9 +50,10 @@ def test_what_belongs_to_no_lease_is_destroyed(make_service: Callable[..., Servi
     assert wait_until(service.is_in(lease_id, "active"), LIMIT)
     stray = str(uuid4())
     boot = Operation(OperationKind.START, stray, (1,), 0, 0)
-    for step in service.cloud.steps(boot):
-        request = service.site.work.leases[lease_id].request
-        service.cloud.perform(Order(999_999, stray, boot, ("compute-2",), request), step)
+    request, document = service.site.work.leases[lease_id].request, service.site.work.documents[lease_id]
+    order = Order(999_999, stray, boot, ("compute-2",), request, document)
+    for step in service.cloud.steps(order):
+        service.cloud.perform(order, step)
     assert {footprint.lease_id for footprint in service.cloud.footprints()} == {lease_id, stray}
     assert counted(service.engine.reconciler.reconcile()) == {"destroyed": 1, "gone": 0, "moved": 0}
     assert wait_until(lambda: {footprint.lease_id for footprint in service.cloud.footprints()} == {lease_id}, LIMIT)

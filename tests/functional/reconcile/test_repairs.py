@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 from lease_scheduler.cloud.differences import Difference, Kind, Problem
+from lease_scheduler.cloud.driver import AnyOrder, Order
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.service.reconcile import as_document
 from tests.functional.lease_document import lease_document
@@ -125,8 +126,8 @@ def test_a_server_that_an_operator_deleted_is_made_again(make_service: MakeServi
     """The driver reports only servers that their own project has not deleted."""
     begun: list[str] = []
 
-    def note(order: Any, step: str) -> bool:
-        if order.operation is not None and order.operation.kind is OperationKind.ADJUST:
+    def note(order: AnyOrder, step: str) -> bool:
+        if isinstance(order, Order) and order.operation.kind is OperationKind.ADJUST:
             begun.append(order.lease_id)
         return False
 

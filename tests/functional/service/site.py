@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
-from lease_scheduler.cloud.driver import Order
+from lease_scheduler.cloud.driver import AnyOrder, Removal
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.policy.base import PolicyOptions
@@ -57,8 +57,8 @@ class RecordingCloud(SimulatedCloud):
         super().__init__(path, clock, CloudBehaviour(boot_time=boot_time))
         self.destroyed: list[str | None] = []
 
-    def perform(self, order: Order, step: str) -> int | None:
-        if order.operation is None and step == "remove-aggregate":
+    def perform(self, order: AnyOrder, step: str) -> int | None:
+        if isinstance(order, Removal) and step == "remove-aggregate":
             self.destroyed.append(order.document.trust_id if order.document is not None else None)
         return super().perform(order, step)
 

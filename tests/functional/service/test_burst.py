@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from lease_scheduler.cloud.driver import Hypervisor, Order
+from lease_scheduler.cloud.driver import AnyOrder, Hypervisor
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
@@ -54,7 +54,7 @@ class SlowCloud(SimulatedCloud):
     slow_lease: str
     go_on: Event
 
-    def perform(self, order: Order, step: str) -> int | None:
+    def perform(self, order: AnyOrder, step: str) -> int | None:
         if order.lease_id == self.slow_lease and step == "boot":
             self.go_on.wait(600)
         return super().perform(order, step)

@@ -36,7 +36,7 @@ def test_they_tell_what_was_done(service: Service) -> None:
     planned = service.leases.create({}, service.document(2))["lease_id"]
     with pytest.raises(RefusedError):
         service.leases.create({}, service.document(2, max_price=5.0))
-    assert _value(service, "lease_refusals_total", kind="reservation") == 1
+    assert _value(service, "lease_refusals_total", kind="reservation", origin="") == 1
     assert _value(service, "revenue_total", outcome="rejected") == 5.0
     assert _value(service, "price_rate") == 2.0
     assert wait_until(service.is_in(done, "active"), 30)
@@ -50,7 +50,7 @@ def test_they_tell_what_was_done(service: Service) -> None:
     service.clock.jump(600)
     service.engine.timer.wake()
     assert wait_until(service.is_in(done, "done"), 30)
-    assert _value(service, "lease_transitions_total", kind="best-effort", state="done") == 1
+    assert _value(service, "lease_transitions_total", kind="best-effort", state="done", origin="") == 1
     assert _value(service, "lease_bounded_slowdown_ratio_count", kind="best-effort") == 1
     used = _value(service, "node_seconds_total", kind="best-effort", phase="run")
     assert used is not None
@@ -74,17 +74,17 @@ def test_they_go_on_when_another_one_takes_over(service: Service) -> None:
         name: _value(service, name)
         for name in ("notifications_waiting", "engine_takeovers_total", "transaction_duration_seconds_count")
     }
-    ready = _value(service, "lease_transitions_total", kind="reservation", state="ready")
+    ready = _value(service, "lease_transitions_total", kind="reservation", state="ready", origin="")
     service.restart()
     assert _value(service, "engine_takeovers_total") == (before["engine_takeovers_total"] or 0) + 1
     assert _value(service, "leases", kind="reservation", state="ready") == 1
-    assert _value(service, "lease_transitions_total", kind="reservation", state="ready") == ready == 1
+    assert _value(service, "lease_transitions_total", kind="reservation", state="ready", origin="") == ready == 1
     assert (_value(service, "notifications_waiting") or 0) >= (before["notifications_waiting"] or 1)
     service.leases.create({}, service.document(1, "best-effort", duration=600))
     assert wait_until(_becomes(service, 1, "lease_wait_seconds_count", kind="best-effort"), 30)
     service.metrics.unbind()
     assert _value(service, "leases", kind="reservation", state="ready") is None
-    assert _value(service, "lease_transitions_total", kind="reservation", state="ready") == 1
+    assert _value(service, "lease_transitions_total", kind="reservation", state="ready", origin="") == 1
 
 
 def test_who_asks_does_not_wait_for_an_engine_that_is_busy(service: Service) -> None:

@@ -16,7 +16,7 @@ from nova.tests.functional import integrated_helpers
 from novaclient import client
 from sqlalchemy import Connection, Engine, event
 
-from lease_scheduler.cloud.driver import Order
+from lease_scheduler.cloud.driver import AnyOrder, Order
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.driver import DriverOptions, NovaDriver
 from lease_scheduler.cloud.nova.placement import Placement
@@ -157,7 +157,7 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
 
     def order(
         self,
-        kind: OperationKind | None,
+        kind: OperationKind,
         lease_id: str,
         hosts: tuple[str, ...],
         resources: Resources,
@@ -169,19 +169,16 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
 
         :param late: seconds by which its end has passed
         """
-        if kind is None:
-            return Order(1, lease_id, None)
         operation = Operation(kind, lease_id, tuple(range(len(hosts))), 0, int(time.time()) - late)
         request = LeaseRequest(
             lease_id, LeaseKind.BEST_EFFORT, (NodeSet(len(hosts), resources),), 0, preemption_mode=mode
         )
         document = LeaseDocument(lease_id, "lease", self.project, "user", 0, **said)
-        is_over = kind is OperationKind.STOP
-        return Order(1, lease_id, operation, hosts, request, document, is_over=is_over)
+        return Order(1, lease_id, operation, hosts, request, document)
 
-    def carry_out(self, order: Order) -> None:
+    def carry_out(self, order: AnyOrder) -> None:
         """Carry out all steps of an order."""
-        for step in self.driver.steps(order.operation):
+        for step in self.driver.steps(order):
             for _ in range(self.times):
                 end = time.monotonic() + LIMIT
                 while self.driver.perform(order, step) is not None:

@@ -10,7 +10,7 @@ from uuid import uuid4
 from novaclient import client
 
 from lease_scheduler.cloud.differences import Difference, Problem
-from lease_scheduler.cloud.driver import Order, StepFailedError
+from lease_scheduler.cloud.driver import Order, Removal, StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.driver import DriverOptions, NovaDriver
 from lease_scheduler.cloud.nova.reservations import BlazarOptions
@@ -73,9 +73,7 @@ class _Site(NovaSite):
 
     def again(self, order: Order, kind: OperationKind, *hosts: str) -> Order:
         """Return another order for the same lease."""
-        assert order.operation is not None
-        operation, is_over = replace(order.operation, kind=kind), kind is OperationKind.STOP
-        return replace(order, operation=operation, hosts=hosts or order.hosts, is_over=is_over)
+        return replace(order, operation=replace(order.operation, kind=kind), hosts=hosts or order.hosts)
 
     def aggregate(self, name: str) -> Any:
         """Return the aggregate with a name, or None."""
@@ -157,7 +155,7 @@ class ProfileTest(_Site):
         start = self.lease(OperationKind.START, HOSTS, WHOLE, record)
         flavor = self.flavor()
         for order in (start, self.again(start, OperationKind.STOP)):
-            for step in self.driver.steps(order.operation):
+            for step in self.driver.steps(order):
                 self.assert_no_host(flavor)
                 self.carry_out_step(order, step)
         self.assert_no_host(flavor)
@@ -312,7 +310,7 @@ class ProfileTest(_Site):
         self.boot(instances.reservation_id)
         self.boot(self.flavor(), scheduler_hints={"reservation": hosts.reservation_id})
         for record in (hosts, instances):
-            self.carry_out(self.order(None, record.reservation_id, (), SMALL))
+            self.carry_out(Removal(1, record.reservation_id))
         assert self.nova.servers.list() == []
         assert self.pool() == set(HOSTS)
         self.assert_nothing_is_left()
@@ -442,7 +440,7 @@ class WithoutProfileTest(_Site):
         hints = {"reservation": record.reservation_id}
         assert self.host_of(self.boot(self.flavor(), scheduler_hints=hints)) == "host1"
         self.carry_out(self.again(start, OperationKind.STOP))
-        self.carry_out(self.order(None, stopped.lease_id, (), SMALL))
+        self.carry_out(Removal(1, stopped.lease_id))
         assert self.nova.servers.list() == []
         assert self.pool() == set(HOSTS)
         self.assert_nothing_is_left()

@@ -9,7 +9,7 @@ import time
 from typing import Any
 from uuid import uuid4
 
-from lease_scheduler.cloud.driver import DriverEvent, Order, StepFailedError
+from lease_scheduler.cloud.driver import DriverEvent, Removal, StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.engine.interfaces import EventKind, OperationKind
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
@@ -93,7 +93,7 @@ class DriverTest(NovaSite):
         order = self.order(OperationKind.START, str(uuid4()), ("host1",) * 4, quarter)
         self.carry_out(order)
         assert self.used("host1")["VCPU"] == 40
-        self.carry_out(self.order(None, order.lease_id, (), quarter))
+        self.carry_out(Removal(1, order.lease_id))
         self.assert_nothing_is_left()
 
     def test_a_suspended_lease_comes_back_on_other_hosts(self) -> None:
@@ -111,7 +111,7 @@ class DriverTest(NovaSite):
         assert self.host_of(servers[0]) is None
         self.carry_out(self.order(OperationKind.RESUME, lease_id, ("host2", "host3"), SMALL))
         assert sorted(str(self.host_of(server)) for server in servers) == ["host2", "host3"]
-        self.carry_out(self.order(None, lease_id, (), SMALL))
+        self.carry_out(Removal(1, lease_id))
         assert self.nova.servers.list() == []
         self.assert_nothing_is_left()
 
@@ -215,11 +215,11 @@ class DriverTest(NovaSite):
         record = ReservationRecord("r", "virtual:instance", "r", {"server_group_id": group.id}, 1, 0)
         said: dict[str, Any] = {"trust_id": "trust", "reservations": (record,)}
         self.carry_out(self.order(OperationKind.START, lease_id, ("host1",), SMALL, **said))
-        self.carry_out(self.order(None, lease_id, (), SMALL))
+        self.carry_out(Removal(1, lease_id))
         assert self.trusts_ended == []
         assert [each.id for each in self.nova.server_groups.list()] == [group.id]
         document = LeaseDocument(lease_id, "lease", self.project, "user", 0, **said)
-        self.carry_out(Order(1, lease_id, None, document=document, is_over=True))
+        self.carry_out(Removal(1, lease_id, document, is_over=True))
         assert set(self.trusts_ended) == {"trust"}
         assert self.nova.server_groups.list() == []
 

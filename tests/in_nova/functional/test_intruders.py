@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from lease_scheduler.cloud.driver import HostsOccupiedError, Order
+from lease_scheduler.cloud.driver import HostsOccupiedError, Order, Removal
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.room import IntruderAction, RoomOptions
@@ -333,7 +333,7 @@ class OccupiedTest(_Site):
         order = self.order(OperationKind.START, lease_id, HOSTS, WHOLE)
         error = self.occupied(order, "host2")
         assert error.servers == {"host2": (firm.id,)}
-        self.carry_out(self.order(None, lease_id, (), WHOLE))
+        self.carry_out(Removal(1, lease_id))
         order = self.without(order, "host2")
         self.carry_out(order)
         (footprint,) = self.driver.footprints()
@@ -363,10 +363,10 @@ class OccupiedTest(_Site):
         half = replace_memory(SMALL, 6000)
         lease_id = str(uuid4())
         order = self.order(OperationKind.START, lease_id, ("host1", "host2"), half)
-        begun = replace(order, operation=replace(order.operation, begun=int(time.time()) - 60))  # type: ignore[type-var]
+        begun = replace(order, operation=replace(order.operation, begun=int(time.time()) - 60))
         error = self.occupied(begun, "host2")
         assert error.servers == {"host2": (firm[0].id,)}
-        self.carry_out(self.order(None, lease_id, (), half))
+        self.carry_out(Removal(1, lease_id))
         self.carry_out(self.without(order, "host2"))
         first = self.boot(names.flavor_id(lease_id, 0))
         assert self.host_of(first) == "host1"
@@ -394,7 +394,7 @@ class ShelvedIntrudersTest(_Site):
         first = self.on("host2", "3")
         half = replace_memory(SMALL, 6000)
         order = self.order(OperationKind.START, str(uuid4()), ("host2",), half)
-        self.carry_out(replace(order, operation=replace(order.operation, begun=int(time.time()) - 20)))  # type: ignore[type-var]
+        self.carry_out(replace(order, operation=replace(order.operation, begun=int(time.time()) - 20)))
         assert self.becomes(first, "SHELVED_OFFLOADED")
 
 

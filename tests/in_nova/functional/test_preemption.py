@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from nova import context, objects
 
-from lease_scheduler.cloud.driver import Order, StepFailedError
+from lease_scheduler.cloud.driver import Order, Removal, StepFailedError
 from lease_scheduler.cloud.nova import guests as guest_rules
 from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.lost import LostOptions
@@ -138,7 +138,7 @@ class LostCommandsTest(NovaSite):
     def _carry_out(self, kind: OperationKind, step: str, until_lost: str, mode: PreemptionMode) -> None:
         """Carry out an operation; the first message of a kind that a step sends is lost."""
         order = self.order(kind, self.lease_id, ("host1",), SMALL, mode=mode, **self.said)
-        steps = self.driver.steps(order.operation)
+        steps = self.driver.steps(order)
         for each in steps[: steps.index(step)]:
             self._finish(order, each)
         # Nova has recorded that the server is busy.
@@ -210,7 +210,7 @@ class LostCommandsTest(NovaSite):
 
     def test_the_end_of_a_lease_while_unshelving(self) -> None:
         self._lose_unshelving()
-        self.carry_out(self.order(None, self.lease_id, (), SMALL))
+        self.carry_out(Removal(1, self.lease_id))
         self.assert_nothing_is_left()
 
 

@@ -44,7 +44,7 @@ class RepairTest(NovaSite):
     def adjusted(self, order: Order) -> Order:
         now = int(time.time())
         operation = Operation(OperationKind.ADJUST, order.lease_id, tuple(range(len(order.hosts))), now, now)
-        return replace(order, operation=operation, is_over=False)
+        return replace(order, operation=operation)
 
     def test_nothing_differs_of_a_lease_that_nobody_touched(self) -> None:
         order = self.start()

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from novaclient.exceptions import Forbidden
 
-from lease_scheduler.cloud.driver import Order
+from lease_scheduler.cloud.driver import Order, Removal
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.reservations import BlazarOptions
@@ -56,7 +56,6 @@ class _Saving(NovaSite):
 
     def _ending(self, begun: int | None = None) -> Order:
         order = self.order(OperationKind.STOP, self.lease_id, ("host1",), WHOLE, **self._said)
-        assert order.operation is not None
         return replace(order, operation=replace(order.operation, begun=int(time.time()) if begun is None else begun))
 
     def test_before_the_end(self) -> None:
@@ -218,7 +217,7 @@ class SavingTest(_Saving):
         self.carry_out(self.order(OperationKind.SUSPEND, self.lease_id, ("host1",), SMALL, **said))
         document = LeaseDocument(self.lease_id, "lease", self.project, "user", 0, **said)
         with mock.patch.object(self.glance, "delete"):
-            self.carry_out(Order(1, self.lease_id, None, document=document, is_over=True))
+            self.carry_out(Removal(1, self.lease_id, document, is_over=True))
         assert self.nova.servers.list() == []
         (image,) = self._made()
         assert (image["lease_server"], image["name"]) == (server.id, f"{server.name}-{server.id}")

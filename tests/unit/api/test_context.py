@@ -57,6 +57,46 @@ class TestKeystone:
         assert app.test_client().get("/v1/leases", headers=headers).status_code == 401
 
 
+class TestPeers:
+    """The role of peers is ``Peer``; the identity service writes roles in any case."""
+
+    SETTINGS = ApiSettings(auth="keystone", peer_role="Peer")
+    NAMED = CONFIRMED | {"X-User-Name": "northern-site"}
+
+    @pytest.mark.parametrize(
+        ("settings", "roles", "origin"),
+        [
+            (SETTINGS, "member,peer", "northern-site"),
+            (SETTINGS, "Member,PEER", "northern-site"),
+            (SETTINGS, "member", None),
+            (SETTINGS, "admin", None),
+            # A role that another one implies is not the role of peers.
+            (ApiSettings(auth="keystone", peer_role="member"), "manager", None),
+            (ApiSettings(auth="keystone"), "member,peer", None),
+            # Nothing confirms these headers.
+            (ApiSettings(auth="noauth", peer_role="Peer"), "member,peer", None),
+        ],
+    )
+    def test_whose_requests_have_an_origin(
+        self, build: Build, site: Site, settings: ApiSettings, roles: str, origin: str | None
+    ) -> None:
+        headers = self.NAMED | {"X-Roles": roles}
+        assert build(settings).test_client().post("/v1/leases", json=LEASE, headers=headers).status_code == 201
+        assert site.calls[0][2]["origin"] == origin
+
+    @pytest.mark.parametrize("name", [None, "", "n\xf6rdlich", "x" * 256])
+    def test_a_peer_without_a_usable_name_is_refused(self, build: Build, site: Site, name: str | None) -> None:
+        """It would count as local otherwise."""
+        headers = CONFIRMED | {"X-Roles": "member,peer"} | ({} if name is None else {"X-User-Name": name})
+        answer = build(self.SETTINGS).test_client().post("/v1/leases", json=LEASE, headers=headers)
+        assert (answer.status_code, (answer.json or {})["error_message"].split(":")[0]) == (400, "X-User-Name")
+        assert site.calls == []
+
+    def test_names_of_others_do_not_matter(self, build: Build) -> None:
+        headers = CONFIRMED | {"X-User-Name": "n\xf6rdlich"}
+        assert build(self.SETTINGS).test_client().get("/v1/leases", headers=headers).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("given", "kept"),
     [

@@ -8,9 +8,12 @@ from threading import Event
 
 import pytest
 
-from lease_scheduler.cloud.driver import Order, StepFailedError
+from lease_scheduler.cloud.driver import AnyOrder, Order, Removal, StepFailedError
 from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import Resources
+from lease_scheduler.records.documents import LeaseDocument
 from tests.servers.base import wait_until
 
 _LIMIT = 10.0
@@ -37,10 +40,10 @@ class SlowDriver:
         self.is_written = True
         self.during_first: Callable[[], None] = lambda: None
 
-    def steps(self, operation: Operation | None) -> tuple[str, ...]:
-        return ("discard",) if operation is None else ("wait", "finish")
+    def steps(self, order: AnyOrder) -> tuple[str, ...]:
+        return ("discard",) if isinstance(order, Removal) else ("wait", "finish")
 
-    def perform(self, order: Order, step: str) -> int | None:
+    def perform(self, order: AnyOrder, step: str) -> int | None:
         self.asked.append((order.intent_id, step))
         if self.fails:
             raise StepFailedError("broken", "host")
@@ -62,7 +65,7 @@ def over() -> list[tuple[int, str | None]]:
 
 @pytest.fixture
 def executor(driver: SlowDriver, over: list[tuple[int, str | None]]) -> Iterator[Executor]:
-    def note(order: Order, error: StepFailedError | None) -> None:
+    def note(order: AnyOrder, error: StepFailedError | None) -> None:
         over.append((order.intent_id, None if error is None else str(error)))
         if driver.is_written:
             made.written([order.intent_id])
@@ -72,9 +75,12 @@ def executor(driver: SlowDriver, over: list[tuple[int, str | None]]) -> Iterator
     made.stop()
 
 
-def order(number: int, kind: OperationKind | None, lease_id: str = "lease", host: str = "host-1") -> Order:
-    operation = None if kind is None else Operation(kind, lease_id, (1,), 0, 0)
-    return Order(number, lease_id, operation, (host,))
+def order(number: int, kind: OperationKind | None, lease_id: str = "lease", host: str = "host-1") -> AnyOrder:
+    if kind is None:
+        return Removal(number, lease_id)
+    request = LeaseRequest(lease_id, LeaseKind.BEST_EFFORT, (NodeSet(1, Resources({"VCPU": 1})),), 0)
+    document = LeaseDocument(lease_id, "lease", "project", "user", 0)
+    return Order(number, lease_id, Operation(kind, lease_id, (1,), 0, 0), (host,), request, document)
 
 
 def test_an_order_waits_for_the_one_before(
@@ -194,7 +200,7 @@ class FailingDriver(SlowDriver):
         super().__init__()
         self.is_away = True
 
-    def perform(self, order: Order, step: str) -> int | None:
+    def perform(self, order: AnyOrder, step: str) -> int | None:
         self.asked.append((order.intent_id, step))
         if self.is_away:
             raise ConnectionError("nobody answers")

@@ -9,8 +9,10 @@ from threading import Lock
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.driver import ImageOrder, Order
 from lease_scheduler.cloud.simulated_images import SimulatedImages
+from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.lease import DiskImage, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import Resources
+from lease_scheduler.records.documents import LeaseDocument
 
 #: 30 s at 1,000 Mb/s.
 _IMAGE = DiskImage("x", 3_750)
@@ -18,7 +20,9 @@ _IMAGE = DiskImage("x", 3_750)
 
 def _boot(*hosts: str) -> Order:
     nodes = (NodeSet(len(hosts), Resources({"VCPU": 1})),)
-    return Order(1, "1", None, hosts, LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0, software=_IMAGE))
+    request = LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0, software=_IMAGE)
+    operation = Operation(OperationKind.START, "1", tuple(range(len(hosts))), 0, 0)
+    return Order(1, "1", operation, hosts, request, LeaseDocument("1", "lease", "project", "user", 0))
 
 
 def test_who_boots_waits_for_what_is_missing() -> None:

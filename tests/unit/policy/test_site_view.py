@@ -92,6 +92,18 @@ def test_leases_by_project_without_the_one_that_is_decided_on() -> None:
     assert {project: len(leases) for project, leases in view.queued_by_project.items()} == {"biology": 2}
 
 
+def test_leases_by_origin() -> None:
+    """Local leases are those of the origin None."""
+    plan = _plan()
+    plan.put(Lease(replace(QUEUED[0], lease_id="9", origin="north"), 9).to(LeaseState.PENDING, LeaseState.QUEUED))
+    plan.put(Lease(replace(QUEUED[0], lease_id="10", origin="south"), 10).to(LeaseState.PENDING))
+    view = SiteView(plan, 0)
+    live = {origin: [lease.lease_id for lease in leases] for origin, leases in view.live_by_origin.items()}
+    assert live == {None: ["1", "2", "r"], "north": ["9"]}
+    queued = {origin: [lease.lease_id for lease in leases] for origin, leases in view.queued_by_origin.items()}
+    assert queued == {None: ["1", "2"], "north": ["9"]}
+
+
 @pytest.mark.parametrize(("now", "used"), [(0, 0), (100, 3), (149, 3), (150, 0)])
 def test_what_is_used_now(now: int, used: int) -> None:
     view = SiteView(_plan(), now)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from prometheus_client import CollectorRegistry
 
@@ -19,8 +21,8 @@ def _registry(*, per_project: bool = False) -> CollectorRegistry:
 @pytest.mark.parametrize(
     ("name", "labels", "expected"),
     [
-        ("leases", {"kind": "best-effort", "state": "active"}, 1),
-        ("leases", {"kind": "best-effort", "state": "done"}, None),
+        ("leases", {"kind": "best-effort", "state": "active", "origin": ""}, 1),
+        ("leases", {"kind": "best-effort", "state": "done", "origin": ""}, None),
         ("queue_length", {}, 1),
         ("resource_capacity", {"resource_class": "VCPU"}, 24),
         ("resource_capacity", {"resource_class": "FLOATING_IP"}, 1),
@@ -37,7 +39,7 @@ def _registry(*, per_project: bool = False) -> CollectorRegistry:
         ("order_oldest_age_seconds", {"kind": "suspend"}, 60),
         ("order_oldest_age_seconds", {"kind": "discard"}, None),
         ("price_rate", {}, 1.5),
-        ("project_leases", {"project_id": "red", "kind": "best-effort"}, None),
+        ("project_leases", {"project_id": "red", "kind": "best-effort", "origin": ""}, None),
     ],
 )
 def test_gauges(name: str, labels: dict[str, str], expected: float | None) -> None:
@@ -46,10 +48,23 @@ def test_gauges(name: str, labels: dict[str, str], expected: float | None) -> No
 
 def test_gauges_of_projects_are_there_if_they_are_asked_for() -> None:
     registry = _registry(per_project=True)
-    labels = {"project_id": "red", "kind": "best-effort"}
+    labels = {"project_id": "red", "kind": "best-effort", "origin": ""}
     assert registry.get_sample_value("lease_scheduler_project_leases", labels) == 4
     labels = {"project_id": "red", "resource_class": "VCPU"}
     assert registry.get_sample_value("lease_scheduler_project_resource_held", labels) == 10
+
+
+def test_leases_of_peers_are_counted_by_origin() -> None:
+    registry, metrics, seen = CollectorRegistry(), StateMetrics(per_project=True), observation()
+    first, *others = seen.leases
+    of_peer = replace(first, request=replace(first.request, origin="north"))
+    metrics.look = lambda: replace(seen, leases=(of_peer, *others))
+    registry.register(metrics)
+    for origin, running, in_all in (("north", 1, 1), ("", None, 3)):
+        labels = {"kind": "best-effort", "state": "active", "origin": origin}
+        assert registry.get_sample_value("lease_scheduler_leases", labels) == running
+        labels = {"project_id": "red", "kind": "best-effort", "origin": origin}
+        assert registry.get_sample_value("lease_scheduler_project_leases", labels) == in_all
 
 
 def test_who_does_not_lead_knows_nothing() -> None:

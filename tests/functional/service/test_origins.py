@@ -1,0 +1,61 @@
+"""Leases of peers: the origin stays with the lease and with everything that is offered for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lease_scheduler.model.errors import RefusedError
+from tests.functional.service.site import HOUR, Service
+
+PEER = "northern-site"
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    made = Service(tmp_path, "constant", {})
+    yield made
+    made.close()
+
+
+def test_a_change_and_a_restart_keep_it(service: Service) -> None:
+    of_peer = service.leases.create({}, service.document(origin=PEER))["lease_id"]
+    local = service.leases.create({}, service.document())["lease_id"]
+    end = service.view(of_peer)["end"]
+    for lease_id in (of_peer, local):
+        service.leases.update({}, lease_id, {"end": end + HOUR, "name": "renamed"})
+    service.restart()
+    for lease_id, origin in ((of_peer, PEER), (local, None)):
+        service.leases.update({}, lease_id, {"end": end + 2 * HOUR})
+        assert (service.view(lease_id)["origin"], service.view(lease_id)["name"]) == (origin, "renamed")
+        assert service.site.work.leases[lease_id].request.origin == origin
+
+
+def test_offers_and_counter_offers_have_that_of_the_request(service: Service) -> None:
+    service.leases.create({}, service.document())
+    wanted = service.document(2, origin=PEER)
+    answer = service.negotiations.offer({}, {**wanted, "counter_offers": 2, "flexibility": {}})
+    assert len(answer["counter_offers"]) == 2
+    for offer in answer["counter_offers"]:
+        assert service.view(offer["lease_id"])["origin"] == PEER
+    other = answer["counter_offers"][0]["lease_id"]
+    changed = service.view(other)["start"] + 10 * HOUR
+    service.offers.counter({}, other, {"start": changed, "end": changed + HOUR})
+    assert (service.view(other)["start"], service.view(other)["origin"]) == (changed, PEER)
+    service.offers.accept({}, other)
+    assert service.view(other)["origin"] == PEER
+
+
+def test_requests_and_refusals_are_counted_by_it(service: Service) -> None:
+    for origin in (PEER, None):
+        service.leases.create({}, service.document(origin=origin))
+    with pytest.raises(RefusedError):
+        service.leases.create({}, service.document(9, origin=PEER))
+    value = service.metrics.registry.get_sample_value
+    for origin, refused in ((PEER, 1), ("", 0)):
+        labels = {"kind": "reservation", "origin": origin}
+        assert value("lease_scheduler_lease_refusals_total", labels) == refused
+        labels |= {"state": "ready"}
+        assert value("lease_scheduler_lease_transitions_total", labels) == 1
