@@ -195,15 +195,12 @@ def reshape(
     same_vms = hosts == first.assignment and terms.nodes == lease.request.nodes
     with plan.tentative():
         plan.put(replace(lease, holdings=()))
-        loose = replace(lease, request=terms, holdings=())
+        wanted = _longer_or_shorter(planner, lease, terms, first)
         if same_vms:
-            assignment = first.assignment
-            wanted = _longer_or_shorter(planner, lease, terms, first, now)
             if wanted.end > first.end and not _extended(planner, terms, present, first.end, wanted.end, now):
                 wanted = _suspended_at_its_end(planner, lease, terms, first, now)
             placed = wanted
         else:
-            wanted = _longer_or_shorter(planner, lease, terms, first, now)
             if wanted.end <= now:
                 raise NotPlannableError(f"lease {lease.lease_id}: it ends now and needs no other hosts")
             assignment, in_the_way = hosts_with_room(
@@ -223,13 +220,13 @@ def reshape(
                 placed = cut_by_suspension(planner.context, terms, placed, placed.end + buffer)
                 if placed.run_end <= now:
                     raise NotPlannableError(f"lease {lease.lease_id}: its memory could not be saved in time")
-        value = plan.put(replace(loose, holdings=(placed,)))
+        value = plan.put(replace(lease, request=terms, holdings=(placed,)))
         if terms.kind is LeaseKind.DEADLINE:
             return _with_rest(planner, value, placed, same_vms, now)
         return value
 
 
-def _longer_or_shorter(planner: Planner, lease: Lease, terms: LeaseRequest, first: Holding, now: int) -> Holding:
+def _longer_or_shorter(planner: Planner, lease: Lease, terms: LeaseRequest, first: Holding) -> Holding:
     """Return the present holding with the end that follows from new terms."""
     shutdown = planner.context.suspension.shutdown_time(terms)
     if first.closing is Closing.SHUTDOWN:
@@ -263,8 +260,7 @@ def _extended(planner: Planner, terms: LeaseRequest, present: PresentHosts, star
 
 def _suspended_at_its_end(planner: Planner, lease: Lease, terms: LeaseRequest, first: Holding, now: int) -> Holding:
     context = planner.context
-    fixed = terms.kind.promises_interval
-    if not fixed and context.suspension.may_be_planned_in_parts(terms):
+    if not terms.kind.promises_interval and context.suspension.may_be_planned_in_parts(terms):
         cut = cut_by_suspension(context, terms, first, first.end)
         if cut.run_end > max(now, cut.run_start):
             return cut

@@ -15,7 +15,7 @@ from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.clearing import place_clearing
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.deadline import plan_deadline
+from lease_scheduler.plan.deadline import plan_deadline, requested_start
 from lease_scheduler.plan.displacing import make_room
 from lease_scheduler.plan.earliest_fit import place_soonest
 from lease_scheduler.plan.early_end import pull, pull_deadline_leases, replan_waiting
@@ -298,7 +298,7 @@ class Planner:
         :raises NotPlannableError: it can no longer be done by the deadline; the plan is as it was
         """
         self.plan.pass_to(now)
-        soonest = max(now, lease.offered_until or 0)
+        soonest = requested_start(lease, now)
         if earliest is not None and earliest > soonest:
             with suppress(NotPlannableError), self.plan.tentative():
                 return plan_rest(self.context, lease, earliest)

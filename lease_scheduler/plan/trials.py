@@ -187,7 +187,8 @@ def losing(changes: Iterable[tuple[Lease, Lease]]) -> list[Lease]:
 
 def loses(old: Lease, new: Lease) -> bool:
     """Return whether a lease loses some of its planned run or is interrupted."""
-    return len(new.holdings) > len(old.holdings) or _planned_run(new) < _planned_run(old)
+    starts_over = old.active_since is not None and new.active_since is None
+    return starts_over or len(new.holdings) > len(old.holdings) or _planned_run(new) < _planned_run(old)
 
 
 def kinds_of(leases: Iterable[Lease]) -> Counts:

@@ -13,6 +13,8 @@ from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.plan.changing import Change
+from lease_scheduler.plan.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.transfers.options import TransferOptions
 from lease_scheduler.simulation.invariants import check_plan
@@ -68,7 +70,7 @@ MakeWorld = Callable[..., World]
 @pytest.fixture
 def make_world() -> MakeWorld:
     """``make_world(lease, ..., hosts=2, cloud=CloudBehaviour(...), planning={...}, engine={...}, pricing="free",
-    transfers=TransferOptions(...))``.
+    admission="accept-all", transfers=TransferOptions(...))``.
     """
 
     def make(
@@ -78,6 +80,7 @@ def make_world() -> MakeWorld:
         planning: Mapping[str, Any] | None = None,
         engine: Mapping[str, Any] | None = None,
         pricing: str = "free",
+        admission: str = "accept-all",
         penalty: str = "none",
         policies: Mapping[str, str] | None = None,
         transfers: TransferOptions | None = None,
@@ -88,6 +91,7 @@ def make_world() -> MakeWorld:
             engine=EngineOptions(**(engine or {})),
             cloud=cloud or CloudBehaviour(),
             pricing=pricing,
+            admission=admission,
             penalty=penalty,
             policy_options=policies or {},
             transfers=transfers,
@@ -101,3 +105,37 @@ def request(lease_id: str, kind: LeaseKind, nodes: int = 1, duration: int = 1000
     """Return a request for VMs that fill a host each; best-effort and deadline leases are preemptible."""
     terms.setdefault("preemptible", kind in (LeaseKind.BEST_EFFORT, LeaseKind.DEADLINE))
     return LeaseRequest(lease_id, kind, (NodeSet(nodes, VM),), terms.pop("submitted", 0), duration=duration, **terms)
+
+
+#: A reservation takes the only host from the work at 500 s, and gives it back at 800 s.
+SUSPENDED_WORK = (
+    request("work", LeaseKind.BEST_EFFORT, 1, 1000),
+    request("other", LeaseKind.RESERVATION, 1, 300, submitted=10, start=500),
+)
+
+
+def terms_of(world: World, lease_id: str, nodes: int | None = None, **terms: Any) -> LeaseRequest:
+    """Return the terms of a lease with other values of some."""
+    if nodes is not None:
+        terms["nodes"] = (NodeSet(nodes, VM),)
+    return replace(world[lease_id].request, **terms)
+
+
+def change(world: World, lease_id: str, nodes: int | None = None, **terms: Any) -> Change:
+    """Change some terms of a lease; ``least`` and ``give_up`` are as in ``Engine.change``."""
+    options = {name: terms.pop(name) for name in ("least", "give_up") if name in terms}
+    return world.run.engine.change(lease_id, terms_of(world, lease_id, nodes, **terms), **options)
+
+
+def refused_change(world: World, lease_id: str, nodes: int | None = None, **terms: Any) -> Refusal:
+    """Return why a change is refused; its quote is refused for the same reason, and neither changes anything."""
+    before = world.run.engine.live_leases()
+    least = terms.pop("least", None)
+    asked = terms_of(world, lease_id, nodes, **terms)
+    with pytest.raises(NoPlaceError) as quoted:
+        world.run.engine.quote_change(lease_id, asked, least=least)
+    with pytest.raises(NoPlaceError) as refused:
+        world.run.engine.change(lease_id, asked, least=least)
+    assert refused.value.refusal == quoted.value.refusal
+    assert world.run.engine.live_leases() == before
+    return refused.value.refusal

@@ -7,17 +7,13 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.model.lease import Lease, LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseKind, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.explain import NoPlaceError
 
-from .conftest import MakeWorld, World, request
+from .conftest import MakeWorld, change, request
 
 BEST_EFFORT, RESERVATION, DEADLINE = LeaseKind.BEST_EFFORT, LeaseKind.RESERVATION, LeaseKind.DEADLINE
-
-
-def _change(world: World, lease_id: str, **terms: Any) -> Lease:
-    return world.run.engine.change(lease_id, replace(world[lease_id].request, **terms)).after
 
 
 @pytest.mark.parametrize("kind", [BEST_EFFORT, RESERVATION, DEADLINE])
@@ -31,7 +27,7 @@ def test_what_does_not_concern_its_place_leaves_it_there(make_world: MakeWorld, 
         "preemption_mode": PreemptionMode.DELETE,
         "extras": {"note": "x"},
     }
-    after = _change(world, "1", **changed)
+    after = change(world, "1", **changed).after
     assert after == replace(before, request=replace(before.request, **changed))
     assert world["1"] == after
     assert world.end()["1"].state is LeaseState.DONE
@@ -44,7 +40,7 @@ def test_the_price_stays_to_the_last_digit(make_world: MakeWorld) -> None:
     ).until(200)
     before = world["1"].request
     assert before.price is not None
-    after = _change(world, "1", preemptible=True).request
+    after = change(world, "1", preemptible=True).after.request
     assert (after.price, after.retained) == (before.price, before.retained)
 
 
@@ -55,7 +51,7 @@ def test_who_became_preemptible_gives_way(make_world: MakeWorld) -> None:
         request("3", RESERVATION, 2, 300, start=600, submitted=200),
     ).until(150)
     assert world["2"].state is LeaseState.REJECTED
-    _change(world, "1", preemptible=True)
+    change(world, "1", preemptible=True)
     assert world.until(700)["3"].state is LeaseState.ACTIVE
     assert world.end()["1"].accumulated == 1000
 
@@ -65,7 +61,7 @@ def test_who_is_not_preemptible_any_more_stays(make_world: MakeWorld) -> None:
         request("1", BEST_EFFORT, 2, 1000),
         request("2", RESERVATION, 2, 300, start=600, submitted=200),
     ).until(150)
-    _change(world, "1", preemptible=False)
+    change(world, "1", preemptible=False)
     assert world.until(700)["2"].state is LeaseState.REJECTED
     assert world["1"].state is LeaseState.ACTIVE
 
@@ -79,10 +75,10 @@ def test_who_is_to_be_suspended_cannot_get_out_of_it(make_world: MakeWorld, chan
     ).until(150)
     before = world["1"]
     with pytest.raises(NoPlaceError, match="its hosts are promised to other leases"):
-        _change(world, "1", **changed)
+        change(world, "1", **changed)
     assert world["1"] == before
     # Attributes without influence on that can be changed.
-    assert _change(world, "1", extras={"note": "x"}).holdings == before.holdings
+    assert change(world, "1", extras={"note": "x"}).after.holdings == before.holdings
     assert world.until(700)["2"].state is LeaseState.ACTIVE
     assert world.end()["1"].accumulated == 1000
 
@@ -92,7 +88,7 @@ def test_a_deadline_lease_that_waits_is_planned_anew_when_it_was_to_be_suspended
         request("1", DEADLINE, 2, 1000, start=100, deadline=5000),
         request("2", RESERVATION, 2, 300, start=600, submitted=10),
     ).until(50)
-    after = _change(world, "1", preemptible=False)
+    after = change(world, "1", preemptible=False).after
     assert len(after.holdings) == 1
     assert after.holdings[0].run_end - after.holdings[0].run_start == 1000
     assert world.until(700)["2"].state is LeaseState.ACTIVE
@@ -105,5 +101,5 @@ def test_saved_work_continues_from_where_it_is(make_world: MakeWorld) -> None:
         request("2", RESERVATION, 2, 300, start=600, submitted=100),
     ).until(700)
     with pytest.raises(NoPlaceError, match="its work is saved by suspend, and continues from there"):
-        _change(world, "1", preemption_mode=PreemptionMode.SHELVE)
+        change(world, "1", preemption_mode=PreemptionMode.SHELVE)
     assert world.end()["1"].accumulated == 1000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.plan.present_hosts import PresentHosts
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.host_selection.greedy import GreedySelection
 from lease_scheduler.policy.preemption.by_kind import ByKind
@@ -60,3 +62,14 @@ def make_lease() -> MakeLease:
         return Lease(request, number, LeaseState.PENDING)
 
     return make
+
+
+def running(planner: Planner, lease: Lease, since: int = 0) -> Lease:
+    """Place a lease and mark it as running."""
+    placed = planner.place(lease, since)
+    return planner.plan.put(replace(placed, state=LeaseState.ACTIVE, active_since=since))
+
+
+def present_hosts(lease: Lease) -> PresentHosts:
+    """Return the hosts of a lease as those that its VMs have."""
+    return PresentHosts.of(lease.request, lease.holdings[0].assignment)

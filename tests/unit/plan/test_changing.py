@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseKind, NodeSet
-from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.changing import end_of_work, plan_anew, reshape, staying
+from lease_scheduler.plan.changing import end_of_work, plan_anew, staying
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.present_hosts import PresentHosts
 
-from .conftest import VM, MakeLease, MakePlanner
-
-
-def _running(planner: Planner, lease: Lease, since: int = 0) -> Lease:
-    """Place a lease and mark it as running."""
-    placed = planner.place(lease, since)
-    return planner.plan.put(replace(placed, state=LeaseState.ACTIVE, active_since=since))
-
-
-def _kept(lease: Lease) -> PresentHosts:
-    return PresentHosts.of(lease.request, lease.holdings[0].assignment)
+from .conftest import VM, MakeLease, MakePlanner, present_hosts, running
 
 
 @pytest.mark.parametrize(
@@ -40,6 +29,7 @@ def _kept(lease: Lease) -> PresentHosts:
         ([2, 3], [3, 1], [2], (0, 1, None, 3)),
         ([2], [2, 2], [], (0, 1, None, None)),
         ([2, 1], [2], [], (0, 1)),
+        ([2, 1, 2], [1, 1, 2], [0], (1, 2, 3, 4)),
     ],
 )
 def test_vms_stay_in_their_node_set(
@@ -100,102 +90,6 @@ def test_an_immediate_lease_begins_where_it_was_planned_or_now(
     assert (found.holdings[0].run_start, found.holdings[0].run_end) == (start, start + 300)
 
 
-@pytest.mark.parametrize("duration", [50, 300])
-def test_a_run_gets_longer_or_shorter_on_its_hosts(
-    make_planner: MakePlanner, make_lease: MakeLease, duration: int
-) -> None:
-    planner = make_planner(2, shutdown_time=5)
-    lease = _running(planner, make_lease(LeaseKind.RESERVATION, start=0, duration=100))
-    found = reshape(planner, lease, replace(lease.request, duration=duration), _kept(lease), 10)
-    (holding,) = found.holdings
-    assert (holding.run_start, holding.run_end, holding.end) == (0, duration, duration + 5)
-    assert holding.assignment == lease.holdings[0].assignment
-    assert planner.plan.availability.equals(planner.plan.rebuilt(0))
-
-
-def test_a_longer_reservation_makes_room_behind_its_end(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """Best-effort leases in the way give up their hosts; those of other leases stay."""
-    planner = make_planner(2)
-    lease = _running(planner, make_lease(LeaseKind.RESERVATION, start=0, duration=100))
-    other = planner.place(make_lease(LeaseKind.RESERVATION, start=0, duration=100), 0)
-    victim = planner.place(make_lease(LeaseKind.BEST_EFFORT, nodes=2, duration=500), 100)
-    assert victim.holdings[0].start == 100
-    found = reshape(planner, lease, replace(lease.request, duration=300), _kept(lease), 10)
-    assert found.holdings[0].end == 300
-    assert planner.plan.leases[victim.lease_id].holdings == ()
-    assert planner.plan.leases[other.lease_id] == other
-    assert planner.plan.availability.within_capacity()
-
-
-def test_a_reservation_does_not_get_longer_where_promises_are_in_the_way(
-    make_planner: MakePlanner, make_lease: MakeLease
-) -> None:
-    planner = make_planner(2)
-    lease = _running(planner, make_lease(LeaseKind.RESERVATION, nodes=2, start=0, duration=100))
-    planner.place(make_lease(LeaseKind.RESERVATION, nodes=1, start=100, duration=100), 0)
-    with pytest.raises(NotPlannableError, match="its hosts are promised to others when it was to end"):
-        reshape(planner, lease, replace(lease.request, duration=101), _kept(lease), 10)
-    assert planner.plan.leases[lease.lease_id] == lease
-
-
-@pytest.mark.parametrize(("now", "is_suspended"), [(10, True), (67, True), (68, False)])
-def test_work_that_gets_longer_is_suspended_where_promises_are_in_the_way(
-    make_planner: MakePlanner, make_lease: MakeLease, now: int, is_suspended: bool
-) -> None:
-    """Its memory is saved before its present end, which takes 32 s: from 68 on that is too late."""
-    planner = make_planner(1)
-    lease = _running(planner, make_lease(LeaseKind.BEST_EFFORT, duration=100))
-    planner.place(make_lease(LeaseKind.RESERVATION, start=100, duration=100), 0)
-    terms = replace(lease.request, duration=300)
-    if not is_suspended:
-        with pytest.raises(NotPlannableError, match="its hosts are promised"):
-            reshape(planner, lease, terms, _kept(lease), now)
-        return
-    (holding,) = reshape(planner, lease, terms, _kept(lease), now).holdings
-    assert (holding.run_end, holding.end, holding.closing) == (68, 100, Closing.SUSPEND)
-
-
-def test_work_that_gets_shorter_than_its_run_is_shut_down(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """It was to be suspended at 100; its earlier work counts."""
-    planner = make_planner(1, shutdown_time=3)
-    lease = _running(planner, make_lease(LeaseKind.BEST_EFFORT, duration=100))
-    planner.place(make_lease(LeaseKind.RESERVATION, start=103, duration=100), 0)
-    lease = reshape(planner, lease, replace(lease.request, duration=300), _kept(lease), 10)
-    assert lease.holdings[0].closing is Closing.SUSPEND
-    lease = planner.plan.put(replace(lease, accumulated=20))
-    (holding,) = reshape(planner, lease, replace(lease.request, duration=70), _kept(lease), 20).holdings
-    assert (holding.run_end, holding.end, holding.closing) == (50, 53, Closing.SHUTDOWN)
-
-
-def test_a_deadline_lease_does_not_run_past_its_deadline(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    planner = make_planner(1)
-    lease = _running(planner, make_lease(LeaseKind.DEADLINE, start=0, duration=100, deadline=200), 20)
-    found = reshape(planner, lease, replace(lease.request, duration=180), _kept(lease), 30)
-    assert found.holdings[0].run_end == 200
-    with pytest.raises(NotPlannableError, match="it would run past its deadline"):
-        reshape(planner, found, replace(lease.request, duration=181), _kept(lease), 30)
-    assert planner.plan.leases[lease.lease_id] == found
-
-
-def test_a_lease_that_loses_a_host_goes_on_from_now(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    planner = make_planner(3)
-    lease = _running(planner, make_lease(LeaseKind.RESERVATION, nodes=2, start=0, duration=100))
-    first, second = lease.holdings[0].assignment
-    found = reshape(planner, lease, lease.request, PresentHosts.of(lease.request, [first, None]), 40)
-    (holding,) = found.holdings
-    assert (holding.start, holding.run_start, holding.run_end) == (40, 40, 100)
-    assert holding.assignment[0] == first
-    assert holding.assignment == (first, second)
-    with pytest.raises(NotPlannableError, match="it ends now and needs no other hosts"):
-        reshape(
-            planner,
-            lease,
-            replace(lease.request, nodes=(NodeSet(1, VM),)),
-            PresentHosts.of(lease.request, [first]),
-            100,
-        )
-
-
 def test_when_work_is_done_by_new_terms(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     planner = make_planner(3)
     fixed = planner.place(make_lease(LeaseKind.RESERVATION, start=50, duration=100), 0)
@@ -216,7 +110,7 @@ def test_a_deadline_lease_that_waits_keeps_its_place_if_it_can(
     (before,) = lease.holdings
     assert before.start == 100
     planner.plan.put(replace(blocker, holdings=()))
-    found = plan_anew(planner, lease, replace(lease.request, duration=300), _kept(lease), 10)
+    found = plan_anew(planner, lease, replace(lease.request, duration=300), present_hosts(lease), 10)
     (holding,) = found.holdings
     assert (holding.start, holding.run_end, holding.assignment) == (100, 400, before.assignment)
     assert planner.plan.leases[lease.lease_id] == found
@@ -234,16 +128,106 @@ def test_a_deadline_lease_with_fewer_vms_if_not_all_fit(make_planner: MakePlanne
     assert planner.plan.leases[lease.lease_id].holdings == found.holdings != ()
 
 
-def test_a_longer_reservation_keeps_its_hosts_though_others_are_free(
+# -- deadline leases that wait -----------------------------------------------------------------------------------------
+
+
+def _waiting(make_lease: MakeLease, planner: Planner) -> Lease:
+    """Place a deadline lease at 500 s on host 1, though it could begin at 100 s, and on host 0."""
+    lease = planner.place(make_lease(LeaseKind.DEADLINE, start=100, duration=200, deadline=1000), 0)
+    holding = replace(lease.holdings[0], assignment=(1,), start=500, run_start=500, run_end=700, end=700)
+    return planner.plan.put(replace(lease, holdings=(holding,)))
+
+
+@pytest.mark.parametrize(
+    ("terms", "start", "host"),
+    [
+        ({"duration": 300}, 500, 1),
+        ({"duration": 500}, 500, 1),
+        ({"start": 500}, 500, 1),
+        # It would not be done by its deadline.
+        ({"duration": 501}, 100, 0),
+        # It would begin too early.
+        ({"start": 501}, 501, 0),
+    ],
+)
+def test_a_deadline_lease_keeps_its_place_unless_the_terms_forbid_it(
+    make_planner: MakePlanner, make_lease: MakeLease, terms: dict[str, Any], start: int, host: int
+) -> None:
+    """Else it is planned anew, as early as possible and on the host that the policy prefers."""
+    planner = make_planner(2)
+    lease = _waiting(make_lease, planner)
+    found = plan_anew(planner, lease, replace(lease.request, **terms), present_hosts(lease), 10)
+    assert (found.holdings[0].start, found.holdings[0].assignment) == (start, (host,))
+
+
+def test_no_lease_gives_way_to_one_that_could_be_planned_elsewhere(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
-    """Running servers cannot move to the other host at the present end."""
+    """The longer run does not fit where the deadline lease is, and fits on no other host at that time."""
     planner = make_planner(2)
-    lease = _running(planner, make_lease(LeaseKind.RESERVATION, start=0, duration=100))
-    blocker = planner.place(make_lease(LeaseKind.RESERVATION, nodes=2, start=100, duration=100), 0)
-    (host,) = lease.holdings[0].assignment
-    planner.plan.put(replace(blocker, request=replace(blocker.request, nodes=(NodeSet(1, VM),)), holdings=()))
-    holding = replace(blocker.holdings[0], assignment=(host,))
-    planner.plan.put(replace(blocker, request=replace(blocker.request, nodes=(NodeSet(1, VM),)), holdings=(holding,)))
-    with pytest.raises(NotPlannableError, match="promised to others"):
-        reshape(planner, lease, replace(lease.request, duration=150), _kept(lease), 10)
+    lease = _waiting(make_lease, planner)
+    others = [planner.place(make_lease(LeaseKind.BEST_EFFORT, duration=200), 700) for _ in range(2)]
+    found = plan_anew(planner, lease, replace(lease.request, duration=300), present_hosts(lease), 10)
+    assert found.holdings[0].start == 100
+    assert [planner.plan.leases[other.lease_id] for other in others] == others
+    assert planner.plan.availability.within_capacity()
+
+
+@pytest.mark.parametrize("may_preempt", [True, False])
+def test_a_tight_deadline_lease_preempts_if_the_site_lets_it(
+    make_planner: MakePlanner, make_lease: MakeLease, may_preempt: bool
+) -> None:
+    """With its new start it has no slack, and a best-effort lease runs there."""
+    planner = make_planner(1, deadline_preemption=may_preempt)
+    work = running(planner, make_lease(LeaseKind.BEST_EFFORT, duration=700))
+    lease = planner.place(make_lease(LeaseKind.DEADLINE, start=0, duration=200, deadline=1000), 0)
+    assert lease.holdings[0].start == 700
+    terms = replace(lease.request, start=500, deadline=700)
+    if not may_preempt:
+        with pytest.raises(NotPlannableError):
+            plan_anew(planner, lease, terms, present_hosts(lease), 10)
+        return
+    assert plan_anew(planner, lease, terms, present_hosts(lease), 10).holdings[0].start == 500
+    assert planner.plan.leases[work.lease_id].holdings[0].closing is Closing.SUSPEND
+
+
+# -- reservations that wait --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("least", [None, (1,)])
+def test_a_reservation_that_waits_keeps_a_host_that_the_policy_would_not_choose(
+    make_planner: MakePlanner, make_lease: MakeLease, least: tuple[int, ...] | None
+) -> None:
+    planner = make_planner(3)
+    lease = planner.place(make_lease(LeaseKind.RESERVATION, start=100, duration=200), 0)
+    lease = planner.plan.put(replace(lease, holdings=(replace(lease.holdings[0], assignment=(2,)),)))
+    terms = replace(lease.request, duration=300)
+    found = plan_anew(planner, lease, terms, present_hosts(lease), 10, least)
+    assert (found.holdings[0].assignment, found.holdings[0].run_end, found.request) == ((2,), 400, terms)
+
+
+def test_a_late_reservation_gets_as_many_vms_as_there_is_room_for(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
+    """For the rest of its interval; its terms keep their start and duration."""
+    planner = make_planner(3)
+    planner.place(make_lease(LeaseKind.RESERVATION, start=0, duration=400), 0)
+    lease = planner.place(make_lease(LeaseKind.RESERVATION, start=100, duration=200), 0)
+    found = plan_anew(planner, lease, replace(lease.request, nodes=(NodeSet(4, VM),)), present_hosts(lease), 150, (1,))
+    assert found.request == replace(lease.request, nodes=(NodeSet(2, VM),))
+    assert (found.holdings[0].run_start, found.holdings[0].run_end) == (150, 300)
+    with pytest.raises(NotPlannableError):
+        plan_anew(planner, found, replace(lease.request, nodes=(NodeSet(4, VM),)), present_hosts(found), 150, (3,))
+    assert planner.plan.leases[lease.lease_id] == found
+
+
+def test_a_start_in_the_past_is_not_made_up_for(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """Only a start that has passed since it was agreed on is; a lease without a place then begins now."""
+    planner = make_planner(1)
+    lease = planner.place(make_lease(LeaseKind.RESERVATION, start=100, duration=200), 0)
+    with pytest.raises(NotPlannableError):
+        plan_anew(planner, lease, replace(lease.request, start=20), None, 50)
+    assert planner.plan.leases[lease.lease_id] == lease
+    without = planner.plan.put(replace(lease, holdings=()))
+    found = plan_anew(planner, without, lease.request, None, 150)
+    assert (found.holdings[0].run_start, found.holdings[0].run_end) == (150, 300)
