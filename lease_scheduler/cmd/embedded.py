@@ -12,6 +12,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -24,7 +25,7 @@ from lease_scheduler.cmd.metrics_server import process_registry
 from lease_scheduler.cmd.signals import EndingSignals
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.service import journal
-from lease_scheduler.store.sql import migrate
+from lease_scheduler.store.sql import migrate, purge
 from lease_scheduler.store.sql.reader import SqlReader
 
 #: Speed of the demonstration's clock relative to real time: a day takes less than three minutes.
@@ -58,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--demonstration",
         action="store_true",
-        help="submit the first days of a recorded workload, on a clock that runs faster",
+        help="submit a recorded workload, week after week, on a clock that runs faster",
     )
     return parser
 
@@ -124,7 +125,8 @@ def _demonstration(conf: cfg.ConfigOpts, url: str, engine: wiring.EngineService)
 
     # At this speed the log would be too long to read.
     logging.getLogger(journal.__name__).setLevel(logging.WARNING)
-    return Demonstration(url, Path(conf.service.state_path) / "demonstration.json", engine.clock)
+    state = Path(conf.service.state_path) / "demonstration.json"
+    return Demonstration(url, state, engine.clock, partial(purge.purge, wiring.database(conf)))
 
 
 class Embedded:

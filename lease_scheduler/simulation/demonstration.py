@@ -1,14 +1,15 @@
-"""A demonstration: the first days of a recorded workload, submitted over REST as tenants would.
+"""A demonstration: a recorded month of requests, submitted over REST as tenants would, week after week without end.
 
-The log has only jobs and reservations, so some of its jobs become leases of the other two kinds.
+The log has only jobs and reservations, so some of its jobs become leases of the other two kinds. Each week belongs to
+other projects and has other kinds than the same week a month before.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -25,8 +26,11 @@ from lease_scheduler.simulation.workload import WorkloadLease
 
 LOG = logging.getLogger(__name__)
 
-_DAYS = 7
-_DAY = 86_400
+_WEEK = 7 * 86_400
+
+#: Whole weeks of the recorded month, and for how many weeks leases are kept after they have ended.
+_WEEKS = 4
+_KEPT = 4 * _WEEK
 
 #: Projects that the leases belong to, in turn.
 _PROJECTS = ("physics", "biology", "chemistry", "engineering")
@@ -50,12 +54,14 @@ _PAUSE = 1.0
 class _Place:
     """The progress of a demonstration.
 
-    :ivar origin: instant of the clock at which the workload started
-    :ivar next_request: number of the next request, from 0 on
+    :ivar origin: instant of the clock at which the present week began
+    :ivar next_request: number of the next request of the week, from 0 on
+    :ivar week: number of the week, from 0 on
     """
 
     origin: int
     next_request: int
+    week: int = 0
 
 
 class Demonstration:
@@ -64,9 +70,11 @@ class Demonstration:
     :param url: URL of the REST service
     :param state: file that holds the progress
     :param clock: clock of the service
+    :param forget: removes what ended before an instant from the service's database, which would grow without end
     """
 
-    def __init__(self, url: str, state: Path, clock: WaitingClock) -> None:
+    def __init__(self, url: str, state: Path, clock: WaitingClock, forget: Callable[[int], object]) -> None:
+        self._forget = forget
         self._url = url
         self._state = state
         self._clock = clock
@@ -86,9 +94,27 @@ class Demonstration:
             self._thread.join()
 
     def _run(self) -> None:
-        workload = inject(load_workload("blue1"), load_workload("t20"))
-        leases = [lease for lease in workload.leases if lease.request.submitted < _DAYS * _DAY]
+        weeks = recorded_weeks()
         place = self._place()
+        while not self._stopped.is_set():
+            leases = weeks[place.week % _WEEKS]
+            # Numbers go on from week to week, so that every lease has a name of its own.
+            first = place.week // _WEEKS * sum(map(len, weeks)) + sum(map(len, weeks[: place.week % _WEEKS]))
+            if not self._play(leases, first, place):
+                return
+            LOG.info("week %d of the demonstration is over", place.week + 1)
+            now = self._clock.now()
+            self._forget(now - _KEPT)
+            place = _Place(max(now, place.origin + _WEEK), 0, place.week + 1)
+            self._keep(place)
+
+    def _play(self, leases: list[WorkloadLease], first: int, place: _Place) -> bool:
+        """Submit the requests of a week that are left, and return False if the demonstration was stopped.
+
+        :param leases: all requests of the week
+        :param first: number of the first one, counted from the beginning of the demonstration
+        :param place: what has been submitted
+        """
         for number, lease in islice(enumerate(leases), place.next_request, None):
             due = place.origin + lease.request.submitted
             while (pause := self._clock.seconds_until(due)) > 0 and not self._stopped.wait(min(pause, 60)):
@@ -96,13 +122,17 @@ class Demonstration:
             # An earlier process may have been killed after it submitted this request and before it recorded that.
             is_new = number > place.next_request
             if self._stopped.is_set():
-                return
+                return False
             if lease.request.start is not None and place.origin + lease.request.start <= self._clock.now():
-                LOG.info("request %d is left out: its start has passed", number + 1)
-            elif not self._submit(body_of(lease, place.origin, number, self._clock.now()), number, is_new):
-                return
-            self._keep(_Place(place.origin, number + 1))
-        LOG.info("the demonstration has submitted its %d leases", len(leases))
+                LOG.info("request %d is left out: its start has passed", first + number + 1)
+            else:
+                # In another month, the same request has another project and another kind.
+                turn = first + number + place.week // _WEEKS
+                body = body_of(lease, place.origin, first + number, turn, self._clock.now())
+                if not self._submit(body, turn, is_new):
+                    return False
+            self._keep(replace(place, next_request=number + 1))
+        return True
 
     def _place(self) -> _Place:
         if self._state.exists():
@@ -125,14 +155,15 @@ class Demonstration:
         while self._ask("POST", "os-hosts", json={"name": f"compute-{number}"}) in (201, 409):
             number += 1
 
-    def _submit(self, body: dict[str, Any], number: int, is_new: bool) -> bool:
+    def _submit(self, body: dict[str, Any], turn: int, is_new: bool) -> bool:
         """Submit a lease, and return False only if the demonstration was stopped first.
 
         A refusal counts as submitted, since refusals are part of the demonstration.
 
+        :param turn: number from which the project follows
         :param is_new: whether the lease has certainly not been submitted before
         """
-        headers = {"X-Project-Id": _PROJECTS[number % len(_PROJECTS)]}
+        headers = {"X-Project-Id": _PROJECTS[turn % len(_PROJECTS)]}
         while not self._stopped.is_set():
             if not is_new and self._is_there(body["name"], headers):
                 return True
@@ -170,15 +201,28 @@ class Demonstration:
         return answer
 
 
-def body_of(lease: WorkloadLease, origin: int, number: int, now: int) -> dict[str, Any]:
+def recorded_weeks() -> list[list[WorkloadLease]]:
+    """Return the requests of each week of the recorded month, with instants that count from the start of the week."""
+    workload = inject(load_workload("blue1"), load_workload("t20"))
+    weeks: list[list[WorkloadLease]] = [[] for _ in range(_WEEKS)]
+    for lease in workload.leases:
+        week, submitted = divmod(lease.request.submitted, _WEEK)
+        if week < _WEEKS:
+            start = None if lease.request.start is None else lease.request.start - week * _WEEK
+            weeks[week].append(replace(lease, request=replace(lease.request, submitted=submitted, start=start)))
+    return weeks
+
+
+def body_of(lease: WorkloadLease, origin: int, number: int, turn: int, now: int) -> dict[str, Any]:
     """Return the body of the request for a lease of the workload.
 
-    :param origin: instant at which the workload started
-    :param number: number of the lease in the workload, from 0 on
+    :param origin: instant at which its week began
+    :param number: number of the lease in the demonstration, from 0 on, for its name
+    :param turn: number from which its kind follows
     :param now: instant of the submission
     """
     request = lease.request
-    kind = _kind(request.kind, number)
+    kind = _kind(request.kind, turn)
     body: dict[str, Any] = {
         "name": f"{kind.value}-{number + 1}",
         "kind": kind.value,
@@ -198,13 +242,13 @@ def body_of(lease: WorkloadLease, origin: int, number: int, now: int) -> dict[st
     return body
 
 
-def _kind(recorded: LeaseKind, number: int) -> LeaseKind:
+def _kind(recorded: LeaseKind, turn: int) -> LeaseKind:
     """Return the kind of lease that a recorded request becomes."""
     if recorded is not LeaseKind.BEST_EFFORT:
         return recorded
-    if number % _IMMEDIATE_EVERY == 0:
+    if turn % _IMMEDIATE_EVERY == 0:
         return LeaseKind.IMMEDIATE
-    return LeaseKind.DEADLINE if number % _DEADLINE_EVERY == 0 else LeaseKind.BEST_EFFORT
+    return LeaseKind.DEADLINE if turn % _DEADLINE_EVERY == 0 else LeaseKind.BEST_EFFORT
 
 
 def _node_sets(lease: WorkloadLease) -> Iterator[tuple[int, int]]:

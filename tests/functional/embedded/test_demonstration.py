@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lease_scheduler.simulation.demonstration import Demonstration
-from lease_scheduler.simulation.injection import inject
-from lease_scheduler.simulation.shipped import load_workload
+from lease_scheduler.simulation.demonstration import Demonstration, recorded_weeks
 from tests.functional.embedded.conftest import Make
 from tests.functional.embedded.rest import Rest, until
 
@@ -84,14 +82,13 @@ def test_killed_before_it_wrote_down(make: Make, tmp_path: Path) -> None:
     service.start()
     rest = Rest(service)
     place = tmp_path / "place.json"
-    workload = inject(load_workload("blue1"), load_workload("t20"))
-    due = sum(lease.request.submitted <= 3_600 for lease in workload.leases)
+    due = sum(lease.request.submitted <= 3_600 for lease in recorded_weeks()[0])
     assert due > 5
     begun = rest.now()
 
     def submit() -> None:
         """Submit what is due in the first hour."""
-        demonstration = Demonstration(service.url, place, _StandingClock(begun + 3_600))
+        demonstration = Demonstration(service.url, place, _StandingClock(begun + 3_600), lambda before: None)
         demonstration.start()
         until(lambda: _next_request(place) == due)
         demonstration.stop()
@@ -104,3 +101,34 @@ def test_killed_before_it_wrote_down(make: Make, tmp_path: Path) -> None:
     place.write_text(json.dumps({"origin": begun, "next_request": last - 1}))
     submit()
     assert sorted(_names(rest)) == sorted(before)
+
+
+def test_it_goes_round(make: Make) -> None:
+    """After a week it goes on with the next one, on new dates; an old state file counts as the first week."""
+    service = make(["--demonstration"], _FAST)
+    place = service.folder / "state" / "demonstration" / "demonstration.json"
+    service.start()
+    until(lambda: _next_request(place) > 0)
+    assert service.interrupt() == 0
+    begun, length = json.loads(place.read_text())["origin"], len(recorded_weeks()[0])
+    place.write_text(json.dumps({"origin": begun - 7 * 86_400 + 3_600, "next_request": length - 1}))
+    service.start()
+    rest = Rest(service)
+
+    until(lambda: json.loads(place.read_text()).get("week") == 1 and _next_request(place) >= 3)
+    assert json.loads(place.read_text())["origin"] >= begun + 3_600
+    numbers = {_number(name) for name in _names(rest)}
+    assert max(numbers) > length, "the numbers of the second week follow those of the first"
+    log = service.log.read_text()
+    assert [line for line in log.splitlines() if " ERROR " in line or "Traceback" in line] == []
+
+
+def test_the_weeks_of_the_recorded_month() -> None:
+    """Every request of four weeks is in its week, counted from the start of the week, in the order of submission."""
+    weeks = recorded_weeks()
+    assert len(weeks) == 4 and all(weeks)
+    for week in weeks:
+        instants = [lease.request.submitted for lease in week]
+        assert instants == sorted(instants)
+        assert instants[0] >= 0 and instants[-1] < 7 * 86_400
+        assert all(lease.request.start is None or lease.request.start >= lease.request.submitted for lease in week)
