@@ -44,8 +44,8 @@ def test_they_tell_what_was_done(service: Service) -> None:
     assert _value(service, "resource_in_use", resource_class="VCPU") == 8
     assert _value(service, "resource_free", resource_class="VCPU") == 8
     assert _value(service, "resource_utilization_ratio", resource_class="VCPU") == 0.5
-    assert _value(service, "leases", kind="best-effort", state="active") == 1
-    assert _value(service, "leases", kind="reservation", state="ready") == 1
+    assert _value(service, "leases", kind="best-effort", state="active", origin="") == 1
+    assert _value(service, "leases", kind="reservation", state="ready", origin="") == 1
     assert _value(service, "lease_wait_seconds_count", kind="best-effort") == 1
     service.clock.jump(600)
     service.engine.timer.wake()
@@ -77,19 +77,19 @@ def test_they_go_on_when_another_one_takes_over(service: Service) -> None:
     ready = _value(service, "lease_transitions_total", kind="reservation", state="ready", origin="")
     service.restart()
     assert _value(service, "engine_takeovers_total") == (before["engine_takeovers_total"] or 0) + 1
-    assert _value(service, "leases", kind="reservation", state="ready") == 1
+    assert _value(service, "leases", kind="reservation", state="ready", origin="") == 1
     assert _value(service, "lease_transitions_total", kind="reservation", state="ready", origin="") == ready == 1
     assert (_value(service, "notifications_waiting") or 0) >= (before["notifications_waiting"] or 1)
     service.leases.create({}, service.document(1, "best-effort", duration=600))
     assert wait_until(_becomes(service, 1, "lease_wait_seconds_count", kind="best-effort"), 30)
     service.metrics.unbind()
-    assert _value(service, "leases", kind="reservation", state="ready") is None
+    assert _value(service, "leases", kind="reservation", state="ready", origin="") is None
     assert _value(service, "lease_transitions_total", kind="reservation", state="ready", origin="") == 1
 
 
 def test_who_asks_does_not_wait_for_an_engine_that_is_busy(service: Service) -> None:
     service.leases.create({}, service.document(2))
-    assert _value(service, "leases", kind="reservation", state="ready") == 1
+    assert _value(service, "leases", kind="reservation", state="ready", origin="") == 1
     text: list[str] = []
     with service.site.transaction():
         thread = Thread(target=lambda: text.append(generate_latest(service.metrics.registry).decode()))
