@@ -50,15 +50,15 @@ class Carriage:
         self._worker = Worker("images", self._look, interval)
 
     def start(self) -> None:
-        """Begin; first of all what an engine before has left is removed."""
+        """Start to carry out orders. First, remove what an earlier engine has left."""
         self._worker.start()
 
     def stop(self) -> None:
-        """Look at nothing more; whoever leads next begins anew."""
+        """Stop. The next engine that leads starts anew."""
         self._worker.stop()
 
     def submit(self, order: ImageOrder) -> None:
-        """Have an image brought."""
+        """Add an order."""
         with self._lock:
             self._running.append(_Running(order))
         self._worker.wake()

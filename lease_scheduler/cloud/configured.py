@@ -13,8 +13,8 @@ from lease_scheduler.cloud.driver import Driver, WaitingClock
 class ConfiguredCloud(ABC):
     """A cloud as its options describe it. The entry points of namespace ``lease_scheduler.cloud`` are subclasses.
 
-    The subclass alone reads options, each time that it is asked, since some change while a program runs. Its driver
-    gets plain values. Several programs make one only to learn what it says, so making it connects to nothing.
+    Only the subclass reads options, and again at each call, because some options may change while a program runs. Its
+    driver gets plain values. Several programs make one only for its properties, so its constructor connects to nothing.
 
     :param conf: oslo.config's object
     """
@@ -32,10 +32,7 @@ class ConfiguredCloud(ABC):
         return 0
 
     def trustee(self) -> Adapter | None:
-        """Return the identity service as the user that projects trust to boot their servers.
-
-        None means that nobody has to be trusted.
-        """
+        """Return Keystone's adapter for the user that projects trust to boot their servers, or None without trusts."""
         return None
 
     def upgrade_warning(self) -> str | None:

@@ -64,7 +64,7 @@ class Observer(Protocol):
         ...
 
     def on_hosts(self, names: frozenset[str]) -> None:
-        """Handle that hosts of the pool may have another size or other traits; the first call names all of them.
+        """Handle hosts of the pool that may have another size or other traits. The first call names all of them.
 
         If this raises, the hosts are reported again at the next look.
         """
@@ -75,7 +75,7 @@ class Observer(Protocol):
         ...
 
     def on_image_missing(self, lease_id: str, server_id: str, reason: str) -> None:
-        """Handle that a server of a lease is deleted without the image that should have been made of it."""
+        """Handle a server of a lease that is deleted without the image that should have been made of it."""
         ...
 
     def on_stranger(self, stranger: Stranger) -> None:

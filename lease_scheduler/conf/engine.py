@@ -57,9 +57,9 @@ OPTIONS: list[cfg.Opt] = [
         "preemption_warning",
         default=120,
         min=0,
-        help="How many seconds before its servers are put away or lost the project of a preempted lease is notified; "
-        "at short notice, it is notified at once. 0 for never. [scheduling] preemption_grace guarantees a minimum "
-        "time.",
+        help="When the project of a preempted lease is notified: this number of seconds before the servers of the "
+        "lease are put away or lost, or at once if there is less time. 0 for never. [scheduling] preemption_grace "
+        "guarantees a minimum time.",
     ),
     cfg.IntOpt(
         "announce_horizon",

@@ -161,7 +161,7 @@ class Engine:
         :param least: for each node set, the smallest acceptable number of VMs; None means all of them. The terms of the
             lease then have the numbers that it was granted.
         :param offered_for: seconds for which the lease is held until the project accepts it, or fewer if its start is
-            earlier; None if it need not be accepted
+            earlier; None if it does not have to be accepted
         :param negotiation: id that offers of one negotiation share; accepting one of them withdraws the others
         :raises InvalidValueError: the id has been used before, the numbers are invalid, or the lease cannot be held
         """

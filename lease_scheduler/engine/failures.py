@@ -63,7 +63,7 @@ class Failures:
                 plan.unblock(host)
 
     def refused_hosts(self, lease: Lease, kind: OperationKind, now: int, reason: str) -> None:
-        """Handle that the cloud could not clear the hosts for a start or resumption.
+        """Handle a start or resumption for which the cloud could not clear the hosts.
 
         That is not the lease's fault, so the number of attempts is not limited.
         """

@@ -1,4 +1,4 @@
-"""What the engine needs from outside: a clock, a cloud, a store, somebody who keeps records."""
+"""What the engine needs from outside: a clock, a cloud, a store and a recorder."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from lease_scheduler.model.transfer import Transfer
 
 
 class OperationKind(Enum):
-    """What the engine asks a cloud to do with the VMs of a lease."""
+    """What a cloud is to do with the VMs of a lease."""
 
     START = "start"
     RESUME = "resume"
     SUSPEND = "suspend"
     STOP = "stop"
     MIGRATE = "migrate"
-    #: Running VMs follow a change of their lease: others come, some go, some get another host. The engine does not wait
-    #: for it.
+    #: The running VMs of a lease follow a change of it: VMs are added, removed or moved to other hosts. The engine does
+    #: not wait for this.
     ADJUST = "adjust"
-    #: Images are made of running VMs before the end of their lease. The engine does not wait for it.
+    #: Images of running VMs are made before the end of their lease. The engine does not wait for this.
     SNAPSHOT = "snapshot"
 
     __hash__ = object.__hash__
 
 
-#: Operations that change nothing for the plan. Any later operation of the lease does without their rest.
+#: Operations that change nothing in the plan. A later operation of the lease ends them, even if they are not complete.
 UNAWAITED = frozenset({OperationKind.ADJUST, OperationKind.SNAPSHOT})
 
 
@@ -37,14 +37,12 @@ UNAWAITED = frozenset({OperationKind.ADJUST, OperationKind.SNAPSHOT})
 class Operation:
     """A command to the cloud for all VMs of a lease.
 
-    :ivar kind: what to do
-    :ivar lease_id: whose VMs
     :ivar assignment: host number of each VM
     :ivar begun: when the command was given
-    :ivar due: when it is over according to the plan
-    :ivar migration: for ``MIGRATE``, what moves
-    :ivar image: the lease's disk image, none if it has none
-    :ivar without: numbers of hosts of the assignment that are left out, because others are on them
+    :ivar due: when it should be over according to the plan
+    :ivar migration: what moves, for ``MIGRATE``
+    :ivar image: disk image of the lease, or None
+    :ivar without: numbers of hosts of the assignment that are left out, because other servers are on them
     """
 
     kind: OperationKind
@@ -58,7 +56,7 @@ class Operation:
 
 
 class EventKind(Enum):
-    """What a cloud reports."""
+    """Kind of a report of a cloud."""
 
     COMPLETED = "completed"
     FAILED = "failed"
@@ -77,19 +75,19 @@ class EventKind(Enum):
 class CloudEvent:
     """Something that really happened.
 
-    :ivar kind: an operation completed or failed, the work of a lease is over before its time (``ENDED``), what
-        was saved of a suspended lease is gone (``LOST``), a host went down, is closed to anything new while what runs
-        there goes on, or came back
-    :ivar instant: when
-    :ivar lease_id: the lease concerned, none for host events
-    :ivar host: the host concerned, none if no single one
-    :ivar reason: for people
-    :ivar transfer: number of the transfer that is completed or failed, none if it is about something else. With a host,
-        the image is there or cannot be brought there, and the transfer goes on; without, it is over, and so it went for
-        all hosts that were not named
-    :ivar occupied: hosts that the lease does not get because servers are on them that do not give way; the operation or
-        a change of its hosts, has failed
-    :ivar gives_up: whether what could not be suspended may be deleted
+    :ivar kind: an operation completed or failed, the work of a lease ended before its time (``ENDED``), the saved state
+        of a suspended lease is gone (``LOST``), or a host went down, takes nothing new while what runs there continues
+        (``HOST_CLOSED``), or is back
+    :ivar instant: when it happened
+    :ivar lease_id: the lease concerned; None for events of hosts
+    :ivar host: number of the host concerned; None if no single host is
+    :ivar reason: why, for people
+    :ivar transfer: number of the transfer that completed or failed; None if the event is about something else. With a
+        host, the image has arrived there or cannot be brought there, and the transfer continues. Without one, the
+        transfer is over, with this result for all hosts that were not named before
+    :ivar occupied: hosts that the lease does not get, because servers on them do not give way. The operation, or a
+        change of the hosts of the lease, has failed
+    :ivar gives_up: whether servers that could not be suspended may be deleted
     """
 
     kind: EventKind
@@ -103,80 +101,83 @@ class CloudEvent:
 
 
 class Clock(Protocol):
-    """Tells the time in whole seconds since the epoch of the run."""
+    """A clock that counts whole seconds since the epoch of the run."""
 
     def now(self) -> int:
-        """The present instant."""
+        """Return the present instant."""
         ...
 
 
 class Cloud(Protocol):
-    """Carries out operations; every operation is answered by a ``COMPLETED`` or ``FAILED`` event."""
+    """Carries out operations. A ``COMPLETED`` or ``FAILED`` event follows each of them."""
 
     def begin(self, operation: Operation) -> None:
-        """Start to carry out an operation."""
+        """Begin an operation."""
         ...
 
     def discard(self, lease_id: str, now: int) -> None:
-        """Destroy the lease's VMs and everything saved of them, at once; nothing is reported."""
+        """Destroy the VMs of a lease and everything saved of them at once. No event follows."""
         ...
 
     def take_events(self, now: int) -> list[CloudEvent]:
-        """What happened up to now and was not taken yet, in the order in which it happened."""
+        """Return what has happened up to now and was not taken yet, in the order in which it happened."""
         ...
 
 
 class ImageCarrier(Protocol):
-    """Brings disk images to hosts; every transfer is answered by a ``COMPLETED`` or ``FAILED`` event of the cloud."""
+    """Brings disk images to hosts. A ``COMPLETED`` or ``FAILED`` event of the cloud follows each transfer."""
 
     def bring(self, transfer: Transfer, now: int) -> None:
-        """Start to bring an image to the transfer's hosts; it is due to be there at the transfer's end."""
+        """Begin to bring an image to the hosts of a transfer. It should be there at the end of the transfer."""
         ...
 
 
 class Store(Protocol):
-    """Remembers the latest value of every lease."""
+    """Keeps the latest value of every lease."""
 
     def save(self, lease: Lease) -> None:
-        """Keep a new value of a lease."""
+        """Store a new value of a lease."""
         ...
 
 
 class Recorder(Protocol):
-    """Keeps account of what happens, for metrics."""
+    """Records what happens, for accounts and metrics."""
 
     def occupied(self, lease: Lease, phase: str, start: int, end: int, assignment: tuple[int, ...]) -> None:
-        """A lease held hosts in ``[start, end)``; phases are run, resume, suspend, shutdown."""
+        """Record that a lease held hosts in ``[start, end)``.
+
+        :param phase: ``run``, ``resume``, ``suspend`` or ``shutdown``
+        """
         ...
 
     def count(self, what: str, number: int = 1) -> None:
-        """Something countable happened, e.g. ``suspensions``."""
+        """Add to a counter, such as ``suspensions``."""
         ...
 
     def hosts_lost(self, lease: Lease, vms: tuple[int, ...], *, replaced: bool) -> None:
-        """A running lease that promises capacity lost the hosts of some VMs.
+        """Record that a running lease that promises capacity lost the hosts of some VMs.
 
         :param lease: its present value
         :param vms: indices of the VMs
-        :param replaced: whether they have others now; if not, the lease goes on without
+        :param replaced: whether these VMs have other hosts now; if not, the lease continues without them
         """
         ...
 
     def hosts_whole(self, lease: Lease) -> None:
-        """A lease that went on without some of its hosts, or waited with its memory saved, has all it needs again."""
+        """Record that a lease that lacked hosts, or waited with its memory saved, has all that it needs again."""
         ...
 
     def waits_with_saved_work(self, lease: Lease) -> None:
-        """The saved memory of a lease cannot be brought back for now; the reason is the lease's."""
+        """Record that a lease cannot resume from its saved memory at present. The reason is in the lease."""
         ...
 
     def terms_lost(self, lease: Lease) -> None:
-        """The terms of a lease that has not begun cannot be kept: it fails, or begins late, after this.
+        """Record that the terms of a lease that has not started cannot be kept. Next, it fails or starts late.
 
         :param lease: its value with the terms that were promised
         """
         ...
 
     def breached(self, lease: Lease, breach: Breach) -> None:
-        """A term of a lease was not kept."""
+        """Record a breach of a lease."""
         ...

@@ -43,7 +43,7 @@ class OccupiedHosts:
         self._outages = outages
 
     def refused(self, lease: Lease, operation: Operation | None, hosts: Collection[int], now: int) -> None:
-        """Handle that a lease did not get hosts because other servers are on them.
+        """Handle a lease that did not get hosts, because other servers are on them.
 
         :param operation: the operation that failed; None if the lease runs and was to get additional hosts
         """
@@ -66,7 +66,7 @@ class OccupiedHosts:
     # -- leases that cannot be suspended ---------------------------------------------------------------------
 
     def stays(self, lease: Lease, host: int | None, reason: str, now: int) -> None:
-        """Handle that a lease could not be suspended: it keeps its hosts, and the suspension is tried again.
+        """Handle a lease that could not be suspended: it keeps its hosts, and the suspension is tried again.
 
         Leases that were to start there get other hosts. If there are none, they start on the rest of their hosts, and
         get the missing ones as soon as this lease has left them.

@@ -33,7 +33,7 @@ class Submission:
 
     :ivar request: the terms
     :ivar least: for each node set, the smallest acceptable number of VMs; None means all of them
-    :ivar offered_until: until when it is held for its project at most; None if it need not be accepted
+    :ivar offered_until: until when it is held for its project at most; None if it does not have to be accepted
     :ivar negotiation: id that offers of one negotiation share, of which the project may accept one
     """
 

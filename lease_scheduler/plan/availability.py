@@ -229,7 +229,7 @@ class Availability:
         return self._used.take(position, axis=1), np.where(same_host, key & FOREVER, FOREVER)
 
     def free_in_all(self, since: int) -> tuple[IntArray, IntArray]:
-        """What no lease uses on all hosts together, as a step function of time from an instant on.
+        """Return what is free on all hosts together, as a step function of time from an instant on.
 
         :return: instants of shape (k,), ascending, the first one being ``since``; free amounts of shape (classes, k)
         """

@@ -1,4 +1,4 @@
-"""The policies that the planner asks.
+"""The policies that the planner calls.
 
 These Protocols are the only declaration of their methods. ``lease_scheduler.policy`` has the base classes, which extend
 them by name and options, and the policies themselves.
@@ -21,10 +21,10 @@ from lease_scheduler.plan.availability import IntArray
 
 @dataclass(frozen=True)
 class HostsAt:
-    """Hosts as a lease that wants to start at some instant finds them; all arrays have shape (hosts,).
+    """Hosts as they are for a lease that starts at an instant. All arrays have shape (hosts,).
 
     :ivar numbers: host numbers, ascending
-    :ivar leases: how many leases hold something of each host at that instant
+    :ivar leases: number of leases that hold a part of each host at that instant
     :ivar free: free share of each host's capacity at that instant, mean over its classes, 0 to 1
     :ivar unchanged: seconds until the host's use next changes
     """
@@ -37,11 +37,11 @@ class HostsAt:
 
 @dataclass(frozen=True)
 class Victim:
-    """A lease in the way of another one.
+    """A lease that might be preempted for another one.
 
     :ivar lease: the lease that would have to make room
-    :ivar remaining: seconds that it would still have to run at that instant
-    :ivar overhead: seconds that suspending and resuming it would take, 0 if it is not suspended but restarted
+    :ivar remaining: seconds that it would have yet to run at that instant
+    :ivar overhead: seconds to suspend and resume it; 0 if it would start over instead
     """
 
     lease: Lease
@@ -80,48 +80,50 @@ class QueueRound:
 
 
 class HostSelection(Protocol):
-    """In which order hosts are filled (haizea F38)."""
+    """Decides in which order hosts are filled (haizea F38)."""
 
     @abstractmethod
     def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:
-        """Return host numbers (from ``hosts.numbers``), best first; hosts that are left out are not used."""
+        """Return host numbers (of ``hosts.numbers``), best first. Hosts that are left out are not used."""
         ...
 
 
 class Mapper(Protocol):
-    """How the VMs of a lease are distributed over the hosts that can take some (haizea F30)."""
+    """Decides how the VMs of a lease are distributed over hosts (haizea F30)."""
 
     @abstractmethod
     def distribute(self, places: IntArray, present: IntArray, count: int) -> IntArray:
         """Return how many VMs each host gets.
 
-        :param places: how many VMs each host can take, in the order of the host selection policy, each at least 1;
-            there are at least ``count`` in all
-        :param present: how many VMs of the same lease each of these hosts has already
-        :param count: how many VMs there are
-        :return: numbers for the first hosts, at most ``places`` and ``count`` in all; hosts beyond its end get none
+        :param places: number of VMs that each host can take, in the order of the host selection policy. Each is at
+            least 1, and their sum is at least ``count``
+        :param present: number of VMs of the same lease that each of these hosts already has
+        :param count: number of VMs to distribute
+        :return: number of VMs of each host, at most ``places``; their sum is ``count``. It may be shorter than
+            ``places``: the other hosts get no VM
         """
         ...
 
 
 class Preemption(Protocol):
-    """Which leases may be preempted for a request (haizea F36)."""
+    """Decides which leases may be preempted for a request (haizea F36)."""
 
     @abstractmethod
     def score(self, preemptor: LeaseRequest, victim: Victim, instant: int) -> float:
-        """Return how good a victim is for a lease that is to start at the instant.
+        """Return how suitable a victim is for a lease that is to start at the instant.
 
-        The highest score is preempted first; a lease with a negative score (``policy.preemption.base.NEVER``) never is.
+        The lease with the highest score is preempted first. A lease with a negative score, such as
+        ``policy.preemption.base.NEVER``, is never preempted.
         """
         ...
 
     def choose(self, preemptor: LeaseRequest, candidates: Sequence[Victim]) -> Sequence[Victim]:
-        """Return the candidates that may be preempted, in the order in which they are taken.
+        """Return the candidates that may be preempted, in the order in which the planner takes them.
 
-        The planner takes the first ones of them, as few as make room; one that is left out is not preempted. So a
-        policy that looks for the best set of victims returns that set. The default takes them by their scores.
+        The planner takes only as many of them as are needed to make room, and none that is left out. So a policy that
+        looks for the best set of victims returns that set. The default is the order of the scores.
 
-        :param candidates: leases with a score of at least 0, the highest score first, equal ones in order of submission
+        :param candidates: leases with a score of at least 0, highest score first; equal ones in order of submission
         """
         return candidates
 

@@ -61,9 +61,10 @@ def victims(context: PlanningContext, request: LeaseRequest, start: int, end: in
 
 
 def is_preempted(before: Lease, after: Lease) -> bool:
-    """Whether a change of the plan preempts a lease: it loses its place, or has to leave its hosts before its run ends.
+    """Return whether a change of the plan preempts a lease.
 
-    A lease that only gets another place is moved, not preempted.
+    A preempted lease loses its place, or has to leave its hosts before its run ends. A lease that only gets another
+    place is moved, not preempted.
     """
     if not before.holdings or after.is_final:
         return False
@@ -72,7 +73,7 @@ def is_preempted(before: Lease, after: Lease) -> bool:
 
 
 def loses_work(before: Lease, after: Lease) -> bool:
-    """Whether a lease that is preempted runs and starts over."""
+    """Return whether a lease that is preempted runs, and will start over."""
     return before.active_since is not None and (not after.holdings or after.holdings[0].closing is Closing.KILL)
 
 
@@ -91,7 +92,7 @@ def instants_of_room(context: PlanningContext, start: int, end: int, now: int) -
     """Return the instants in ``[start + 1, end)`` at which to try a start that waits for suspensions, ascending.
 
     These are the instants at which the suspension of each lease that runs or is being resumed would end if it began at
-    once, and at which suspensions that are going on end. There are none if the options do not let starts wait.
+    once, and at which suspensions that are going on end. The result is empty if the options do not let starts wait.
 
     :param now: when suspensions could begin
     """

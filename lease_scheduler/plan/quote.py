@@ -24,7 +24,7 @@ class Quote:
 
     :ivar lease: the lease with the numbers of VMs and the holdings that it would get; None if the request would be
         refused. For a best-effort lease the holding is the earliest place at present, without regard to leases before
-        it in the queue; it has none if there is no place.
+        it in the queue; there is no holding if there is no place.
     :ivar preempted: ids of leases that would lose some of what they hold, in the order of submission
     :ivar preempted_kinds: number of these leases of each kind
     :ivar moved: ids of leases that would hold as much, but on other hosts or at another time

@@ -34,7 +34,7 @@ class PolicyOptions(Mapping[str, str]):
         return len(self._values)
 
     def integer(self, name: str, default: int) -> int:
-        """An option as a whole number of at least 0.
+        """Return an option as a whole number of at least 0, or the default if it is not set.
 
         :raises InvalidValueError: it is something else
         """
@@ -46,7 +46,7 @@ class PolicyOptions(Mapping[str, str]):
         return int(text)
 
     def number(self, name: str, default: float) -> float:
-        """An option as a number of at least 0.
+        """Return an option as a number of at least 0, or the default if it is not set.
 
         :raises InvalidValueError: it is something else
         """

@@ -56,7 +56,7 @@ class Quotes:
             }
 
     def near(self, context: Document, lease: Document, flexibility: Flexibility) -> tuple[Alternative, ...]:
-        """Return the terms near those of a lease that would be granted, nearest first; none if its own would be."""
+        """Return the terms near those of a lease that would be granted, nearest first; empty if its own would be."""
         site = self._site
         with site.inquiry(context):
             terms = self._documents.terms(lease)

@@ -33,7 +33,7 @@ class AdmissionPolicy(Policy):
 
 
 def let_take_view(policy: AdmissionPolicy) -> None:
-    """Let a policy whose ``refusal`` takes the request and the instant only be called with the site as well."""
+    """Make a policy whose ``refusal`` takes only the request and the instant accept the site as a third argument."""
     refusal: Callable[..., str | None] = policy.refusal
     try:
         signature(refusal).bind(None, 0, None)

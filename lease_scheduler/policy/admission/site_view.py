@@ -17,7 +17,7 @@ _UNDECIDED = frozenset({LeaseState.NEW, LeaseState.PENDING})
 
 
 class SiteView:
-    """The present state of a site, read-only. What is not asked for is not computed.
+    """The present state of a site, read-only. Each property is computed when it is first read.
 
     It is valid during one call of ``refusal`` and must not be kept. The request that is being decided on is not part of
     it. If the terms of a live lease are to change, the lease is part of it with its old terms.
@@ -63,12 +63,12 @@ class SiteView:
 
     @cached_property
     def capacity(self) -> Resources:
-        """What all hosts that are in service have together."""
+        """Total capacity of the hosts in service."""
         return self._total(self._plan.availability.capacity)
 
     @cached_property
     def used(self) -> Resources:
-        """What leases use now of ``capacity``."""
+        """The part of ``capacity`` that leases use now."""
         availability = self._plan.availability
         return self._total(availability.capacity - availability.free_at(self._now))
 
@@ -96,7 +96,7 @@ class SiteView:
         )
 
     def _total(self, amounts: IntArray) -> Resources:
-        """Amounts of the hosts in service together.
+        """Return the sum over the hosts in service.
 
         :param amounts: shape (classes, hosts)
         """

@@ -10,10 +10,10 @@ from lease_scheduler.policy.base import Policy
 
 
 class PenaltyPolicy(Policy):
-    """Says what a breach costs the provider.
+    """Computes what the provider owes for a breach.
 
-    All penalties of a lease together are never more than its price, whatever a policy says: the engine sees to that. So
-    leases without prices have no penalties.
+    The engine limits the penalties of a lease to its price, whatever the policy returns. So leases without prices have
+    no penalties.
 
     :param options: what the operator set for policies
     :cvar charges: whether there are penalties at all
@@ -23,8 +23,8 @@ class PenaltyPolicy(Policy):
 
     @abstractmethod
     def penalty(self, breach: Breach, request: LeaseRequest) -> float:
-        """Money for a breach, at least 0.
+        """Return the penalty for a breach, in money and at least 0.
 
-        :param breach: what was not kept, without a penalty
+        :param breach: the breach, whose penalty is not known yet
         :param request: the terms of the lease, which has a price
         """

@@ -8,15 +8,16 @@ from lease_scheduler.policy.base import Policy, PolicyOptions
 
 
 class PricingPolicy(Policy):
-    """Says at which rate leases are offered. A lease costs its node-hours times the rate.
+    """Computes the rate at which leases are offered. The price of a lease is its node-hours times the rate.
 
-    Option of all of them: ``pricing_surcharge`` (0). Node-hours that suspending and resuming others costs count that
-    many times; 1 is what Haizea's program does, the dissertation leaves it out (haizea F81).
+    All of them have the option ``pricing_surcharge`` (0): the factor by which a lease is charged for the node-hours in
+    which other leases are suspended and resumed for it. Haizea's program uses 1; the dissertation leaves the surcharge
+    out (haizea F81).
 
     :param options: what the operator set for policies
     :cvar charges: whether leases have prices at all
-    :cvar needs_users_rates: whether it only works where it is known beforehand what users would pay, as in simulations
-    :ivar surcharge: the option
+    :cvar needs_users_rates: whether the policy must know in advance what users would pay, as only simulations do
+    :ivar surcharge: value of the option
     """
 
     charges = True
@@ -28,14 +29,14 @@ class PricingPolicy(Policy):
 
     @abstractmethod
     def rate(self, user: str | None, highest: float | None) -> float:
-        """Money per node and hour; the same until something is ``quoted`` or ``answered``.
+        """Return the rate, in money per node and hour. It changes only when ``quoted`` or ``answered`` is called.
 
-        :param user: who asks, none if that is not known
-        :param highest: the most that he would pay, none if that is not known
+        :param user: project that requests the lease; None if unknown
+        :param highest: highest rate that the project is willing to pay; None if unknown
         """
 
     def quoted(self) -> None:
-        """A lease has been offered at the rate."""
+        """Note that a lease was offered at the rate."""
 
     def answered(self, user: str | None, rate: float, *, accepted: bool) -> None:
-        """A user has taken or turned down a lease at a rate."""
+        """Note that a project accepted or declined a lease at a rate."""

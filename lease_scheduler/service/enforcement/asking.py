@@ -17,7 +17,7 @@ from lease_scheduler.records.messages import FOR_FILTERS, Message
 from lease_scheduler.service.enforcement.base import ChangeProposal, Proposal, UsageFilter
 from lease_scheduler.service.enforcement.views import lease_body
 
-#: Event type: a filter that keeps count was asked. Unless the lease is made, it must be told so.
+#: Event type: a filter that keeps count is called for a lease. It must be told if the lease is not made.
 ASKED = f"{FOR_FILTERS}asked"
 #: Event type: a lease has ended.
 ENDED = f"{FOR_FILTERS}ended"

@@ -39,5 +39,5 @@ class MaxLeaseDurationFilter:
     def _check(self, project_id: str, duration: int) -> None:
         if self._most < 0 or project_id in self._exempt or duration <= self._most:
             return
-        asked = "a lease without a duration has no end" if duration >= UNLIMITED else f"{duration} s are asked for"
+        asked = "a lease without a duration has no end" if duration >= UNLIMITED else f"{duration} s are requested"
         raise RefusedError(403, f"Lease duration: {asked}, and at most {self._most} s are allowed", "end_date")

@@ -61,7 +61,7 @@ def check(limits: Limits, asked: LeaseRequest, before: LeaseRequest | None, othe
 
     :param before: its present terms, None for a new lease
     :param others: the other live leases of its project
-    :raises RefusedError: 403, naming the limit, what is used and what is asked for
+    :raises RefusedError: 403, naming the limit, what is used and what is requested
     """
     if before is None:
         _compare("leases", limits.leases, len(others), 1)
@@ -81,7 +81,7 @@ def check(limits: Limits, asked: LeaseRequest, before: LeaseRequest | None, othe
         if moved and lead < 60 * limits.lead_time_minutes:
             raise RefusedError(
                 403,
-                f"Quota lead_time_minutes: a reservation must be asked for {limits.lead_time_minutes} minutes before "
+                f"Quota lead_time_minutes: a reservation must be requested {limits.lead_time_minutes} minutes before "
                 f"its start, this one would start in {max(lead, 0) // 60}",
                 "start_date",
             )
@@ -89,4 +89,4 @@ def check(limits: Limits, asked: LeaseRequest, before: LeaseRequest | None, othe
 
 def _compare(name: str, limit: int, used: int, asked: int, field: str | None = None) -> None:
     if limit >= 0 and used + asked > limit:
-        raise RefusedError(403, f"Quota exceeded for {name}: limit {limit}, used {used}, asked for {asked}", field)
+        raise RefusedError(403, f"Quota exceeded for {name}: limit {limit}, used {used}, requested {asked}", field)

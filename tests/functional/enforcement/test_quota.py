@@ -52,7 +52,7 @@ def test_of_leases_asked_for_at_the_same_time_as_many_are_made_as_the_limit_says
     codes = sorted(answer.status_code for answer in answers)
     assert codes == [201] * 3 + [403] * 9
     messages = {answer.json()["error_message"] for answer in answers if answer.status_code == 403}
-    assert messages == {"Quota exceeded for leases: limit 3, used 3, asked for 1"}
+    assert messages == {"Quota exceeded for leases: limit 3, used 3, requested 1"}
     assert client.lease_count("racing") == 3
 
 
@@ -70,7 +70,7 @@ def test_node_hours_are_those_of_all_live_leases(client: Client) -> None:
     made = client.create("many", nodes=two, duration="3h").json()["lease"]["id"]
     refused = client.create("many", nodes=two, duration="2h1m")
     assert refused.status_code == 403
-    assert refused.json()["error_message"] == "Quota exceeded for node_hours: limit 10, used 6, asked for 5"
+    assert refused.json()["error_message"] == "Quota exceeded for node_hours: limit 10, used 6, requested 5"
     assert client.create("many", nodes=two, duration="2h").status_code == 201
     longer = client.ask("PUT", f"leases/{made}", "many", json={"duration": "3h1m"})
     assert longer.status_code == 403, longer.text
@@ -83,7 +83,7 @@ def test_a_lease_may_not_last_too_long(client: Client) -> None:
     assert client.create("short", nodes=_INSTANCE, duration="2h").status_code == 201
     refused = client.create("short", nodes=_INSTANCE, duration=7_201)
     assert refused.status_code == 403
-    assert refused.json()["error_message"] == "Quota exceeded for duration_hours: limit 2, used 0, asked for 3"
+    assert refused.json()["error_message"] == "Quota exceeded for duration_hours: limit 2, used 0, requested 3"
     assert refused.json()["field"] == "end_date"
 
 

@@ -66,7 +66,7 @@ def test_parts_of_hours_add_up() -> None:
     quarter = _request(HOUR // 4)
     limits = Limits(node_hours=1)
     check(limits, quarter, None, _others(quarter, quarter, quarter), _NOW)
-    with pytest.raises(RefusedError, match="node_hours: limit 1, used 1, asked for 1"):
+    with pytest.raises(RefusedError, match="node_hours: limit 1, used 1, requested 1"):
         check(limits, quarter, None, _others(quarter, quarter, quarter, quarter), _NOW)
 
 
