@@ -140,6 +140,7 @@ def test_a_host_out_of_service_is_left_until_it_is_back(make_world: MakeWorld) -
 
 
 def test_hosts_that_do_not_exist_and_instants_that_have_passed_are_invalid(make_world: MakeWorld) -> None:
+    """The error names the argument."""
     world = make_world(request("1", RESERVATION, 1, 500, start=0)).until(100)
     engine = world.run.engine
     for ask in (engine.host_out, engine.host_back):

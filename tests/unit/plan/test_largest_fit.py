@@ -51,6 +51,7 @@ def test_what_is_known_is_not_asked_again() -> None:
 
 
 def test_terms_other_than_the_numbers_stay() -> None:
+    """A node set whose number stays is the same value."""
     request = _request(2, 3)
     assert with_counts(request, (2, 1)) == _request(2, 1)
     assert with_counts(request, (2, 1)).nodes[0] is request.nodes[0]
