@@ -53,6 +53,7 @@ def test_as_many_more_vms_as_there_is_room_for(make_world: MakeWorld) -> None:
 
 @pytest.mark.parametrize(("duration", "is_over"), [(400, True), (500, True), (501, False)])
 def test_a_lease_that_has_run_for_its_new_duration_ends(make_world: MakeWorld, duration: int, is_over: bool) -> None:
+    """At once, whether it has run for longer or just as long."""
     world = make_world(request("1", RESERVATION, 2, 1000, start=0)).until(500)
     asked = terms_of(world, "1", 1, duration=duration)
     before = world["1"]
@@ -140,7 +141,7 @@ def test_a_queued_lease_waits_for_as_many_nodes_as_the_site_has(make_world: Make
     assert world.end()["2"].ended == 1500
 
 
-def test_the_first_in_the_queue_gets_its_place_by_its_newterms_of(make_world: MakeWorld) -> None:
+def test_the_first_in_the_queue_gets_its_place_by_its_new_terms(make_world: MakeWorld) -> None:
     """Leases behind it keep waiting; a lease without a place is changed in the queue."""
     world = make_world(
         request("1", RESERVATION, 2, 1000, start=0),
@@ -177,6 +178,7 @@ def test_a_lease_that_boots_can_be_longer_but_not_larger_or_later(make_world: Ma
 
 
 def test_a_lease_that_boots_at_its_start_is_not_larger_either(make_world: MakeWorld) -> None:
+    """Once its servers run, it can get more."""
     world = make_world(request("1", BEST_EFFORT, 1, 1000), cloud=CloudBehaviour(boot_time=40)).until(20)
     assert world["1"].state is LeaseState.READY
     assert refused_change(world, "1", 2).constraint == "busy"

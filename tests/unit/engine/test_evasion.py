@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import LeaseKind, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 
@@ -56,3 +57,16 @@ def test_a_deadline_lease_that_would_be_late_does_not(make_world: MakeWorld) -> 
     ).end()
     assert world["1"].state is LeaseState.DONE
     assert (world["1"].ended or 0) <= 4000
+
+
+def test_a_run_that_has_begun_goes_on_from_now(make_world: MakeWorld) -> None:
+    """Its holding elsewhere begins with the move, ends with the work, and is not cut short any more."""
+    holding = request("2", RESERVATION, submitted=300, start=1000, duration=500)
+    (node,) = holding.nodes
+    named = replace(holding, nodes=(replace(node, hosts=frozenset({"host-1"})),))
+    work = request("1", BEST_EFFORT, duration=5000, preemption_mode=MIGRATE)
+    world = make_world(work, named, hosts=2, planning={"shutdown_time": 7}).until(300)
+    lease = world["1"]
+    assert (lease.accumulated, lease.active_since) == (300, 300)
+    assert lease.holdings == (Holding((1,), 300, 300, 5000, 5007),)
+    assert [(each.start, each.end, each.assignment) for each in world.run.recorder.occupations] == [(0, 300, (0,))]

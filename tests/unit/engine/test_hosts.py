@@ -139,7 +139,25 @@ def test_a_host_out_of_service_is_left_until_it_is_back(make_world: MakeWorld) -
     assert [world[lease_id].ended for lease_id in "1234"] == [500, 1300, 3500, 700]
 
 
+def test_a_host_out_of_service_stays_so_when_the_site_changes(make_world: MakeWorld) -> None:
+    """Until it is back."""
+    world = make_world(hosts=2).until(0)
+    engine = world.run.engine
+    engine.host_out("host-1")
+    engine.change_site(Site.of([*engine.site.hosts, Host("new-1", VM)]))
+    engine.submit(request("1", RESERVATION, 2, 1000, start=100))
+    engine.submit(request("2", RESERVATION, 1, 1000, start=100))
+    engine.step()
+    assert world["1"].holdings[0].hosts == {1, 2}
+    assert world["2"].state is LeaseState.REJECTED
+    engine.host_back("host-1")
+    engine.submit(request("3", RESERVATION, 1, 1000, start=100))
+    engine.step()
+    assert world["3"].holdings[0].hosts == {0}
+
+
 def test_hosts_that_do_not_exist_and_instants_that_have_passed_are_invalid(make_world: MakeWorld) -> None:
+    """The error names the argument."""
     world = make_world(request("1", RESERVATION, 1, 500, start=0)).until(100)
     engine = world.run.engine
     for ask in (engine.host_out, engine.host_back):

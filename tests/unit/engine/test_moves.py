@@ -51,6 +51,7 @@ def test_a_lease_that_waits_gets_other_hosts_at_the_same_time(make_world: MakeWo
 
 
 def test_a_lease_that_waits_is_not_moved_to_the_other_host_that_it_has_to_leave(make_world: MakeWorld) -> None:
+    """All named hosts are avoided, not only those that it has."""
     world = make_world(request("1", RESERVATION, 1, 1000, start=100), hosts=3).until(50)
     assert _move(world, "1", 0, 1).after.holdings[0].assignment == (2,)
     assert _move(world, "1", 2).after.holdings[0].assignment != (2,)
@@ -82,6 +83,7 @@ def test_a_lease_that_is_not_there_stays_as_it_is(make_world: MakeWorld) -> None
 
 
 def test_hosts_that_do_not_exist_are_named(make_world: MakeWorld) -> None:
+    """All of them, in the order of their names."""
     world = make_world(request("1", RESERVATION, 1, 1000, start=0), hosts=2).until(50)
     with pytest.raises(InvalidValueError, match="there is no host a, b$") as error:
         world.run.engine.move("1", frozenset({"b", "a"}) | _names(world, 0))
@@ -101,6 +103,7 @@ def test_without_other_hosts_a_lease_stays(make_world: MakeWorld) -> None:
 
 
 def test_a_lease_is_not_moved_while_it_boots_or_is_suspended(make_world: MakeWorld) -> None:
+    """Its servers are neither here nor there."""
     boots = make_world(request("1", RESERVATION, 1, 1000, start=0), cloud=CloudBehaviour(boot_time=40)).until(20)
     refusal = _refused(boots, "1", *boots["1"].holdings[0].hosts)
     assert (refusal.constraint, refusal.message[-33:]) == ("busy", "it cannot be moved before it runs")

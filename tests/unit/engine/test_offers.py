@@ -70,6 +70,7 @@ def test_the_place_of_an_offer_is_free_for_what_replaces_it(make_world: MakeWorl
 
 
 def test_as_many_nodes_as_there_is_room_for_are_offered(make_world: MakeWorld) -> None:
+    """If a counter-offer gives a range; without one, all nodes have to fit."""
     world = make_world(request("2", RESERVATION, 1, 2000, start=0), hosts=3, pricing="constant").until(0)
     _offer(world, request("1", RESERVATION, 1, 1000, start=500))
     offer = world.run.engine.counter("1", terms_of(world, "1", 4), (1,))
@@ -101,6 +102,7 @@ def test_terms_that_cost_too_much_leave_the_offer_as_it_was(make_world: MakeWorl
 
 
 def test_the_admission_policy_decides_on_counter_offers(make_world: MakeWorld) -> None:
+    """As on requests."""
     world = make_world(admission="maximum-duration", policies={"admission_maximum_duration": "2000"}).until(0)
     _offer(world, request("1", RESERVATION, 1, 1000, start=500))
     assert _refused(world, "1", duration=2001).constraint == "policy"

@@ -20,6 +20,7 @@ IMMEDIATE = LeaseKind.IMMEDIATE
 
 
 def test_terms_that_make_it_a_different_lease_are_invalid(make_world: MakeWorld) -> None:
+    """Its id and kind stay, and a range needs one number for each node set."""
     world = make_world(request("1", RESERVATION, 2, 1000, start=100)).until(50)
     before = world["1"]
     wrong: dict[str, dict[str, Any]] = {
@@ -45,7 +46,8 @@ def test_what_the_site_can_never_hold_is_refused_for_its_size(make_world: MakeWo
     assert change(world, "1", 3, least=(1,)).after.request.node_count == 2
 
 
-def test_the_admission_policy_decides_on_newterms_of(make_world: MakeWorld) -> None:
+def test_the_admission_policy_decides_on_new_terms(make_world: MakeWorld) -> None:
+    """As on requests."""
     world = make_world(
         request("1", RESERVATION, 1, 1000, start=100),
         admission="maximum-duration",
@@ -78,6 +80,7 @@ def test_short_notice_is_only_a_reason_if_the_old_terms_had_enough(make_world: M
 def test_a_lease_on_its_way_from_or_to_its_hosts_cannot_be_changed(
     make_world: MakeWorld, instant: int, why: str
 ) -> None:
+    """The refusal says which operation is going on."""
     world = make_world(*SUSPENDED_WORK, hosts=1).until(instant)
     refusal = refused_change(world, "work", duration=2000)
     assert (refusal.constraint, refusal.message) == ("busy", f"lease work cannot be changed at present: {why}")
@@ -108,6 +111,7 @@ def test_a_lease_that_cannot_run_so_long_is_told_how_long_it_can(make_world: Mak
 
 
 def test_what_would_fit_before_the_start_takes_the_place_of_the_lease(make_world: MakeWorld) -> None:
+    """Its own place counts as free."""
     world = make_world(
         request("1", RESERVATION, 1, 1000, start=100), request("2", RESERVATION, 1, 1000, start=1500), hosts=1
     ).until(50)

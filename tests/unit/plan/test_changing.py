@@ -198,6 +198,7 @@ def test_a_tight_deadline_lease_preempts_if_the_site_lets_it(
 def test_a_reservation_that_waits_keeps_a_host_that_the_policy_would_not_choose(
     make_planner: MakePlanner, make_lease: MakeLease, least: tuple[int, ...] | None
 ) -> None:
+    """With a range of nodes as well as with a number."""
     planner = make_planner(3)
     lease = planner.place(make_lease(LeaseKind.RESERVATION, start=100, duration=200), 0)
     lease = planner.plan.put(replace(lease, holdings=(replace(lease.holdings[0], assignment=(2,)),)))

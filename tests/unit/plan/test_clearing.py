@@ -124,6 +124,7 @@ def test_a_promise_is_moved_before_work_that_can_wait(make_planner: MakePlanner,
 def test_a_deadline_lease_without_a_place_in_time_is_in_the_way(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
+    """It is moved if it is then done by its deadline."""
     planner = make_planner(1)
     other = planner.place(make_lease(DEADLINE, start=100, duration=100, deadline=250, preemptible=False), 0)
     assert _refused(planner, _maintenance(planner, make_lease, 0)) == (other.lease_id,)
