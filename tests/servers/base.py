@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 #: Below the range of ports for outgoing connections, so that no connection takes a server's port while it is down.
 _PORTS = range(20_000, 32_000)
@@ -63,6 +64,30 @@ def wait_until(condition: Callable[[], bool], limit: float) -> bool:
     return True
 
 
+class Handle(Protocol):
+    """What is needed of ``subprocess.Popen`` for a process."""
+
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        ...
+
+    def poll(self) -> int | None:
+        """Return the exit status, negative for a signal, or None while it runs."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it ends, and return the exit status.
+
+        :raises subprocess.TimeoutExpired: it does not end in time
+        """
+        ...
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal if it still runs."""
+        ...
+
+
 class OwnProcess:
     """A program in a process group of its own that ends with the tests; its output goes to a file.
 
@@ -88,7 +113,7 @@ class OwnProcess:
         if user is not None:
             prefix += ["--reuid", str(user[0]), "--regid", str(user[1]), "--clear-groups"]
         with log.open("ab") as output:
-            self._process = subprocess.Popen(
+            self._process: Handle = subprocess.Popen(
                 [*prefix, *command],
                 stdin=subprocess.DEVNULL,
                 stdout=output,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -11,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.servers.base import OwnProcess, ServerError, free_port, log_end, wait_until
+from tests.servers.preloaded import PreloadedProcess
 
 _READY_SECONDS = 60.0
 _STOP_SECONDS = 30.0
@@ -51,10 +51,9 @@ class ReservationService:
 
         :raises ServerError: it ended, or did not answer in time
         """
-        program = str(Path(sys.executable).with_name("lease-scheduler-embedded"))
-        command = [program, "--state-path", str(self.folder / "state"), "--port", str(self.port), *self._options]
+        arguments = ["--state-path", str(self.folder / "state"), "--port", str(self.port), *self._options]
         begun = time.monotonic()
-        process = self._process = OwnProcess("lease-scheduler-embedded", command, self.log)
+        process = self._process = PreloadedProcess(arguments, self.log)
         wait_until(lambda: not process.is_running() or self.is_healthy(), _READY_SECONDS)
         if not process.is_running() or not self.is_healthy():
             self.kill()

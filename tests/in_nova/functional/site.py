@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,9 @@ def _share_statements(connection: Connection) -> None:
     """Share compiled statements between tests: compiling Nova's again takes a seventh of the time of a test."""
     connection.execution_options(compiled_cache=_STATEMENTS)
 
+
+# Each Nova compiles the patterns of its routes and schemas, more than Python remembers by default.
+re._MAXCACHE = 100_000  # type: ignore[attr-defined]
 
 # Exempt Nova's modules from garbage collection, which would take a tenth of the time of a test.
 gc.collect()
