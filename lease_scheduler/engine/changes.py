@@ -15,13 +15,11 @@ from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.advice import Alternative
 from lease_scheduler.plan.changing import Change, end_of_work, hosts_of, plan_anew, reshape, staying
-from lease_scheduler.plan.deadline import requested_start
 from lease_scheduler.plan.explain import NoPlaceError, Refusal, explain, too_large
 from lease_scheduler.plan.largest_fit import check_least, most_that_fits, with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
 from lease_scheduler.plan.quote import more_nodes_beside, most_on_site, refusal_of
-from lease_scheduler.plan.remaining_work import plan_again
 from lease_scheduler.plan.trials import loses
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 
@@ -254,12 +252,6 @@ class LeaseChanges:
         assert present is not None
         if not self._is_under_way(lease):
             return plan_anew(planner, lease, terms, present, now)
-        if not away & lease.holdings[0].hosts:
-            # Only later holdings of a deadline lease, which is suspended first, are on these hosts.
-            kept = replace(lease, holdings=lease.holdings[:1])
-            with planner.plan.tentative():
-                planner.plan.put(kept)
-                return plan_again(planner.context, kept, requested_start(kept, now))
         with self._state.late_hosts_held(now):
             return self._state.count_anew(lease, reshape(planner, lease, terms, present, now), now)
 
@@ -320,12 +312,14 @@ class LeaseChanges:
     ) -> NoPlaceError:
         """Return why new terms have no place, and what would have one if the lease gave up its present place."""
         plan = self._state.planner.plan
-        beside = more_nodes_beside(self._state.planner, lease, terms, now) if under_way else ""
+        if not under_way:
+            smallest = terms if least is None else with_counts(terms, least)
+            with plan.trial():
+                plan.put(replace(lease, holdings=()))
+                return NoPlaceError(refusal_of(self._state.planner, smallest, now, error))
+        beside = more_nodes_beside(self._state.planner, lease, terms, now)
         with plan.trial():
             plan.put(replace(lease, holdings=()))
-            if not under_way:
-                smallest = terms if least is None else with_counts(terms, least)
-                return NoPlaceError(refusal_of(self._state.planner, smallest, now, error))
             alternatives: tuple[Alternative, ...] = ()
             first = lease.holdings[0]
             hosts, amounts = plan.holding(lease.request, first.assignment)

@@ -191,12 +191,6 @@ class Relocation:
             if self.fits(hosts, start, end):
                 return
 
-    def hold_until(self, lease: Lease, now: int, end: int) -> None:
-        """Let a lease that cannot leave its hosts yet keep them, and move the leases that follow there."""
-        first = lease.holdings[0]
-        self._state.put(replace(lease, holdings=(replace(first, end=max(first.end, end)),)))
-        self.make_way(frozenset(first.assignment), now, end, keep=lease.lease_id)
-
     def _move_rest(self, lease: Lease, now: int) -> None:
         """Look for another place for the rest of a deadline lease after its present holding.
 

@@ -6,12 +6,13 @@ import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseKind, NodeSet, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Suspension
+from lease_scheduler.plan.windows import Window
 from lease_scheduler.simulation.workload import WorkloadLease
 
-from .conftest import MakeWorld, request
+from .conftest import VM, MakeWorld, request
 
 BEST_EFFORT, RESERVATION = LeaseKind.BEST_EFFORT, LeaseKind.RESERVATION
 
@@ -213,3 +214,27 @@ def test_grace_is_for_what_runs(make_world: MakeWorld, mode: PreemptionMode) -> 
         planning={"preemption_grace": 150},
     ).end()
     assert (world["2"].started, world["1"].started) == (1000, 1500)
+
+
+def test_room_is_told_from_now_on(make_world: MakeWorld) -> None:
+    """Of the project's interval, only what has not passed."""
+    world = make_world(request("2", RESERVATION, 1, 1000, start=0), hosts=1).until(500)
+    found = world.run.engine.room(NodeSet(1, VM), 100, 3000, 300)
+    assert found.free.windows == found.reservable.windows == (Window(1000, 3000, 1),)
+    assert world.run.engine.room(NodeSet(1, VM), 1200, 3000, 300).free.earliest == 1200
+    world.run.engine.end("2")
+    world.run.engine.step()
+    assert world.run.engine.room(NodeSet(1, VM), 100, 3000, 300).free.earliest == 500
+
+
+def test_leases_that_are_not_live_cannot_be_addressed(make_world: MakeWorld) -> None:
+    """Neither those that have ended nor those that there never were."""
+    world = make_world(request("1", RESERVATION, 1, 100, start=0)).until(0)
+    engine, terms = world.run.engine, world["1"].request
+    world.end()
+    for lease_id in ("1", "2"):
+        with pytest.raises(InvalidValueError, match=f"there is no live lease {lease_id}$") as error:
+            engine.change(lease_id, terms)
+        assert error.value.field == "lease_id"
+        with pytest.raises(InvalidValueError, match=f"there is no live lease {lease_id}$"):
+            engine.end(lease_id)

@@ -110,6 +110,25 @@ def test_a_lease_that_cannot_run_so_long_is_told_how_long_it_can(make_world: Mak
     assert refused_change(world, "1", duration=1501).alternatives == (), "it has all that there is"
 
 
+def test_what_would_fit_begins_when_the_lease_began(make_world: MakeWorld) -> None:
+    """Not when its present run began, with fewer VMs. A duration is counted from the start of the lease."""
+    world = make_world(request("1", RESERVATION, 2, 1000, start=0), request("2", RESERVATION, 2, 1000, start=1500))
+    change(world.until(100), "1", 1)
+    assert refused_change(world, "1", duration=2000).alternatives == (Alternative("duration", 0, 1, 1500),)
+
+
+def test_a_range_of_nodes_is_refused_if_its_smallest_number_has_no_room(make_world: MakeWorld) -> None:
+    """What would fit is named for that number. The lease has not begun, so its own host counts as free."""
+    world = make_world(
+        request("1", RESERVATION, 1, 1000, start=1000), request("2", RESERVATION, 1, 1000, start=1000), hosts=3
+    ).until(100)
+    refusal = refused_change(world, "1", 3, least=(3,))
+    assert refusal.constraint == "capacity"
+    assert Alternative("nodes", 1000, 2, 1000) in refusal.alternatives
+    assert Alternative("start", 2000, 3, 1000) in refusal.alternatives
+    assert change(world, "1", 3, least=(2,)).after.request.node_count == 2
+
+
 def test_what_would_fit_before_the_start_takes_the_place_of_the_lease(make_world: MakeWorld) -> None:
     """Its own place counts as free."""
     world = make_world(
