@@ -26,8 +26,9 @@ from lease_scheduler.simulation.reports.gantt import draw_gantt
 from lease_scheduler.simulation.reports.summary import print_summary
 from lease_scheduler.simulation.reports.tables import write_results
 from lease_scheduler.simulation.result import RunResult
-from lease_scheduler.simulation.run import Run, Watcher
+from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.shipped import load_workload, shipped_names
+from lease_scheduler.simulation.site_run import SiteRun, Watcher
 from lease_scheduler.simulation.workload import Workload
 
 #: The machine that BLUE1 was recorded on.
@@ -165,7 +166,7 @@ def _run(run: Run, watchers: Sequence[Watcher], *, quiet: bool) -> RunResult:
     with Progress(*columns, console=console) as progress:
         task = progress.add_task(run.workload.name, total=len(run.workload.leases), day=0.0)
 
-        def show(run: Run) -> None:
+        def show(run: SiteRun) -> None:
             progress.update(task, completed=run.ended(), day=run.clock.now() / 86_400)
 
         return run.execute((*watchers, show))

@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import UTC, datetime
 
 from lease_scheduler.haizea.log_levels import STATUS
-from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.site_run import SiteRun
 
 LOG = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ class SimulatedStatusMessages:
         self._start_time = start_time
         self._due = interval
 
-    def __call__(self, run: Run) -> None:
+    def __call__(self, run: SiteRun) -> None:
         """Log a message if one is due; called after every step of the run."""
         now = run.clock.now()
         if now < self._due:

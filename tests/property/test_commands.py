@@ -268,7 +268,7 @@ def test_commands_keep_the_plan_whole(workload: Workload, run_settings: RunSetti
         cloud = data.draw(clouds(len(workload.site)))
     run = Run(workload, replace(run_settings, cloud=cloud))
     number = steps = 0
-    while (instant := run._next_instant()) is not None:
+    while (instant := run.next_instant()) is not None:
         steps += 1
         assert steps < 2000, "leases keep each other from coming to an end"
         if steps == 1000:
@@ -276,8 +276,7 @@ def test_commands_keep_the_plan_whole(workload: Workload, run_settings: RunSetti
             for name in run.engine.outages:
                 run.engine.host_back(name)
         run.clock.set(max(run.clock.now(), instant))
-        run._submit_due()
-        run.engine.step()
+        run.step()
         _check(run)
         if number < 12 and data.draw(st.integers(0, 2)) == 0:
             number += 1
@@ -285,7 +284,7 @@ def test_commands_keep_the_plan_whole(workload: Workload, run_settings: RunSetti
             _check(run)
             run.engine.step()
             _check(run)
-    run._end_stranded()
+    run.end()
 
     assert not run.planner.plan.leases
     for lease in run.store.load():

@@ -231,8 +231,7 @@ def test_a_running_lease_that_gets_longer_than_its_hosts_are_free_may_move_in_pl
     for request, moved, hosts in ((stays, (), (0,)), (moves, (0,), (1,))):
         leases = (WorkloadLease(request), WorkloadLease(follower))
         run = Run(Workload("found", leases, Site.homogeneous(2, _SMALL)), RunSettings(check_invariants=True))
-        run._submit_due()
-        run.engine.step()
+        run.step()
         run.clock.set(100)
 
         change = run.engine.change("1", replace(request, duration=1500))
@@ -264,8 +263,7 @@ def test_a_host_that_becomes_smaller_while_it_is_out_of_service_is_not_promised_
     settings = RunSettings(planning=PlanningOptions(backfilling_limit=None), check_invariants=True)
     run = Run(Workload("found", tuple(leases), large), settings)
     run.engine.host_out(large.hosts[0].name, 300)
-    run._submit_due()
-    run.engine.step()
+    run.step()
     assert [lease.holdings[0].start for lease in run.engine.live_leases()] == [300, 300]
 
     run.engine.change_site(small)

@@ -173,10 +173,9 @@ def test_no_image_is_brought_to_where_it_is(
     run = Run(workload, replace(run_settings, transfers=transfers))
     observed = _Observed(run, transfers.host_cache_age)
     number = 0
-    while (instant := run._next_instant()) is not None:
+    while (instant := run.next_instant()) is not None:
         run.clock.set(max(run.clock.now(), instant))
-        run._submit_due()
-        run.engine.step()
+        run.step()
         if number in restarts:
             observed.take_over()
         number += 1

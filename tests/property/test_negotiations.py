@@ -48,10 +48,9 @@ def _offers(run: Run, negotiation: str) -> list[Lease]:
 
 
 def _step(run: Run, until: int) -> None:
-    while (event := run._next_instant()) is not None and event <= until:
+    while (event := run.next_instant()) is not None and event <= until:
         run.clock.set(max(run.clock.now(), event))
-        run._submit_due()
-        run.engine.step()
+        run.step()
         check_plan(run.planner.plan, run.clock.now())
     run.clock.set(max(run.clock.now(), until))
 

@@ -73,16 +73,16 @@ class _Offers:
             run.clock.set(max(run.clock.now(), instant))
             now = run.clock.now()
             self._submit(now)
-            run.engine.step()
+            run.step()
             self._look(now)
             self._answer(now)
             self._look(now)
             check_plan(run.planner.plan, now)
-        run._end_stranded()
-        return run._result(0.0)
+        run.end()
+        return run.result(0.0)
 
     def _next_instant(self) -> int | None:
-        instant = self._run._next_instant()
+        instant = self._run.next_instant()
         waiting = [*self._open.values(), *([] if instant is None else [instant])]
         return min(waiting, default=None)
 

@@ -59,15 +59,14 @@ def _outcome(
 ) -> tuple[list[Lease], list[Occupation], dict[str, int]]:
     run = Run(workload, run_settings)
     steps = 0
-    while (instant := run._next_instant()) is not None:
+    while (instant := run.next_instant()) is not None:
         run.clock.set(max(run.clock.now(), instant))
-        run._submit_due()
-        run.engine.step()
+        run.step()
         check_plan(run.planner.plan, run.clock.now())
         steps += 1
         if steps in restarts:
             take_over(run)
-    run._end_stranded()
+    run.end()
     return list(run.store.load()), run.recorder.occupations, dict(run.recorder.counters)
 
 

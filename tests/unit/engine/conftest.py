@@ -34,10 +34,9 @@ class World:
     def until(self, instant: int) -> World:
         """Continue up to and including an instant."""
         run = self.run
-        while (event := run._next_instant()) is not None and event <= instant:
+        while (event := run.next_instant()) is not None and event <= instant:
             run.clock.set(max(run.clock.now(), event))
-            run._submit_due()
-            run.engine.step()
+            run.step()
             check_plan(run.planner.plan, run.clock.now())
         run.clock.set(instant)
         return self
@@ -51,7 +50,7 @@ class World:
 
     def end(self) -> World:
         """Continue until nothing is left to happen."""
-        while (event := self.run._next_instant()) is not None:
+        while (event := self.run.next_instant()) is not None:
             self.until(event)
         return self
 

@@ -36,7 +36,7 @@ def test_a_late_start(make_world: MakeWorld) -> None:
     assert _found(world) == [("1", BreachKind.LATE_START, 140, 40, 80)]
     assert world["1"].state is LeaseState.DONE
     assert world["1"].penalties == pytest.approx(80.0)
-    result = world.run._result(0.0)
+    result = world.run.result(0.0)
     assert result.counters["breaches_late_start"] == 1
     assert len(result.breaches) == 1
     money = revenue(result.leases)
@@ -49,7 +49,7 @@ def test_without_a_policy_breaches_cost_and_count_nothing(make_world: MakeWorld)
     world = make_world(lease, cloud=CloudBehaviour(boot_time=40), engine=EXACT).end()
     assert _found(world) == [("1", BreachKind.LATE_START, 140, 40, 80)]
     assert world["1"].penalties == 0
-    assert not [name for name in world.run._result(0.0).counters if name.startswith("breaches")]
+    assert not [name for name in world.run.result(0.0).counters if name.startswith("breaches")]
 
 
 @pytest.mark.parametrize(("boot_time", "breaches"), [(60, 0), (61, 1)])

@@ -199,7 +199,7 @@ def test_a_lease_that_can_never_have_a_place_ends_with_the_run(make_world: MakeW
     world = make_world(request("1", BEST_EFFORT, 2, submitted=20), request("2", BEST_EFFORT, 1), cloud=cloud)
     world.until(10**6)
     assert world["1"].state in (LeaseState.QUEUED, LeaseState.READY)
-    world.run._end_stranded()
+    world.run.end()
     assert (world["1"].state, world["2"].state) == (LeaseState.CANCELLED, LeaseState.DONE)
     assert world["1"].reason == "still without a place when no events were left"
 

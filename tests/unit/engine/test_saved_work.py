@@ -157,7 +157,7 @@ def test_a_deadline_lease_that_comes_back_late_waits_with_its_work(make_world: M
 def test_a_restart_while_it_waits(make_world: MakeWorld) -> None:
     """An engine that takes over tries at once what the previous one would have tried later."""
     world = _preempted(make_world, CloudBehaviour(resume_failure_probability=1.0))
-    while (event := world.run._next_instant()) is not None and event < 20_000:
+    while (event := world.run.next_instant()) is not None and event < 20_000:
         world.until(event)
         lease = world["1"]
         if lease.state is LeaseState.SUSPENDED_PENDING and not lease.holdings:
