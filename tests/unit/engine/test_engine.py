@@ -6,7 +6,7 @@ import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind, NodeSet, PreemptionMode
+from lease_scheduler.model.lease import Lease, LeaseKind, NodeSet, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Suspension
 from lease_scheduler.plan.windows import Window
@@ -238,3 +238,23 @@ def test_leases_that_are_not_live_cannot_be_addressed(make_world: MakeWorld) -> 
         assert error.value.field == "lease_id"
         with pytest.raises(InvalidValueError, match=f"there is no live lease {lease_id}$"):
             engine.end(lease_id)
+
+
+def test_an_engine_takes_over_only_what_can_be(make_world: MakeWorld) -> None:
+    """Outages are of hosts that there are, numbers go on where they were, and it has no leases of its own."""
+    lease = make_world(request("1", RESERVATION, 1, 100, start=50)).until(0)["1"]
+    wrong: list[tuple[str, list[Lease], int, dict[str, tuple[int, int | None]]]] = [
+        ("outages", [lease], 1, {"x": (0, None)}),
+        ("next_sequence", [lease], 0, {}),
+    ]
+    for field, leases, next_sequence, outages in wrong:
+        with pytest.raises(InvalidValueError) as error:
+            make_world().run.engine.restore(leases, [], next_sequence, outages)
+        assert error.value.field == field
+    engine = make_world().run.engine
+    engine.restore([lease], [], 1, {"host-2": (0, None)})
+    assert engine.live_leases() == [lease]
+    assert (engine.next_sequence, engine.outages) == (1, {"host-2": (0, None)})
+    with pytest.raises(InvalidValueError) as error:
+        engine.restore([], [], 1)
+    assert error.value.field == "leases"

@@ -171,3 +171,14 @@ def test_without_any_lease_to_blame_there_is_just_no_place(make_planner: MakePla
     with pytest.raises(NotPlannableError) as error:
         planner.place(_maintenance(planner, make_lease, 0), 0)
     assert not isinstance(error.value, InTheWayError)
+
+
+def test_the_shutdown_needs_the_cleared_hosts_as_well(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """A lease that was to begin while the last servers are shut down is moved too."""
+    planner = make_planner(2, shutdown_time=30)
+    soon = planner.place(make_lease(RESERVATION, start=229, duration=50), 0)
+    assert soon.holdings[0].hosts == {0}
+    planner.place(_maintenance(planner, make_lease, 0), 0)
+    assert planner.plan.leases[soon.lease_id].holdings[0].hosts == {1}
+    late = planner.place(make_lease(RESERVATION, start=230, duration=50), 0)
+    assert late.holdings[0].hosts == {0}

@@ -220,3 +220,17 @@ def test_when_a_run_that_cannot_be_saved_ends(
         assert (evicted.state, evicted.holdings, evicted.active_since) == (LeaseState.QUEUED, (), None)
     again = planner.plan.put(lease)
     assert evict(planner.context, again, NOW, NOW).state is LeaseState.QUEUED
+
+
+@pytest.mark.parametrize("others", [0, 1, 5])
+def test_as_few_as_possible_make_room_for_several_node_sets(
+    make_planner: MakePlanner, make_lease: MakeLease, others: int
+) -> None:
+    """Each node set by itself would fit with fewer victims; together they need four hosts."""
+    planner = make_planner(4 + others)
+    for host in range(4 + others):
+        _running(planner, make_lease(BEST_EFFORT), host)
+    vm = Resources({VCPU: 1, MEMORY_MB: 1024})
+    asked = make_lease(RESERVATION, start=START, duration=100, node_sets=(NodeSet(3, vm), NodeSet(1, vm)))
+    holding, in_the_way = _exactly(planner, asked)
+    assert len(set(holding.assignment)) == len(in_the_way) == 4

@@ -81,13 +81,13 @@ def test_later_work_that_waits_there_goes_back_to_the_queue(make_planner: MakePl
     planner = make_planner(1, backfilling_limit=None)
     earlier = make_lease(BEST_EFFORT, duration=100)
     lease = _freed(planner, make_lease, make_lease(BEST_EFFORT, duration=1000))
-    later = [planner.place(make_lease(BEST_EFFORT, duration=300), start) for start in (500, 800, 1100)]
-    assert [each.holdings[0].start for each in later] == [500, 800, 1100]
+    later = [planner.place(make_lease(BEST_EFFORT, duration=300), start) for start in (1100, 500, 800)]
+    assert [each.holdings[0].start for each in later] == [1100, 500, 800]
     assert go_on(planner.context, lease, 200)
     found = [planner.plan.leases[each.lease_id] for each in later]
-    assert [each.state for each in found] == [LeaseState.QUEUED, LeaseState.QUEUED, LeaseState.READY]
-    assert found[0].reason == "the lease before it keeps its hosts"
-    assert found[2] == later[2]
+    assert [each.state for each in found] == [LeaseState.READY, LeaseState.QUEUED, LeaseState.QUEUED]
+    assert found[1].reason == "the lease before it keeps its hosts"
+    assert found[0] == later[0]
 
     planner.plan.put(lease)
     first = planner.place(earlier, 500)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from lease_scheduler.model.lease import LeaseKind, NodeSet
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.present_hosts import PresentHosts, map_keeping
@@ -110,3 +110,11 @@ def test_vms_that_must_be_apart_stay_apart(make_planner: MakePlanner, make_lease
     assert second is not None
     assert (second[0], len(set(second))) == (1, 2)
     assert _mapped(planner, make_lease, [NodeSet(4, VM, per_host=1)], [1, None, None, None]) is None
+
+
+def test_each_node_set_has_the_hosts_of_its_own_vms() -> None:
+    """In the order of the VMs; VMs beyond the list have none."""
+    nodes = (NodeSet(2, VM), NodeSet(1, LARGE), NodeSet(3, VM))
+    request = LeaseRequest("1", LeaseKind.IMMEDIATE, nodes, 0, 100)
+    found = PresentHosts.of(request, [0, 1, 2, None, 4], binding=True)
+    assert found == PresentHosts(((0, 1), (2,), (None, 4)), binding=True)
