@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.advice import Advice, Alternative
@@ -96,16 +97,17 @@ def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: b
         return replace(size, message=_message(size.message, fewer, start), alternatives=fewer) if fewer else size
     if start < now and request.kind is LeaseKind.RESERVATION:
         later = advice.later()
-        return Refusal("past", _message(f"start: {now - start} s in the past", later, start), (), later)
+        return Refusal("past", _message(f"start: {in_words(now - start)} in the past", later, start), (), later)
     start = max(start, now)
     alternatives = advice.all()
+    wanted = f"{request.node_count} nodes for {in_words(request.duration)}"
     if request.kind is LeaseKind.DEADLINE:
-        problem = f"deadline: no place for {request.node_count} nodes for {request.duration} s from start to deadline"
+        problem = f"deadline: no place for {wanted} from start to deadline"
         return Refusal(
             "deadline", _message(problem, alternatives, start), _taken(context, request, start), alternatives
         )
     taken = _taken(context, request, start)
-    problem = f"nodes: no place for {request.node_count} nodes for {request.duration} s at that time{_names(taken)}"
+    problem = f"nodes: no place for {wanted} at that time{_names(taken)}"
     staying = deadline_leases_in_the_way(planner, request, start, now) if may_preempt else 0
     if staying:
         problem += f"; {staying} deadline lease{'' if staying == 1 else 's'} there cannot make room by their deadlines"
