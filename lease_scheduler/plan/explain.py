@@ -71,6 +71,8 @@ def _too_large(context: PlanningContext, request: LeaseRequest) -> Refusal | Non
             traits = f" with {', '.join(sorted(node_set.required_traits))}" if node_set.required_traits else ""
             named = "" if node_set.hosts is None else f" of the {len(node_set.hosts)} that may be used"
             message = f"nodes: no host{named}{traits} is large enough for {_wanted(node_set)}"
+            if node_set.hosts is not None and not node_set.hosts:
+                message = "nodes: no host has the properties that are asked for"
             return Refusal("traits" if node_set.required_traits else "size", message)
     # Mapping is expensive, and most requests are so small that they certainly fit.
     if len(demands) == 1 and demands[0].eligible is None and request.node_count <= len(context.plan.site):

@@ -103,7 +103,7 @@ def test_what_is_asked_for_becomes_a_lease(
         ({**DATES, "preemptible": 1}, "preemptible", "must be true or false, not 1"),
         ({**DATES, "preemption_mode": "shoot"}, "preemption_mode", "must be one of"),
         ({**DATES, "extras": {"a": 1}}, "extras.a", "must be a text, not 1"),
-        ({**DATES, "servers": []}, "servers", "is not a known key"),
+        ({**DATES, "servers": []}, "servers", "needs the header OpenStack-API-Version: reservation 1.3"),
         ({**DATES, "nodes": [{"count": 1}]}, "nodes[0].resources", "is needed for nodes that are not exclusive"),
         ({**DATES, "nodes": [{"count": 0, "resources": {"VCPU": 1}}]}, "nodes[0].count", "must be at least 1"),
         ({**DATES, "nodes": [{"count": 1, "resources": {}}]}, "nodes[0].resources", "must have 1 to 32 keys"),
