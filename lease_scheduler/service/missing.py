@@ -29,7 +29,7 @@ def _check_hosts(reservation: Document, pool: Pool, field: str) -> None:
         raise RefusedError(
             409,
             "Not enough hosts available: the pool has no hosts; an administrator fills it with "
-            "lease-scheduler-manage pool fill",
+            "lease-scheduler-manage pool fill, or lease-scheduler-embedded --fill-pool",
         )
     if reservation.get("nodes"):
         queries = [("properties", nodes.get("properties")) for nodes in reservation["nodes"]]

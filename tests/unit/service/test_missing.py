@@ -26,7 +26,7 @@ def _refusal(pool: Pool, **reservation: Any) -> tuple[str, str | None]:
 def test_a_pool_without_hosts_says_so_and_who_fills_it() -> None:
     message, field = _refusal(Pool((), _IPS, {}), resource_type="virtual:instance", nodes=[{"count": 1}])
     assert message.startswith("Not enough hosts available: the pool has no hosts; ")
-    assert message.endswith("lease-scheduler-manage pool fill")
+    assert "lease-scheduler-manage pool fill" in message
     assert field is None
 
 
