@@ -26,7 +26,7 @@ $(STAMP): requirements.txt test-requirements.txt doc/requirements.txt setup.cfg 
 # What it knows stays in $(STATE)/, so the next start goes on from there. Silent, because Ctrl-C is how one ends it.
 run: setup
 	@$(BIN)/lease-scheduler-embedded --state-path $(STATE) --port $(LEASE_SCHEDULER_PORT) \
-		$(if $(filter-out 0,$(DEMO)),--demonstration)
+		$(if $(filter-out 0,$(DEMO)),--demonstration,--fill-pool)
 
 # A small OpenStack cloud with hypervisors that only pretend, to try the service on. LAB_OPTIONS="--hosts 8" and more:
 # see python -m tools.lab up --help

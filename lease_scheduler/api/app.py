@@ -26,7 +26,7 @@ from lease_scheduler.api.interfaces import (
     Trusts,
 )
 from lease_scheduler.api.metrics import ROUTE
-from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE, V1_0, V1_2, requested
+from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE, V1_0, V1_2, header, requested
 from lease_scheduler.api.query import read_query
 from lease_scheduler.api.request import Answer, ApiRequest, Route, Services
 from lease_scheduler.api.routes import ROUTES
@@ -127,7 +127,7 @@ def _rules(path: str) -> tuple[str, ...]:
 def _serve(route: Route, services: Services, arguments: dict[str, str]) -> flask.Response:
     version, headers = flask.g.version, flask.request.headers
     if version < route.since:
-        raise FrameworkError(404, f"{route.path} came with microversion {route.since}; this request asks for {version}")
+        raise FrameworkError(404, f"{route.path} needs the header {header(route.since)}; this request is for {version}")
     _check_accept(route)
     is_open = route.rule is None
     request_id, settings = flask.g.request_id, services.settings

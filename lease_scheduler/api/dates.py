@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.microversions import V1_2, Version
+from lease_scheduler.model.durations import exactly
 from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.records.dates import LAST, blazar_date, utc
 
@@ -61,7 +62,7 @@ def parse_duration(value: int | str, field: str) -> int:
     if seconds is None:
         raise ApiError(400, f'{field}: {value} is not a duration; right is 9000, "2h30m" or "PT2H30M"', field)
     if not 1 <= seconds <= UNLIMITED:
-        raise ApiError(400, f"{field}: must be between 1 and {UNLIMITED} seconds, not {seconds}", field)
+        raise ApiError(400, f"{field}: must be between 1 s and {exactly(UNLIMITED)}, not {value}", field)
     return seconds
 
 

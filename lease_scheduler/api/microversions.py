@@ -8,7 +8,7 @@ from werkzeug.datastructures import Headers
 
 from lease_scheduler.api.errors import FrameworkError
 
-__all__ = ["HISTORY", "MAXIMUM", "MINIMUM", "V1_0", "Version", "reaches", "requested"]
+__all__ = ["HISTORY", "MAXIMUM", "MINIMUM", "V1_0", "VERSIONS", "Version", "header", "reaches", "requested"]
 
 SERVICE_TYPE = "reservation"
 _HEADER = "OpenStack-API-Version"
@@ -37,15 +37,20 @@ HISTORY: dict[str, str] = {
     "1.19": "Leases have an origin: the peer site or gateway on whose behalf they were requested.",
 }
 
-_ALL = [microversion_parse.parse_version_string(text) for text in HISTORY]
-MINIMUM, MAXIMUM = _ALL[0], _ALL[-1]
-V1_0, V1_1, V1_2, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9 = _ALL[:10]
-V1_10, V1_11, V1_12, V1_13, V1_14, V1_15, V1_16, V1_17, V1_18, V1_19 = _ALL[10:]
+VERSIONS: tuple[Version, ...] = tuple(microversion_parse.parse_version_string(text) for text in HISTORY)
+MINIMUM, MAXIMUM = VERSIONS[0], VERSIONS[-1]
+V1_0, V1_1, V1_2, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9 = VERSIONS[:10]
+V1_10, V1_11, V1_12, V1_13, V1_14, V1_15, V1_16, V1_17, V1_18, V1_19 = VERSIONS[10:]
 
 
 def reaches(version: Version, since: str | None) -> bool:
     """Return whether a microversion has what another one added; False if that is None."""
     return since is not None and version >= microversion_parse.parse_version_string(since)
+
+
+def header(version: Version) -> str:
+    """Return the header with which a request asks for a microversion."""
+    return f"{_HEADER}: {SERVICE_TYPE} {version}"
 
 
 def requested(headers: Headers) -> Version:
@@ -66,7 +71,7 @@ def requested(headers: Headers) -> Version:
         raise FrameworkError(
             400, f"OpenStack-API-Version: {text[:40]!r} is not a version; right is 'reservation {MAXIMUM}'"
         ) from error
-    if version not in _ALL:
+    if version not in VERSIONS:
         raise FrameworkError(
             406, f"OpenStack-API-Version: version {version} is not supported; supported are {MINIMUM} to {MAXIMUM}"
         )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from lease_scheduler.api.bodies import check_texts
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.microversions import Version, header
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Problem, problems_of
 
@@ -17,7 +17,7 @@ _TRUE = frozenset({"true", "1", "yes", "on"})
 _FALSE = frozenset({"false", "0", "no", "off"})
 
 
-def read_query(parameters: Iterable[Parameter], version: Version, given: Mapping[str, list[str]]) -> dict[str, Any]:
+def read_query(parameters: Sequence[Parameter], version: Version, given: Mapping[str, list[str]]) -> dict[str, Any]:
     """Return the converted values of the query parameters that are given.
 
     :param given: all values of each key
@@ -28,6 +28,9 @@ def read_query(parameters: Iterable[Parameter], version: Version, given: Mapping
     for name, texts in given.items():
         if name not in known:
             shown = ascii(name)[1:-1][:80]
+            later = next((parameter.since for parameter in parameters if parameter.name == name), None)
+            if later is not None:
+                raise ApiError(400, f"{name}: needs the header {header(later)}", name)
             wanted = f"known are {', '.join(sorted(known))}" if known else "none is"
             raise ApiError(400, f"{shown}: is not a known query parameter at microversion {version}; {wanted}", shown)
         if len(texts) > 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, ValidationError, validators  # type: ignore[import-untyped]
 
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.microversions import VERSIONS, Version, header
 from lease_scheduler.api.names import problem_of_name
 
 Schema = dict[str, Any]
@@ -58,11 +58,15 @@ class Problem:
 
     :ivar path: JSON path of the problem; empty for the value as a whole
     :ivar missing: the missing keys, if that is the problem
+    :ivar is_unknown: whether the problem is a key that is not known
+    :ivar since: the microversion that knows the key, if a later one does
     """
 
     path: str
     message: str
     missing: tuple[str, ...] = ()
+    is_unknown: bool = False
+    since: Version | None = None
 
     def error(self) -> ApiError:
         """Return the error for a request that has this problem."""
@@ -70,12 +74,44 @@ class Problem:
 
 
 def find_problems(schema: VersionedSchema, version: Version, value: Any) -> tuple[Problem, ...]:
-    """Return the problems of a value: outer ones before inner ones, and at equal depth missing keys first."""
+    """Return the problems of a value.
+
+    Keys of later microversions come first, since other problems may follow from them. Then come outer problems before
+    inner ones, and at equal depth missing keys first.
+    """
+    found = _with_later_keys(_problems(schema, version, value), schema, version, value)
+    return tuple(
+        sorted(found, key=lambda problem: (problem.since is None, problem.path.count("."), not problem.missing))
+    )
+
+
+def _problems(schema: VersionedSchema, version: Version, value: Any) -> list[Problem]:
     found: list[Problem] = []
     for error in islice(_validator(schema, version).iter_errors(value), _MOST_PROBLEMS):
         found.extend(problems_of(error))
-    unique = {(problem.path, problem.message): problem for problem in found}
-    return tuple(sorted(unique.values(), key=lambda problem: (problem.path.count("."), not problem.missing)))
+    return list({(problem.path, problem.message): problem for problem in found}.values())
+
+
+def _with_later_keys(problems: list[Problem], schema: VersionedSchema, version: Version, value: Any) -> list[Problem]:
+    """Return the problems, where unknown keys that a later microversion knows name the header that they need."""
+    unknown = {problem.path for problem in problems if problem.is_unknown}
+    since: dict[str, Version] = {}
+    for later in (each for each in VERSIONS if each > version):
+        if not unknown:
+            break
+        still = {problem.path for problem in _problems(schema, later, value) if problem.is_unknown}
+        since |= dict.fromkeys(unknown - still, later)
+        unknown &= still
+    return [
+        replace(
+            problem,
+            message=f"{problem.path}: needs the header {header(since[problem.path])}",
+            since=since[problem.path],
+        )
+        if problem.is_unknown and problem.path in since
+        else problem
+        for problem in problems
+    ]
 
 
 @lru_cache(maxsize=256)
@@ -147,7 +183,11 @@ def problems_of(error: Any) -> list[Problem]:
     if error.validator == "additionalProperties" and isinstance(error.instance, Mapping):
         known = sorted(error.schema.get("properties", {}))
         return [
-            Problem(join([*error.absolute_path, key]), f"{join([*error.absolute_path, key])}: {_unknown(key, known)}")
+            Problem(
+                join([*error.absolute_path, key]),
+                f"{join([*error.absolute_path, key])}: {_unknown(key, known)}",
+                is_unknown=True,
+            )
             for key in islice((key for key in error.instance if key not in known), _MOST_UNKNOWN)
         ]
     return [Problem(path, f"{path or 'body'}: {_what(error)}")]

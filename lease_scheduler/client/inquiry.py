@@ -73,7 +73,6 @@ class CreateQuote(ShowCommand):
             "--fewest-nodes", metavar="<number>", type=arguments.positive, help="Minimum number of their nodes"
         )
         parser.add_argument("--shortest-duration", metavar="<duration>", help="Their shortest duration")
-        parser.add_argument("--price", action="store_true", help="Show what it would cost, if leases have prices")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         body = terms.body_of(parsed)
@@ -81,13 +80,8 @@ class CreateQuote(ShowCommand):
         flexibility = {key: value for key in limits if (value := getattr(parsed, key)) is not None}
         if flexibility:
             body["flexibility"] = flexibility
-        return client.one("POST", "/quotes", _quote_version(body, parsed), "quote", body)
-
-
-def _quote_version(body: Document, parsed: argparse.Namespace) -> str:
-    """Return the lowest microversion of quotes that knows the terms of the lease, and shows the price if wanted."""
-    least = terms.later(terms.version_of(body), terms.PRICES if parsed.price else "1.6")
-    return terms.later(least, terms.NEGOTIATION) if "flexibility" in body else least
+        version = terms.later(terms.version_of(body), terms.NEGOTIATION if flexibility else terms.PRICES)
+        return output.without_missing_prices(client.one("POST", "/quotes", version, "quote", body))
 
 
 class ShowHistory(ListCommand):

@@ -23,7 +23,8 @@ class CreateLease(ShowCommand):
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         body = terms.body_of(parsed)
-        return client.one("POST", "/leases", terms.version_of(body), "lease", body)
+        version = terms.later(terms.version_of(body), terms.PRICES)
+        return output.without_missing_prices(client.one("POST", "/leases", version, "lease", body))
 
 
 class ListLeases(ListCommand):

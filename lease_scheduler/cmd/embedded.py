@@ -22,6 +22,7 @@ from oslo_log import log
 from lease_scheduler.cmd import configuration, rest, wiring
 from lease_scheduler.cmd.messages import one_line_errors
 from lease_scheduler.cmd.metrics_server import process_registry
+from lease_scheduler.cmd.operator import OPERATOR
 from lease_scheduler.cmd.signals import EndingSignals
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.service import journal
@@ -47,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"{conf.api.host} can be reached from other machines, and callers are not authenticated; use 127.0.0.1",
         )
     log.setup(conf, configuration.PROJECT)
-    Embedded(conf, _demonstration if options.demonstration else None).run(EndingSignals())
+    companion = _demonstration if options.demonstration else _pool_filler if options.fill_pool else None
+    Embedded(conf, companion).run(EndingSignals())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -56,7 +58,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--state-path", type=Path, default=Path("var"), help="folder of the database (default: var)")
     parser.add_argument("--port", type=int, default=1234, help="port to listen on (default: 1234)")
-    parser.add_argument(
+    pool = parser.add_mutually_exclusive_group()
+    pool.add_argument(
+        "--fill-pool",
+        action="store_true",
+        help="add every host of the simulated cloud to the pool, if the pool has no hosts",
+    )
+    pool.add_argument(
         "--demonstration",
         action="store_true",
         help="submit a recorded workload, week after week, on a clock that runs faster",
@@ -127,6 +135,28 @@ def _demonstration(conf: cfg.ConfigOpts, url: str, engine: wiring.EngineService)
     logging.getLogger(journal.__name__).setLevel(logging.WARNING)
     state = Path(conf.service.state_path) / "demonstration.json"
     return Demonstration(url, state, engine.clock, partial(purge.purge, wiring.database(conf)))
+
+
+class _PoolFiller:
+    """Adds every host of the cloud to a pool without hosts."""
+
+    def __init__(self, engine: wiring.EngineService) -> None:
+        self._engine = engine
+
+    def start(self) -> None:
+        """Fill the pool."""
+        plan = self._engine.plan
+        if plan is not None and not plan.records.hosts:
+            names = [hypervisor.name for hypervisor in self._engine.driver.hypervisors()]
+            self._engine.methods["create_hosts"](OPERATOR, names)
+
+    def stop(self) -> None:
+        """Do nothing: the pool is full."""
+
+
+def _pool_filler(conf: cfg.ConfigOpts, url: str, engine: wiring.EngineService) -> Companion:
+    """Return a companion that fills the pool."""
+    return _PoolFiller(engine)
 
 
 class Embedded:

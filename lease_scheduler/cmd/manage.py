@@ -24,6 +24,9 @@ from lease_scheduler.store.sql import migrate, purge
 
 _DAY = 86_400
 
+#: The transport URL of a configuration that names none.
+_NO_BROKER = "rabbit://"
+
 #: Number of hosts that one request adds to the pool.
 _PART = 500
 
@@ -117,6 +120,12 @@ def _host_add(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
 
 
 def _pool_fill(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
+    if not conf.database.connection:
+        raise InvalidValueError(
+            "database.connection",
+            "is needed: name the configuration of the service with --config-file; the embedded service has none, and "
+            "fills its pool itself with lease-scheduler-embedded --fill-pool",
+        )
     known = {host["name"] for host in _hosts(conf)}
     found = configured_cloud(conf).driver(RealClock()).hypervisors()
     _add(conf, [host.name for host in found if host.name not in known])
@@ -143,13 +152,20 @@ def _add(conf: cfg.ConfigOpts, names: Sequence[str]) -> None:
 def _engine(conf: cfg.ConfigOpts) -> RpcEngineClient:
     """Return a client of the engine that leads.
 
-    :raises EngineUnavailableError: no engine leads; raised at once, without waiting for a timeout
+    :raises EngineUnavailableError: no engine leads, or only an embedded one; raised at once, without waiting for a
+        timeout
     """
     if not engine_leads(conf):
         raise EngineUnavailableError(
             f"no engine leads site {conf.service.site}; start lease-scheduler-engine, whose log says why it does not"
         )
-    return engine_client(conf)
+    client = engine_client(conf)
+    if conf.database.connection.startswith("sqlite") and conf.transport_url == _NO_BROKER:
+        raise EngineUnavailableError(
+            "an embedded engine takes no commands from other processes; add hosts with openstack reservation host "
+            "create, or start it with lease-scheduler-embedded --fill-pool"
+        )
+    return client
 
 
 def _host_remove(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:

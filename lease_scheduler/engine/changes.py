@@ -9,6 +9,7 @@ from typing import NoReturn
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.prices import affordable, at_its_rate, too_high, within_budget
 from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
@@ -329,7 +330,7 @@ class LeaseChanges:
                 if longest < terms.duration:
                     start = first.run_start if terms.start is None else terms.start
                     alternatives = (Alternative("duration", start, lease.request.node_count, longest),)
-        offered = f"; would fit: {alternatives[0].duration} s" if alternatives else ""
+        offered = f"; would fit: {in_words(alternatives[0].duration)}" if alternatives else ""
         return NoPlaceError(Refusal("capacity", f"{error}{offered}{beside}", alternatives=alternatives))
 
 

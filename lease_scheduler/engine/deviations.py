@@ -13,6 +13,7 @@ from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.relocation import Relocation
 from lease_scheduler.engine.retries import Retries
 from lease_scheduler.engine.state import LEAVING, EngineState
+from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.plan.phases import cut_by_suspension
@@ -85,7 +86,7 @@ class Deviations:
         begun = replace(holding, run_start=now)
         if lease.kind.promises_interval:
             if holding.run_end <= now:
-                self.relocation.fail(lease, now, f"its VMs were ready {late} s late, when it was over")
+                self.relocation.fail(lease, now, f"its VMs were ready {in_words(late)} late, when it was over")
                 return
             self._state.put(replace(lease, holdings=(begun, *lease.holdings[1:])))
             return
@@ -94,9 +95,9 @@ class Deviations:
         if (holding.closing is Closing.SHUTDOWN or too_late) and not lease.holdings[1:]:
             if lease.request.deadline is not None and over > lease.request.deadline:
                 if self.retries.keeps_work_of(lease):
-                    self.failures.put_away(lease, now, f"resumed {late} s late, too late for its deadline")
+                    self.failures.put_away(lease, now, f"resumed {in_words(late)} late, too late for its deadline")
                     return
-                self.relocation.fail(lease, now, f"started {late} s late, too late for its deadline")
+                self.relocation.fail(lease, now, f"started {in_words(late)} late, too late for its deadline")
                 return
             shutdown = self._state.planner.context.suspension.shutdown_time(lease.request)
             longer = replace(begun, run_end=over, end=over + shutdown, closing=Closing.SHUTDOWN)
@@ -107,13 +108,13 @@ class Deviations:
             begun = self._closed_in_time(lease, begun, over)
         newly_killed = begun.closing is Closing.KILL and holding.closing is not Closing.KILL
         if begun.run_end <= now and self.retries.keeps_work_of(lease):
-            self.failures.put_away(lease, now, f"resumed {late} s late, too late for its place")
+            self.failures.put_away(lease, now, f"resumed {in_words(late)} late, too late for its place")
         elif begun.run_end <= now or (newly_killed and lease.kind is LeaseKind.DEADLINE):
             self._state.cloud.discard(lease.lease_id, now)
-            self.relocation.replace_lost(lease, now, f"started {late} s late, too late for its place")
+            self.relocation.replace_lost(lease, now, f"started {in_words(late)} late, too late for its place")
         elif lease.kind is LeaseKind.DEADLINE and begun.closing is Closing.SUSPEND:
             kept = self._state.put(replace(lease, holdings=(begun,)))
-            self.relocation.plan_rest_or_fail(kept, now, f"started {late} s late")
+            self.relocation.plan_rest_or_fail(kept, now, f"started {in_words(late)} late")
         else:
             self._state.put(replace(lease, holdings=(begun, *lease.holdings[1:])))
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from lease_scheduler.engine.breaches import DEADLINE_MISSED
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.plan import NotPlannableError
@@ -60,7 +61,7 @@ class Retries:
             what = f"{DEADLINE_MISSED}; it waits until its deadline is changed or it is ended"
         else:
             self._due[lease.lease_id] = now + pause if latest is None else max(now + 1, min(now + pause, latest))
-            what = f"it is tried again in {self._due[lease.lease_id] - now} s"
+            what = f"it is tried again in {in_words(self._due[lease.lease_id] - now)}"
         waiting = self._state.put(replace(lease, reason=f"{why}; {what}"))
         self._state.recorder.waits_with_saved_work(waiting)
 
@@ -74,7 +75,7 @@ class Retries:
         self._failed[lease.lease_id] += 1
         self._due[lease.lease_id] = now + pause
         waiting = self._state.put(
-            replace(lease, reason=f"it could not be suspended: {why}; it is tried again in {pause} s")
+            replace(lease, reason=f"it could not be suspended: {why}; it is tried again in {in_words(pause)}")
         )
         self._state.recorder.waits_with_saved_work(waiting)
         return self._due[lease.lease_id]

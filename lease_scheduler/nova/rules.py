@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lease_scheduler.model.durations import in_words
 from lease_scheduler.nova.aggregates import HeldBy, HostLeases
 
 #: What marks the flavors of a lease, for messages.
@@ -74,7 +75,7 @@ def refusal(boot: Boot, host: HostLeases, now: int, rules: Rules) -> str | None:
         return "hosts of the pool are for leases"
     coming = next_start(host, now)
     if coming is not None and coming < now + rules.on_demand_horizon:
-        return f"a lease starts there in {max(coming - now, 0)} s"
+        return f"a lease starts there in {in_words(max(coming - now, 0))}"
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest
 from lease_scheduler.plan.availability import Availability
@@ -46,9 +47,9 @@ class Alternative:
         :param start: instant of the requested start
         """
         if self.change == "start":
-            words = f"the same terms {self.start - start} s later"
+            words = f"the same terms {in_words(self.start - start, up=True)} later"
         else:
-            words = f"{self.nodes} nodes" if self.change == "nodes" else f"{self.duration} s"
+            words = f"{self.nodes} nodes" if self.change == "nodes" else in_words(self.duration)
         if not self.preempted:
             return words
         preempted = " and ".join(f"{count} {kind}" for kind, count in self.preempted)

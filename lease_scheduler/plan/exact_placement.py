@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.plan.availability import Availability
@@ -137,7 +138,7 @@ def find_room(
     if assignment is not None:
         return Room(assignment)
     candidates = victims(context, request, start, end, now) if may_preempt else []
-    message = f"no place for lease {request.lease_id} for {end - start} s at its start"
+    message = f"no place for lease {request.lease_id} for {in_words(end - start)} at its start"
     # Victims without a deadline are not planned again, so the shortest list of them can be found by bisection.
     promised_nothing = list(takewhile(lambda victim: victim.kind is not LeaseKind.DEADLINE, candidates))
     found = _shortest_list(context, request, start, end, promised_nothing, present)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.advice import Advice, Alternative
@@ -70,6 +71,8 @@ def _too_large(context: PlanningContext, request: LeaseRequest) -> Refusal | Non
             traits = f" with {', '.join(sorted(node_set.required_traits))}" if node_set.required_traits else ""
             named = "" if node_set.hosts is None else f" of the {len(node_set.hosts)} that may be used"
             message = f"nodes: no host{named}{traits} is large enough for {_wanted(node_set)}"
+            if node_set.hosts is not None and not node_set.hosts:
+                message = "nodes: no host has the properties that are asked for"
             return Refusal("traits" if node_set.required_traits else "size", message)
     # Mapping is expensive, and most requests are so small that they certainly fit.
     if len(demands) == 1 and demands[0].eligible is None and request.node_count <= len(context.plan.site):
@@ -96,16 +99,17 @@ def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: b
         return replace(size, message=_message(size.message, fewer, start), alternatives=fewer) if fewer else size
     if start < now and request.kind is LeaseKind.RESERVATION:
         later = advice.later()
-        return Refusal("past", _message(f"start: {now - start} s in the past", later, start), (), later)
+        return Refusal("past", _message(f"start: {in_words(now - start)} in the past", later, start), (), later)
     start = max(start, now)
     alternatives = advice.all()
+    wanted = f"{request.node_count} nodes for {in_words(request.duration)}"
     if request.kind is LeaseKind.DEADLINE:
-        problem = f"deadline: no place for {request.node_count} nodes for {request.duration} s from start to deadline"
+        problem = f"deadline: no place for {wanted} from start to deadline"
         return Refusal(
             "deadline", _message(problem, alternatives, start), _taken(context, request, start), alternatives
         )
     taken = _taken(context, request, start)
-    problem = f"nodes: no place for {request.node_count} nodes for {request.duration} s at that time{_names(taken)}"
+    problem = f"nodes: no place for {wanted} at that time{_names(taken)}"
     staying = deadline_leases_in_the_way(planner, request, start, now) if may_preempt else 0
     if staying:
         problem += f"; {staying} deadline lease{'' if staying == 1 else 's'} there cannot make room by their deadlines"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
+from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
@@ -53,7 +54,7 @@ Agree = Callable[[Lease], Lease | None]
 
 def starts_later(seconds: int) -> str:
     """Return the reason for people why a lease starts later than requested."""
-    return f"starts {seconds} s later than requested: other leases are suspended first"
+    return f"starts {in_words(seconds)} later than requested: other leases are suspended first"
 
 
 class Planner:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.clearing import InTheWayError
@@ -122,8 +123,8 @@ def more_nodes_beside(planner: Planner, lease: Lease, terms: LeaseRequest, now: 
     if found.lease is None:
         return ""
     wait = found.lease.holdings[0].run_start - now
-    nodes = request.node_count
-    return f"; a separate lease with the {nodes} additional nodes would be granted, starting {wait} s from now"
+    granted = f"the {request.node_count} additional nodes would be granted, starting {in_words(wait, up=True)} from now"
+    return f"; a separate lease with {granted}"
 
 
 def most_on_site(context: PlanningContext, request: LeaseRequest, least: tuple[int, ...]) -> LeaseRequest:

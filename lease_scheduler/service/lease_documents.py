@@ -12,6 +12,7 @@ from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.enforcement.bounds import check_terms, with_duration
+from lease_scheduler.service.missing import check_site_has
 from lease_scheduler.service.server_templates import (
     check_bootable,
     check_images,
@@ -61,11 +62,12 @@ class LeaseDocuments:
         """Return the terms that a new lease asks for.
 
         :raises InvalidValueError: they are contradictory
-        :raises RefusedError: they exceed a bound
+        :raises RefusedError: they exceed a bound, or ask for what the site does not have
         """
         site = self._site
         pool = site.pool(hides_private=not (lease.get("sees_private") or lease.get("maintenance")))
         terms = build_terms(lease, pool, site.work.now)
+        check_site_has(lease, pool)
         check_servers(terms.document.servers, terms.request.nodes)
         check_images_exist(terms.document.servers, terms.document.project_id, site.images.facts)
         self._check_bootable(terms.document, terms.request.nodes)
@@ -121,6 +123,7 @@ class LeaseDocuments:
         if named and lease.active_since is not None:
             _check_sizes_kept(document, terms.document)
         if named:
+            check_site_has(merged, pool)
             self._check_bootable(terms.document, request.nodes)
         if not named:
             # Keep the chosen hosts unless the reservation itself changes.

@@ -12,6 +12,7 @@ from typing import Any
 
 from lease_scheduler.cloud.driver import AnyOrder, Driver, WaitingClock
 from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, StoreFullError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.transfer import Transfer
@@ -204,7 +205,7 @@ class SitePlan:
             return "the engine builds its plan anew"
         begun = self._begun
         if begun is not None and (seconds := time.monotonic() - begun) > _LONG_STEP:
-            return f"the engine has been busy with one step for {seconds:.0f} s"
+            return f"the engine has been busy with one step for {in_words(seconds)}"
         return None
 
     def _note_outages(self) -> None:

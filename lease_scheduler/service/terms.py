@@ -231,7 +231,8 @@ def _addresses(reservation: Document, pool: Pool, field: str) -> list[tuple[Node
     if unknown:
         raise InvalidValueError(
             f"{field}.required_floatingips",
-            f"{', '.join(unknown)} cannot be reserved in network {reservation['network_id']}",
+            f"the site has no floating IP {', '.join(unknown)} to reserve in network {reservation['network_id']}; "
+            "leave it out to get any",
         )
     one = Resources({FLOATING_IP: 1})
     sets = [(NodeSet(1, one, hosts=frozenset({each})), 1) for each in required]

@@ -95,3 +95,4 @@ def test_the_commands_of_the_readme(service: Server) -> None:
     ended = subprocess.run(["bash", "-ec", script], capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.count("night") == 2, ended.stdout
+    assert ended.stderr == "", "the commands print only their answers"

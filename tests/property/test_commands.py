@@ -146,7 +146,7 @@ def _check_change(
         # The start waits until other leases are suspended, and its project is told so.
         assert lead is RoomLead.STRICT and terms.kind is LeaseKind.RESERVATION
         assert request.start is not None and request.start > max(terms.start, now)
-        assert re.fullmatch(r"starts \d+ s later than .* suspended first", after.reason), after.reason
+        assert re.fullmatch(r"starts [\d dhmins]+ later than .* suspended first", after.reason), after.reason
         terms = replace(terms, start=request.start)
     if least is None:
         assert request == terms

@@ -135,8 +135,9 @@ function whatToSay(matching) {
   }
   if (!loaded) return { kind: "loading", title: "Loading the calendar…", text: "", instead: true };
   if (!model.rows.length && !model.leases.size) {
-    const text = "Hosts appear here when they are added to the pool, with the leases that are planned on them.";
-    return { kind: "empty", title: "There are no hosts yet", text, instead: true };
+    const text = "An administrator fills the pool with lease-scheduler-manage pool fill, or lease-scheduler-embedded "
+      + "--fill-pool. Hosts then appear here, with the leases that are planned on them.";
+    return { kind: "empty", title: "The pool has no hosts", text, instead: true };
   }
   if (!model.known().length) {
     return { kind: "empty", title: "There are no leases yet", text: "Create the first one with openstack lease create." };

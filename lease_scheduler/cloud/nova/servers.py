@@ -18,6 +18,7 @@ from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.listing import all_servers
 from lease_scheduler.cloud.nova.lost import LostCommands
+from lease_scheduler.model.durations import in_words
 
 #: Seconds for which a server that finds no host is booted again. nova-scheduler learns of aggregates by messages, which
 #: take time.
@@ -167,7 +168,9 @@ class Servers:
         if server.status == of.ERROR:
             raise StepFailedError(f"server {server.id} failed: {of.fault(server)}", of.host(server))
         if server.status == of.BUILD and of.age(server) > self._boot_timeout:
-            raise StepFailedError(f"server {server.id} is not there after {self._boot_timeout} s", of.host(server))
+            raise StepFailedError(
+                f"server {server.id} is not there after {in_words(self._boot_timeout)}", of.host(server)
+            )
 
     def _create(self, tenant: Any, lease_id: str, wanted: WantedServer) -> None:
         template = wanted.template

@@ -22,6 +22,7 @@ from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.images import GlanceImages, Image
 from lease_scheduler.cloud.nova.lost import LostCommands
+from lease_scheduler.model.durations import in_words
 
 LOG = logging.getLogger(__name__)
 
@@ -150,7 +151,7 @@ class Snapshots:
             return False
         for wish, found in progress:
             if found.state is not _State.SAFE:
-                reason = found.reason or f"its image is not complete after {self._options.timeout} s"
+                reason = found.reason or f"its image is not complete after {in_words(self._options.timeout)}"
                 LOG.error("server %s of lease %s is deleted without an image: %s", wish.server.id, lease_id, reason)
                 self.on_failure(lease_id, wish.server.id, reason)
         with self._lock:

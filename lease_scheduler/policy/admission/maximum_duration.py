@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lease_scheduler.model.durations import exactly
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.admission.site_view import SiteView
@@ -21,5 +22,5 @@ class MaximumDuration(AdmissionPolicy):
     def refusal(self, request: LeaseRequest, now: int, view: SiteView | None = None) -> str | None:
         """See ``AdmissionPolicy.refusal``."""
         if request.duration > self._longest:
-            return f"duration: must be at most {self._longest} s on this site, not {request.duration} s"
+            return f"duration: must be at most {exactly(self._longest)} on this site, not {exactly(request.duration)}"
         return None

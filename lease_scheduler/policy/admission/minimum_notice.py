@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lease_scheduler.model.durations import exactly
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.admission.site_view import SiteView
@@ -21,5 +22,5 @@ class MinimumNotice(AdmissionPolicy):
     def refusal(self, request: LeaseRequest, now: int, view: SiteView | None = None) -> str | None:
         """See ``AdmissionPolicy.refusal``."""
         if request.kind is LeaseKind.RESERVATION and request.start is not None and request.start - now < self._notice:
-            return f"start: reservations must be made at least {self._notice} s in advance"
+            return f"start: reservations must be made at least {exactly(self._notice)} in advance"
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from lease_scheduler.model.durations import exactly
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest
 
@@ -58,7 +59,8 @@ def check_terms(bounds: Bounds, asked: LeaseRequest, before: LeaseRequest | None
         field = "end_date" if asked.kind is LeaseKind.RESERVATION else "duration"
         raise RefusedError(
             403,
-            f"{field}: a lease may last {most} s at most ([enforcement] max_duration), not {asked.duration} s",
+            f"{field}: a lease may last {exactly(most)} at most ([enforcement] max_duration), "
+            f"not {exactly(asked.duration)}",
             field,
         )
     furthest = bounds.max_lead_time
@@ -67,15 +69,15 @@ def check_terms(bounds: Bounds, asked: LeaseRequest, before: LeaseRequest | None
     if _goes_beyond(now + furthest, asked.start, None if before is None else before.start):
         raise RefusedError(
             403,
-            f"start_date: a lease must start within {furthest} s from now ([enforcement] max_lead_time)",
+            f"start_date: a lease must start within {exactly(furthest)} from now ([enforcement] max_lead_time)",
             "start_date",
         )
     latest = now + furthest + max(0, most)
     if most >= 0 and _goes_beyond(latest, asked.deadline, None if before is None else before.deadline):
         raise RefusedError(
             403,
-            f"deadline: must be within {furthest + most} s from now ([enforcement] max_lead_time and max_duration "
-            "together)",
+            f"deadline: must be within {exactly(furthest + most)} from now ([enforcement] max_lead_time and "
+            "max_duration together)",
             "deadline",
         )
 
@@ -101,7 +103,7 @@ def check_offers(bounds: Bounds, held: int, unaccepted: int) -> None:
     if 0 <= bounds.max_unaccepted_time <= unaccepted:
         raise RefusedError(
             403,
-            f"the project held offers that it did not accept for {unaccepted} s in the last {PERIOD // 3_600} hours, "
-            f"and may do so for {bounds.max_unaccepted_time} s ([enforcement] max_unaccepted_time); ask without "
-            "holding, or create the lease",
+            f"the project held offers that it did not accept for {exactly(unaccepted)} in the last "
+            f"{PERIOD // 3_600} hours, and may do so for {exactly(bounds.max_unaccepted_time)} "
+            "([enforcement] max_unaccepted_time); ask without holding, or create the lease",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lease_scheduler.model.documents import Document
+from lease_scheduler.model.durations import exactly
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.service.enforcement.base import ChangeProposal, FilterOptions, Proposal
@@ -39,5 +40,7 @@ class MaxLeaseDurationFilter:
     def _check(self, project_id: str, duration: int) -> None:
         if self._most < 0 or project_id in self._exempt or duration <= self._most:
             return
-        asked = "a lease without a duration has no end" if duration >= UNLIMITED else f"{duration} s are requested"
-        raise RefusedError(403, f"Lease duration: {asked}, and at most {self._most} s are allowed", "end_date")
+        asked = (
+            "a lease without a duration has no end" if duration >= UNLIMITED else f"{exactly(duration)} is requested"
+        )
+        raise RefusedError(403, f"Lease duration: {asked}, and at most {exactly(self._most)} is allowed", "end_date")

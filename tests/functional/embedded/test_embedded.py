@@ -49,6 +49,33 @@ def test_answers(make: Make) -> None:
     assert other.ask("GET", f"leases/{lease['id']}").status_code in (403, 404)
 
 
+def test_a_pool_without_hosts_is_filled_by_the_option(make: Make, tmp_path: Path) -> None:
+    """Without it, a refusal names the commands that fill the pool; from outside, pool fill says what to do."""
+    service = make(configuration="[simulated_cloud]\nhosts = 3\n")
+    service.start()
+    rest = Rest(service)
+    nodes = [{"count": 1, "resources": {"VCPU": 1}}]
+    refused = rest.ask("POST", "leases", {"name": "a", "kind": "immediate", "duration": 60, "nodes": nodes})
+    assert refused.status_code == 409
+    assert "the pool has no hosts" in refused.json()["error_message"]
+    assert "--fill-pool" in refused.json()["error_message"]
+    manage = [str(Path(sys.executable).with_name("lease-scheduler-manage")), "pool", "fill"]
+    (state,) = tmp_path.rglob("lease-scheduler.sqlite")
+    (tmp_path / "manage.conf").write_text(f"[database]\nconnection = sqlite:///{state}\n")
+    for more, said in (
+        (["--config-file", str(tmp_path / "manage.conf")], "an embedded engine takes no commands from other processes"),
+        (["--config-dir", str(tmp_path / "none")], "with --config-file"),
+    ):
+        (tmp_path / "none").mkdir(exist_ok=True)
+        ended = subprocess.run([*manage, *more], capture_output=True, text=True, timeout=60)
+        assert (ended.returncode, said in ended.stderr) == (2, True), ended.stderr
+        assert "--fill-pool" in ended.stderr
+    assert service.interrupt() == 0
+    filled = make(options=["--fill-pool"], configuration="[simulated_cloud]\nhosts = 3\n")
+    filled.start()
+    assert len(Rest(filled).ask("GET", "os-hosts").json()["hosts"]) == 3
+
+
 def test_pages_of_other_sites_are_kept_away(make: Make) -> None:
     """Requests for a foreign host name, and forms of other sites, are refused; our own page is not."""
     service = make()

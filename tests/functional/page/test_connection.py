@@ -126,7 +126,7 @@ def test_loading(page: Page, sight: Service) -> None:
     assert page.one("#view-timeline").get_attribute("aria-busy") is None
 
 
-@pytest.mark.parametrize(("hosts", "title"), [(0, "There are no hosts yet"), (2, "There are no leases yet")])
+@pytest.mark.parametrize(("hosts", "title"), [(0, "The pool has no hosts"), (2, "There are no leases yet")])
 def test_empty(page: Page, service: Service, hosts: int, title: str) -> None:
     """No data yet is not an error; the message disappears with the first lease."""
     service.set_hosts([host(number) for number in range(hosts)])

@@ -159,7 +159,7 @@ class SavingTest(_Saving):
         assert self.driver.perform(order, "snapshot") is None
         ((lease_id, server_id, reason),) = self.failures
         assert (lease_id, server_id) == (self.lease_id, server.id)
-        assert "1800 s" in reason
+        assert "30 min" in reason
 
     def test_nova_refuses(self) -> None:
         """It is tried three times, and reported; the end does not wait for ever."""

@@ -40,7 +40,7 @@ def test_a_lease_is_asked_for_with_all_that_it_may_have(service: Service, openst
             "POST",
             "/v1/leases",
             {},
-            "reservation 1.3",
+            "reservation 1.12",
             "secret",
             {
                 "name": "night",
@@ -64,7 +64,7 @@ def test_the_lowest_microversion_and_only_what_was_given(service: Service, opens
     words = ["create", "night", "--start", "2030-01-01 00:00", "--end", "2030-01-02 00:00", "--not-preemptible"]
     assert openstack(*words, "--reservation", "resource_type=physical:host,min=1,max=1").status == 0
     (asked,) = service.asked
-    assert asked.version == "reservation 1.2"
+    assert asked.version == "reservation 1.12", "the first one that shows prices"
     assert asked.body == {
         "name": "night",
         "start_date": "2030-01-01 00:00",
@@ -208,7 +208,7 @@ def test_a_quote_has_the_terms_of_a_lease(service: Service, openstack: Openstack
     outcome = openstack("quote", "night", "--kind", "immediate", "--nodes", "vcpus=1", "--duration", "1h", "-f", "json")
     assert outcome.document == quote
     (asked,) = service.asked
-    assert asked.version == "reservation 1.6"
+    assert asked.version == "reservation 1.12"
     assert asked.body["nodes"] == [{"count": 1, "resources": {"VCPU": 1}}]
 
 
@@ -299,7 +299,7 @@ def test_prices(service: Service, openstack: Openstack) -> None:
     service.will_answer("POST", "/v1/quotes", {"quote": quote})
     assert openstack("quote", *words, "--hold").document == quote
     assert service.asked[-1].body["hold"] is True
-    assert openstack("quote", *words, "--price").document["price"] == 2.5
+    assert openstack("quote", *words).document["price"] == 2.5
     assert "hold" not in service.asked[-1].body
     service.will_answer("POST", f"/v1/leases/{ID}/action", {"lease": lease})
     for action in ("accept", "reject"):
@@ -312,6 +312,16 @@ def test_prices(service: Service, openstack: Openstack) -> None:
     service.will_answer("GET", "/v1/usage", {"start": "s", "end": "e", "usage": [used]})
     assert openstack("usage", "--revenue", "-f", "json").document[0]["Revenue"] == revenue
     assert {asked.version for asked in service.asked} == {"reservation 1.12"}
+
+
+def test_where_leases_have_no_prices_nothing_is_said_about_them(service: Service, openstack: Openstack) -> None:
+    nothing = {"price": None, "expires_at": None}
+    words = ["night", "--start", "2030-01-02", "--duration", "1h", "--nodes", "vcpus=1", "-f", "json"]
+    service.will_answer("POST", "/v1/leases", {"lease": LEASE | nothing | {"max_price": None}}, status=201)
+    assert openstack("create", *words).document == LEASE
+    quote = {"granted": True, "start": None}
+    service.will_answer("POST", "/v1/quotes", {"quote": quote | nothing | {"lease_id": None}})
+    assert openstack("quote", *words).document == quote
 
 
 def test_negotiations(service: Service, openstack: Openstack) -> None:

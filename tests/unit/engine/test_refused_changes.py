@@ -56,7 +56,7 @@ def test_the_admission_policy_decides_on_new_terms(make_world: MakeWorld) -> Non
     refusal = refused_change(world, "1", duration=2001)
     assert (refusal.constraint, refusal.message) == (
         "policy",
-        "duration: must be at most 2000 s on this site, not 2001 s",
+        "duration: must be at most 33 min 20 s on this site, not 33 min 21 s",
     )
     assert change(world, "1", duration=2000).after.request.duration == 2000
 
@@ -105,7 +105,7 @@ def test_a_lease_that_cannot_run_so_long_is_told_how_long_it_can(make_world: Mak
     refusal = refused_change(world, "1", duration=2000)
     assert refusal.constraint == "capacity"
     assert refusal.alternatives == (Alternative("duration", 0, 2, 1500),)
-    assert refusal.message.endswith("; would fit: 1500 s")
+    assert refusal.message.endswith("; would fit: 25 min")
     assert change(world, "1", duration=1500).after.holdings[0].run_end == 1500
     assert refused_change(world, "1", duration=1501).alternatives == (), "it has all that there is"
 

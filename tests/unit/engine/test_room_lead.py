@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.lease import LeaseKind, PreemptionMode
 from lease_scheduler.plan.explain import NoPlaceError
 from lease_scheduler.plan.options import RoomLead
@@ -29,7 +30,9 @@ def test_strict_lets_the_start_wait_and_says_so(make_world: MakeWorld, notice: i
     found = world["now"]
     assert (found.request.start, found.holdings[0].run_start) == (start, start)
     waits = start - 500 - notice
-    assert found.reason == (f"starts {waits} s later than requested: other leases are suspended first" if waits else "")
+    assert found.reason == (
+        f"starts {in_words(waits)} later than requested: other leases are suspended first" if waits else ""
+    )
     world.end()
     assert (world["now"].started, world["now"].ended) == (start, start + 100), "all of the duration is delivered"
     assert world["work"].ended == start + 100 + 32 + (2000 - (start - 32))

@@ -53,7 +53,7 @@ def test_each_host_has_its_own() -> None:
 def test_ordinary_servers_keep_off_hosts_on_which_a_lease_begins_soon() -> None:
     rules = Rules(on_demand_horizon=300)
     soon, later, never = (HostLeases(in_pool=True, coming=instant) for instant in (NOW + 299, NOW + 300, None))
-    assert refusal(PLAIN, soon, NOW, rules) == "a lease starts there in 299 s"
+    assert refusal(PLAIN, soon, NOW, rules) == "a lease starts there in 4 min 59 s"
     assert refusal(PLAIN, later, NOW, rules) is None
     assert refusal(PLAIN, never, NOW, rules) is None
     assert refusal(Boot("physics", preemptible=True), soon, NOW, rules) is None

@@ -53,8 +53,8 @@ def test_a_refusal_names_hosts_and_every_nearest_term_that_fits(busy: Planner, m
         Alternative("duration", 500, 2, 500),
     )
     assert refusal.message == (
-        "nodes: no place for 2 nodes for 1000 s at that time; taken: host-1, host-2; "
-        "would fit: the same terms 1500 s later, 1 nodes, 500 s"
+        "nodes: no place for 2 nodes for 16 min 40 s at that time; taken: host-1, host-2; "
+        "would fit: the same terms 25 min later, 1 nodes, 8 min 20 s"
     )
     for offer in refusal.alternatives:
         lease = make_lease(RESERVATION, offer.nodes, offer.duration, start=offer.start)
@@ -81,7 +81,7 @@ def test_a_start_in_the_past_is_what_is_wrong(busy: Planner, make_lease: MakeLea
     """haizea F50: the next possible start is offered."""
     refusal = _refused(busy, make_lease, RESERVATION, 3, now=700, start=600, duration=500)
     assert (refusal.constraint, refusal.alternatives) == ("past", (Alternative("start", 2000, 3, 500),))
-    assert refusal.message == "start: 100 s in the past; would fit: the same terms 1400 s later"
+    assert refusal.message == "start: 1 min 40 s in the past; would fit: the same terms 23 min 20 s later"
 
 
 def test_nothing_similar_may_fit(make_planner: MakePlanner, make_lease: MakeLease) -> None:
@@ -126,7 +126,9 @@ def test_a_deadline_that_cannot_be_met(make_planner: MakePlanner, make_lease: Ma
     refusal = _refused(planner, make_lease, DEADLINE, 1, start=100, duration=500, deadline=1400)
     assert (refusal.constraint, refusal.hosts) == ("deadline", ("host-1",))
     assert refusal.alternatives == (Alternative("start", 1000, 1, 500),)
-    assert refusal.message.startswith("deadline: no place for 1 nodes for 500 s from start to deadline; would fit: ")
+    assert refusal.message.startswith(
+        "deadline: no place for 1 nodes for 8 min 20 s from start to deadline; would fit: "
+    )
 
 
 @pytest.mark.parametrize(
@@ -194,7 +196,7 @@ def test_what_can_be_had_by_preempting_is_offered_beside_what_is_free(
         Alternative("nodes", 100, 3, 500, victims),
     )
     assert refusal.message.endswith(
-        "would fit: the same terms 1000 s later (preempting 3 best-effort), the same terms 9900 s later, "
+        "would fit: the same terms 16 min 40 s later (preempting 3 best-effort), the same terms 2 h 45 min later, "
         "3 nodes (preempting 3 best-effort)"
     )
     without = explain(planner, make_lease(RESERVATION, 4, 500, start=100).request, 100, may_preempt=False)

@@ -48,5 +48,5 @@ def test_refusals_name_the_field(
 def test_the_refusal_says_what_notice_would_do() -> None:
     assert (
         MinimumNotice(PolicyOptions()).refusal(RESERVATION, 5)
-        == "start: reservations must be made at least 86400 s in advance"
+        == "start: reservations must be made at least 1 d in advance"
     )

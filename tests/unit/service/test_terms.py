@@ -117,7 +117,7 @@ def test_addresses_that_are_required_are_node_sets_of_their_own() -> None:
         NodeSet(1, one, hosts=frozenset({"192.0.2.2"})),
         NodeSet(1, one, hosts=frozenset({"192.0.2.1"})),
     )
-    with pytest.raises(InvalidValueError, match=r"192.0.2.3 cannot be reserved in network net"):
+    with pytest.raises(InvalidValueError, match=r"the site has no floating IP 192.0.2.3 to reserve in network net"):
         _reserve(**asked, required_floatingips=["192.0.2.3"])
 
 

@@ -197,7 +197,7 @@ def test_isolation_of_projects(app: Flask, member: Client) -> None:
         (body(name=None), 400, "name: must be a text, not null"),
         (body(project_id="blue"), 400, "project_id: is not a known key"),
         (body(degraded=True), 400, "degraded: is not a known key"),
-        (body(kind="best-effort"), 400, "kind: is not a known key"),
+        (body(kind="best-effort"), 400, "kind: needs the header OpenStack-API-Version: reservation 1.2"),
         ([], 400, "body: must be a JSON object, not []"),
     ],
 )
