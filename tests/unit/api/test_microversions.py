@@ -41,14 +41,15 @@ def test_a_key_of_a_later_microversion_says_which_header_it_needs(
 ) -> None:
     """Even where other keys are missing, which may only seem so without the header."""
     answer = member.at(version).post("/v1/leases", {"name": "mine", **more})
-    assert (answer.status_code, answer.json.get("field", field)) == (400, field)
-    assert answer.json["error_message"].startswith(problem)
+    said = answer.get_json()
+    assert (answer.status_code, said.get("field", field)) == (400, field)
+    assert said["error_message"].startswith(problem)
 
 
 def test_parameters_and_paths_of_a_later_microversion_say_which_header_they_need(member: Client) -> None:
     answer = member.at("1.0").get("/v1/leases?kind=deadline")
-    assert answer.json["error_message"] == "kind: needs the header OpenStack-API-Version: reservation 1.1"
+    assert answer.get_json()["error_message"] == "kind: needs the header OpenStack-API-Version: reservation 1.1"
     answer = member.at("1.0").get("/v1/availability?vcpus=1")
-    assert answer.json["error_message"].startswith(
+    assert answer.get_json()["error_message"].startswith(
         "/v1/availability needs the header OpenStack-API-Version: reservation 1.5"
     )

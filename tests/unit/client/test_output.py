@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from lease_scheduler.model.documents import Document
 from tests.unit.client.conftest import Openstack, Service
 from tests.unit.client.test_commands import ID, LEASE
 
-RESERVATION = {
+RESERVATION: Document = {
     "id": ID,
     "lease_id": ID,
     "flavor_id": ID,
