@@ -116,10 +116,8 @@ def test_a_missing_vm_that_is_given_up_is_missing_no_more(make_world: MakeWorld)
 
 
 def test_a_reservation_that_waits_keeps_its_hosts_where_they_fit(make_world: MakeWorld) -> None:
-    """Of its three hosts, the second is free when the lease begins later; the first goes to another lease."""
-    world = make_world(
-        request("1", RESERVATION, 3, 1000, start=1000), request("2", RESERVATION, 1, 1000, start=3000), hosts=4
-    ).until(10)
+    """The policy would choose the first of its three hosts, which it gives up, when it begins later."""
+    world = make_world(request("1", RESERVATION, 3, 1000, start=1000), hosts=5).until(10)
     _, second, third = world["1"].holdings[0].assignment
     changed = change(world, "1", 2, start=3000, give_up=(0,))
     assert changed.stays == (1, 2)
@@ -155,6 +153,18 @@ def test_the_first_in_the_queue_gets_its_place_by_its_new_terms(make_world: Make
     assert (holding.start, holding.run_end) == (1000, 1500)
     world.end()
     assert [world[lease_id].ended for lease_id in "23"] == [1500, 2200]
+
+
+def test_a_lease_that_waits_may_have_to_wait_longer_for_its_new_terms(make_world: MakeWorld) -> None:
+    """Its present place is only for what it asked for before."""
+    world = make_world(
+        request("1", RESERVATION, 1, 1000, start=0),
+        request("2", RESERVATION, 1, 2000, start=0),
+        request("3", BEST_EFFORT, 1, 500, submitted=10),
+    ).until(100)
+    assert world["3"].holdings[0].start == 1000
+    (holding,) = change(world, "3", 2).after.holdings
+    assert (holding.start, len(holding.hosts)) == (2000, 2)
 
 
 def test_a_lease_that_boots_can_be_longer_but_not_larger_or_later(make_world: MakeWorld) -> None:

@@ -71,6 +71,7 @@ def test_saved_work_is_discarded_and_counts_as_done(make_world: MakeWorld, insta
     assert (lease.state, lease.reason, lease.ended, lease.accumulated) == (LeaseState.DONE, "enough", instant, 468)
     assert (lease.holdings, lease.saved_on) == ((), None)
     assert world.run.engine.lease("work") is None
+    assert world.run.cloud.next_event() is None, "what the cloud was doing for it is broken off"
     assert world.end()["other"].ended == 800
 
 
