@@ -96,7 +96,7 @@ class ShowHistory(ListCommand):
 
 
 class ListHosts(ListCommand):
-    """List the hosts of a lease (admin only)."""
+    """List the hosts that a lease has or will have."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         add_lease(parser)

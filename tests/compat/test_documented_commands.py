@@ -1,9 +1,12 @@
-"""The examples of the pages on leases and on the command line work as printed, whenever they are read."""
+"""What the README and the pages print works as printed, whenever it is read, or a list says why it cannot run here."""
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -13,25 +16,122 @@ from typing import Any
 import pytest
 import requests
 
+from lease_scheduler.api.microversions import MAXIMUM
+from lease_scheduler.api.routes import ROUTES
+from lease_scheduler.api.schemas.leases import action
+from lease_scheduler.api.validation import find_problems
+from lease_scheduler.model.lease import DiskImage
+from lease_scheduler.simulation.formats.lwf_terms import SoftwareTerm
+from lease_scheduler.simulation.formats.lwfa import Annotations, LeaseAnnotation, write_annotations
 from tests.compat.inside import InsideShell
+from tests.compat.printed import Block, blocks, http_requests, inline_bodies
 from tests.compat.shell import TOKEN
 from tests.servers.reservation import ReservationService as Server
 
-_ROOT = Path(__file__).parents[2]
-_PAGES, _README = _ROOT / "doc" / "source", _ROOT / "README.md"
 _LATEST = {"X-Auth-Token": TOKEN, "OpenStack-API-Version": "reservation latest"}
+_BIN = Path(sys.executable).parent
+
+_NOVA = "needs a real Nova; tests/functional/lab/test_calibration.py runs it on one"
+_KEYSTONE = "needs a real Keystone and an administrator of it"
+_ROOT = "needs root on a machine of the service"
+_CHANGES = "changes the machine or the repository on which the tests run"
+
+#: Blocks that cannot run here, by page and beginning, with the reason.
+NOT_RUN: Mapping[tuple[str, str], str] = {
+    ("README.md", "make run"): "make run does not end, and make test would run itself; CI runs make test",
+    ("admin/calibration.rst", "lease-scheduler-manage --config-file"): _NOVA,
+    ("admin/calibration.rst", "lease-scheduler-manage --config-dir"): _NOVA,
+    ("admin/devstack.rst", "export PATH"): "needs DevStack",
+    ("admin/devstack.rst", "lease-scheduler-manage"): "needs DevStack",
+    ("admin/from_blazar.rst", "lease-scheduler-manage import-blazar"): (
+        "needs the database of a Blazar; tests/functional/commands/test_blazar_import.py makes one"
+    ),
+    ("admin/from_blazar.rst", "openstack resource provider"): "needs a real Placement that Blazar has used",
+    ("admin/installation.rst", "make run"): "does not end; tests/functional/embedded starts what it starts",
+    ("admin/installation.rst", "lease-scheduler-manage db sync"): f"{_KEYSTONE}, RabbitMQ and a database server",
+    ("admin/leaving.rst", "lease-scheduler-manage uninstall"): (
+        "needs RabbitMQ for its notifications; tests/functional/reconcile/test_uninstall.py runs both"
+    ),
+    ("admin/leaving.rst", "systemctl"): _ROOT,
+    ("admin/limits.rst", "openstack registered limit"): _KEYSTONE,
+    ("admin/nova.rst", "make lab"): "needs a lab of real servers; tests/functional/lab makes one",
+    ("admin/nova.rst", "rabbitmqctl"): _ROOT,
+    ("admin/policies.rst", "lease-sim run"): (
+        "needs a policy of a third party; tests/unit/policy/test_third_party.py installs one"
+    ),
+    ("admin/privacy.rst", "openstack role create"): _KEYSTONE,
+    ("admin/production.rst", "rabbitmqctl"): _ROOT,
+    ("admin/production.rst", "openstack user create"): _KEYSTONE,
+    ("admin/production.rst", "install -m"): _ROOT,
+    ("admin/production.rst", '{"status": "degraded"'): "is what a service with faults answers",
+    ("contributor/releasing.rst", "PBR_VERSION"): _CHANGES,
+    ("contributor/releasing.rst", ".venv/bin/reno"): _CHANGES,
+    ("contributor/testing.rst", "make mutate"): "takes minutes, and installs a tool",
+    ("contributor/testing.rst", "HYPOTHESIS_PROFILE"): "looks for new examples without end",
+    ("user/calendar.rst", "openstack token issue"): _KEYSTONE,
+    ("user/haizea.rst", "haizea -c"): "occupies Haizea's port and runs in real time; tests/functional/frontend does so",
+    ("user/simulator.rst", "lease-sim run WORKLOAD"): "is a synopsis",
+    ("user/simulator.rst", "#!/bin/sh"): "is a template",
+}
+
+#: Blocks that the tests below run, by page and beginning.
+README = ("README.md", "curl")
+LEASES = [("user/command-line.rst", "tomorrow="), ("admin/monitoring.rst", "openstack lease usage")]
+BODIES = [("user/leases.rst", beginning) for beginning in ("{", '{"quote"', '{"name": "course"')]
+OPERATORS = [
+    ("admin/operation.rst", "lease-scheduler-status upgrade"),
+    ("admin/operation.rst", "lease-scheduler-manage reconcile"),
+]
+#: In the order of the page, since some read what others write.
+SIMULATIONS = [
+    ("user/simulator.rst", "lease-sim run blue1 --inject t20 --output"),
+    ("user/simulator.rst", "lease-sim run blue1 --inject t20 --set"),
+    ("user/simulator.rst", "lease-sim convert-data"),
+    ("user/simulator.rst", "lease-sim run blue1 --annotate"),
+    ("user/simulator.rst", "lease-sim convert SDSC-BLUE"),
+    ("user/simulator.rst", "lease-sim rate-sweep"),
+    ("user/simulator.rst", "lease-sim run blue1 --set simulation.suspend_factor"),
+]
+RUN = [README, *LEASES, *BODIES, *OPERATORS, *SIMULATIONS]
+
+_BLOCKS = list(blocks())
+
+
+def _fitting(block: Block) -> list[tuple[str, str]]:
+    """Return the entries that name a block; the longest beginning counts."""
+    known = [(page, first) for page, first in (*RUN, *NOT_RUN) if page == block.page and block.script.startswith(first)]
+    longest = max((len(first) for _, first in known), default=0)
+    return [each for each in known if len(each[1]) == longest]
+
+
+def _block(entry: tuple[str, str]) -> Block:
+    (found,) = [block for block in _BLOCKS if _fitting(block) == [entry]]
+    return found
+
+
+def test_every_block_is_run_or_has_a_reason_not_to_be() -> None:
+    strays = [f"{block.page}: {block.script[:60]}" for block in _BLOCKS if len(_fitting(block)) != 1]
+    assert not strays, "add them to RUN or, with the reason, to NOT_RUN"
+    used = [_fitting(block)[0] for block in _BLOCKS]
+    assert sorted(used) == sorted([*RUN, *NOT_RUN]), "an entry names no block, or several"
+
+
+@pytest.fixture(name="site", scope="module")
+def _site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The service with default options, such as the limit on how far ahead a lease may start, and hosts in its pool."""
+    folder = tmp_path_factory.mktemp("service")
+    running = Server(folder, ["--fill-pool"], configuration="[simulated_cloud]\nhosts = 4\n")
+    running.start()
+    yield running
+    running.kill()
 
 
 @pytest.fixture(name="service")
-def _service(tmp_path: Path) -> Iterator[Server]:
-    """The service with default options, such as the limit on how far ahead a lease may start."""
-    running = Server(tmp_path, configuration="[simulated_cloud]\nhosts = 4\n")
-    running.start()
-    shell = InsideShell(running)
-    for number in range(1, 5):
-        shell.reservation("host", "create", f"compute-{number}")
-    yield running
-    running.kill()
+def _service(site: Server) -> Iterator[Server]:
+    """The service without leases."""
+    yield site
+    for lease in requests.get(f"{site.url}/v1/leases", headers=_LATEST, timeout=60).json()["leases"]:
+        requests.delete(f"{site.url}/v1/leases/{lease['id']}", headers=_LATEST, timeout=60)
 
 
 def _words(command: str, variables: str = "") -> list[str]:
@@ -41,35 +141,39 @@ def _words(command: str, variables: str = "") -> list[str]:
     return printed.split("\0")[:-1]
 
 
-def _run_all(page: str, shell: InsideShell) -> int:
-    text = (_PAGES / page).read_text()
-    variables = "\n".join(re.findall(r"^   \$ ([a-z_]+=.*)$", text, re.MULTILINE))
-    commands = re.findall(r"^   \$ openstack (lease .*)$", text, re.MULTILINE)
-    for command in commands:
-        outcome = shell.openstack(*_words(command, variables))
-        assert outcome.status == 0, f"{command}: {outcome.errors}"
-    return len(commands)
-
-
-def test_the_examples_work(service: Server) -> None:
+@pytest.mark.parametrize("entry", LEASES)
+def test_commands_on_leases(service: Server, entry: tuple[str, str]) -> None:
+    """Without new processes, since starting one takes longer than its command."""
     shell = InsideShell(service)
-    assert _run_all("user/command-line.rst", shell) >= 10
-    assert _run_all("admin/monitoring.rst", shell) >= 3
+    variables = ""
+    for command in _block(entry).commands:
+        if not command.startswith("openstack "):
+            variables = command
+            continue
+        outcome = shell.openstack(*_words(command.removeprefix("openstack "), variables))
+        assert outcome.status == 0, f"{command}: {outcome.errors}"
+        assert outcome.errors == "", command
 
 
-def _bodies(page: str) -> list[Any]:
-    """Return the JSON bodies of a page, with dates in place of its placeholders."""
-    text = (_PAGES / page).read_text()
+def test_the_commands_of_the_readme(service: Server) -> None:
+    """On another port than that of ``make run``."""
+    script = _block(README).text.replace("http://127.0.0.1:1234", service.url).replace(".venv/bin", str(_BIN))
+    ended = subprocess.run(["bash", "-ec", script], capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.count("night") == 2, ended.stdout
+    assert ended.stderr == "", "the commands print only their answers"
+
+
+def _body(entry: tuple[str, str]) -> Any:
+    """Return a JSON body, with dates in place of its placeholders."""
+    text = _block(entry).text
     names = sorted(set(re.findall(r"\$\{([a-z_]+)\}", text)))
     dates: Mapping[str, str] = {name: _words(f"$(date -u -d '{name.replace('_', ' ')}' +%F)")[0] for name in names}
-    found = []
-    for block in re.findall(r"^\.\. code-block:: json\n\n((?:   .*\n|\n)+)", text, re.MULTILINE):
-        found.append(json.loads(re.sub(r"\$\{([a-z_]+)\}", lambda match: dates[match[1]], block)))
-    return found
+    return json.loads(re.sub(r"\$\{([a-z_]+)\}", lambda match: dates[match[1]], text))
 
 
 def test_the_bodies_are_what_the_service_takes_and_answers(service: Server) -> None:
-    asked, held, negotiated = _bodies("user/leases.rst")
+    asked, held, negotiated = (_body(entry) for entry in BODIES)
 
     def post(path: str, body: Any) -> requests.Response:
         return requests.post(f"{service.url}/v1/{path}", json=body, headers=_LATEST, timeout=60)
@@ -86,13 +190,71 @@ def test_the_bodies_are_what_the_service_takes_and_answers(service: Server) -> N
     assert held["quote"].keys() <= quote.keys()
 
 
-def test_the_commands_of_the_readme(service: Server) -> None:
-    """On another port than that of ``make run``."""
-    (script,) = re.findall(
-        r"^With the service running:\n\n```\n(.*?)^```", _README.read_text(), re.MULTILINE | re.DOTALL
+def test_requests_in_sentences(service: Server) -> None:
+    """Each names a route; those that name no lease or the like are sent."""
+    routes = [(route.method, re.sub(r"\{\w+\}", r"[^/?]+", route.path)) for route in ROUTES]
+    printed = http_requests()
+    assert ("GET", "/v1/availability?vcpus=8&count=4&duration=2h") in printed
+    for method, path in sorted(printed):
+        bare = path.partition("?")[0]
+        assert any(method == known and re.fullmatch(pattern, bare) for known, pattern in routes), f"{method} {path}"
+        if method == "GET" and "{" not in path and (path != bare or not bare.endswith("availability")):
+            answer = requests.get(f"{service.url}{path}", headers=_LATEST, timeout=60)
+            assert answer.status_code == 200, f"{path}: {answer.text}"
+
+
+def test_actions_in_sentences() -> None:
+    bodies = [json.loads(text) for text in inline_bodies("user/leases.rst")]
+    assert len(bodies) >= 7
+    for body in bodies:
+        assert find_problems(action, MAXIMUM, body) == (), body
+
+
+def _run(script: str, folder: Path) -> None:
+    environment = {**os.environ, "PATH": f"{_BIN}:{os.environ['PATH']}", "HOME": str(folder)}
+    ended = subprocess.run(
+        ["bash", "-ec", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
-    script = script.replace("http://127.0.0.1:1234", service.url).replace(".venv/bin", str(Path(sys.executable).parent))
-    ended = subprocess.run(["bash", "-ec", script], capture_output=True, text=True, timeout=120, check=False)
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.count("night") == 2, ended.stdout
-    assert ended.stderr == "", "the commands print only their answers"
+    assert ended.returncode == 0, f"{script}: {ended.stderr}"
+
+
+def test_commands_of_operators(tmp_path: Path) -> None:
+    """With a database of their own, which the configuration file of the user names."""
+    folder = tmp_path / ".lease-scheduler"
+    folder.mkdir()
+    lines = f"[database]\nconnection = sqlite:///{tmp_path}/test.sqlite\n[service]\nstate_path = {tmp_path}/state\n"
+    (folder / "lease-scheduler.conf").write_text(lines)
+    _run("lease-scheduler-manage db sync", tmp_path)
+    for entry in OPERATORS:
+        _run(_block(entry).script, tmp_path)
+
+
+def _prepare(folder: Path) -> None:
+    """Write what the commands of the page on the simulator read; the workload is short."""
+    jobs = [f"{number} {440_070 + 60 * number} 5 900 8 -1 -1 8 3600 -1 1 7 1 1 1 -1 -1 -1" for number in range(1, 7)]
+    log = "\n".join(jobs) + "\n"
+    (folder / "short.swf").write_text(log)
+    (folder / "SDSC-BLUE.swf.gz").write_bytes(gzip.compress(log.encode()))
+    image = SoftwareTerm(DiskImage("a.img", 10))
+    write_annotations(Annotations((LeaseAnnotation(software=image),)), folder / "images.lwfa")
+    rates = [LeaseAnnotation(extras={"simul_userrate": rate}) for rate in ("2.00", "1.00") * 3]
+    write_annotations(Annotations(tuple(rates)), folder / "rates.lwfa")
+
+
+def test_simulations(tmp_path: Path) -> None:
+    """With a short workload instead of the shipped one, and without its month of reservations."""
+    _prepare(tmp_path)
+    for entry in SIMULATIONS:
+        _run(_block(entry).script.replace(" blue1 ", " short.swf ").replace(" --inject t20", ""), tmp_path)
+        if (tmp_path / "run.json").exists():
+            # The page puts the runs of several files together.
+            shutil.copy(tmp_path / "run.json", tmp_path / "run-1.json")
+    for name in ("perrun.csv", "perlease.csv", "utilization.csv", "month.lwf", "sweep.csv"):
+        assert (tmp_path / name).stat().st_size > 0, name
+
+
+@pytest.mark.slow
+def test_the_recorded_month(tmp_path: Path) -> None:
+    """The first simulation of the page, without any change."""
+    _run(_block(SIMULATIONS[0]).script, tmp_path)
+    assert (tmp_path / "output" / "blue1-t20" / "summary.json").exists()

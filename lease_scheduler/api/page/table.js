@@ -141,7 +141,10 @@ export class Table {
     const row = { element, button, lease: null };
     button.type = "button";
     button.dataset.lease = id;
-    button.addEventListener("click", () => this.#onOpen(row.lease));
+    element.addEventListener("click", (event) => {
+      // Selecting a text in a row ends with a click, too.
+      if (event.target === button || document.getSelection().isCollapsed) this.#onOpen(row.lease);
+    });
     this.#columns.forEach((column, index) => {
       const cell = document.createElement(index ? "td" : "th");
       if (!index) {

@@ -247,6 +247,14 @@ def test_details_from_a_table(page: Page, sight: Service) -> None:
     assert page.boxes("nightly")
 
 
+@pytest.mark.parametrize("cell", ["th button", "td:last-child"])
+def test_details_by_a_click_anywhere_in_a_row(page: Page, sight: Service, cell: str) -> None:
+    page.open("#view=leases&span=3600")
+    row = "document.querySelector('#view-leases [data-lease=id-nightly]').closest('tr')"
+    page.script(f"{row}.querySelector('{cell}').click()")
+    assert page.text("#details-title") == "nightly"
+
+
 def test_details_of_an_address(page: Page, sight: Service) -> None:
     """An address with a lease opens its details."""
     page.open("#view=queue&lease=id-genome")

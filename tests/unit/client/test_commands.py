@@ -462,6 +462,11 @@ def test_a_wrong_command_line_asks_the_service_nothing(
     assert service.asked == []
 
 
+def test_the_hosts_of_a_lease_are_for_its_project_too(openstack: Openstack) -> None:
+    """As the policy of the service says: any reader of the project may list them."""
+    assert "admin" not in openstack("host", "list", "--help").output.partition("output formatters")[0]
+
+
 def test_each_command_explains_itself(openstack: Openstack) -> None:
     outcome = openstack("create", "--help")
     assert outcome.status == 0
