@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from selenium.webdriver import Keys
 
 from tests.functional.page.browser import Page
