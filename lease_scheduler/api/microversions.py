@@ -35,7 +35,7 @@ HISTORY: dict[str, str] = {
     "1.17": "Availability, quotes and alternatives with and without preemption: free, preempted_kinds.",
     "1.18": "Leases have a description; a client may choose the id of a new lease (id), so that a retry is safe.",
     "1.19": "Leases have an origin: the peer site or gateway on whose behalf they were requested.",
-    "1.20": "Subscriptions: projects are told about their leases by signed webhooks.",
+    "1.20": "Subscriptions: projects are told about their leases by signed webhooks or mails.",
 }
 
 _ALL = [microversion_parse.parse_version_string(text) for text in HISTORY]

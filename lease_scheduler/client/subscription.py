@@ -27,13 +27,15 @@ class CreateSubscription(ShowCommand):
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         target = parser.add_mutually_exclusive_group(required=True)
         target.add_argument("--webhook", metavar="<url>", help="Send signed HTTP requests to this URL")
+        target.add_argument("--mail", metavar="<address>", help="Send mails to this address")
         parser.add_argument(
             "--event", metavar="<event-type>", action="append", help="Only events of this type; repeat for more"
         )
         parser.add_argument("--lease", metavar="<lease>", help="Only events of this lease (name or ID)")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
-        body: Document = {"driver": "webhook", "target": parsed.webhook}
+        driver = "webhook" if parsed.mail is None else "mail"
+        body: Document = {"driver": driver, "target": parsed.webhook or parsed.mail}
         if parsed.event is not None:
             body["event_types"] = parsed.event
         if parsed.lease is not None:

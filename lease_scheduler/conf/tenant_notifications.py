@@ -80,4 +80,39 @@ OPTIONS: list[cfg.Opt] = [
         default="",
         help="File of CA certificates to trust. If it is empty, those of the system are trusted.",
     ),
+    cfg.HostAddressOpt("mail_host", default="localhost", help="Mail server that takes the mails to projects (SMTP)."),
+    cfg.PortOpt("mail_port", default=25, help="Its port."),
+    cfg.BoolOpt(
+        "mail_starttls",
+        default=False,
+        help="Whether the connection to the mail server is encrypted (STARTTLS). Its certificate must then be valid.",
+    ),
+    cfg.StrOpt(
+        "mail_cafile",
+        default="",
+        help="File of CA certificates to trust for this. If it is empty, those of the system are trusted.",
+    ),
+    cfg.StrOpt(
+        "mail_user",
+        default="",
+        help="User by whose name the service logs in at the mail server; needs mail_starttls. If it is empty, the "
+        "service does not log in.",
+    ),
+    cfg.StrOpt("mail_password", default="", secret=True, help="Password of this user."),
+    cfg.StrOpt("mail_sender", default="", help="Address from which mails come, such as leases@example.org."),
+    cfg.FloatOpt(
+        "mail_timeout", default=10.0, min=0.1, max=60.0, help="Seconds to wait for each answer of the mail server."
+    ),
+    cfg.ListOpt(
+        "mail_allowed_domains",
+        default=[],
+        help="Domains to whose addresses mails may be sent, such as example.org; subdomains are not included. If the "
+        "list is empty, projects may have mails sent to any address, also to those of strangers.",
+    ),
+    cfg.StrOpt(
+        "mail_templates",
+        default="",
+        help="Folder of templates that replace those that are shipped: files such as lease.create.txt. If it is empty, "
+        "those that are shipped are used.",
+    ),
 ]

@@ -9,8 +9,11 @@ from lease_scheduler.records.messages import Message
 #: Driver that sends signed HTTP requests.
 WEBHOOK = "webhook"
 
+#: Driver that sends mails.
+MAIL = "mail"
+
 #: Names of the notification drivers.
-DRIVERS = (WEBHOOK,)
+DRIVERS = (WEBHOOK, MAIL)
 
 #: Event types to which a project may subscribe. All others name hosts or servers, which are for operators.
 EVENT_TYPES = (
@@ -35,7 +38,7 @@ class SubscriptionRecord:
     """The wish of a project to be sent notifications about its leases.
 
     :ivar driver: one of ``DRIVERS``
-    :ivar target: where notifications are sent, in the form of the driver: the URL of a webhook
+    :ivar target: where notifications are sent, in the form of the driver: the URL of a webhook, or a mail address
     :ivar event_types: what is sent; empty for all of ``EVENT_TYPES``
     :ivar lease_id: the only lease that it is about, or None for all leases of the project
     :ivar secret: key of the signatures, or None if the driver signs nothing

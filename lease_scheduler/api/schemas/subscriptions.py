@@ -7,7 +7,7 @@ from lease_scheduler.api.schemas import base
 from lease_scheduler.api.validation import Schema
 from lease_scheduler.records.subscriptions import DRIVERS, EVENT_TYPES
 
-_TARGET: Schema = base.text(2_048, 1, examples=["https://hooks.example.org/leases"])
+_TARGET: Schema = base.text(2_048, 1, examples=["https://hooks.example.org/leases", "user@example.org"])
 _EVENT_TYPES: Schema = base.array({"type": "string", "enum": list(EVENT_TYPES)}, len(EVENT_TYPES), uniqueItems=True)
 
 LIST_QUERY = (

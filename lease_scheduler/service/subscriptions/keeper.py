@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
-from lease_scheduler.records.subscriptions import SubscriptionRecord
+from lease_scheduler.records.subscriptions import MAIL, SubscriptionRecord
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.site_plan import SitePlan
+from lease_scheduler.service.subscriptions.mail import check_address
 from lease_scheduler.service.subscriptions.urls import check_url
 
 
@@ -94,4 +95,7 @@ class SubscriptionKeeper:
         if record.driver not in options.drivers:
             on = ", ".join(options.drivers) or "none"
             raise RefusedError(400, f"driver: {record.driver} is not switched on; {on} is", "driver")
-        check_url(record.target, options.urls, "target")
+        if record.driver == MAIL:
+            check_address(record.target, options.mail_domains, "target")
+        else:
+            check_url(record.target, options.urls, "target")

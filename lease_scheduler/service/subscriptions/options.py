@@ -15,12 +15,14 @@ class SubscriptionOptions:
     :ivar most: maximum number of subscriptions of a project
     :ivar largest: maximum size of a payload in bytes, as JSON
     :ivar urls: what webhooks may be
+    :ivar mail_domains: domains to which mails may be sent; empty for all
     """
 
     drivers: tuple[str, ...] = ()
     most: int = 20
     largest: int = 65_536
     urls: UrlRules = field(default_factory=UrlRules)
+    mail_domains: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,22 @@
-"""Receivers of notifications to projects: a web server on loopback."""
+"""Receivers of notifications to projects: a web server and a mail server on loopback."""
 
 from __future__ import annotations
 
 import json
+import ssl
 from dataclasses import dataclass
+from email import message_from_bytes, policy
+from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult
+
 from tests.servers.base import free_port
+from tests.servers.certificates import self_signed
 
 
 @dataclass(frozen=True)
@@ -88,3 +96,44 @@ class WebReceiver:
             self._thread.join()
             self._server.server_close()
             self._server = None
+
+
+class MailReceiver(Controller):
+    """A mail server that records mails. Its certificate is for localhost, and is its own authority.
+
+    :param folder: for its certificate
+    :ivar got: the mails, in order
+    :ivar code: reply to every recipient
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.got: list[EmailMessage] = []
+        self.code = "250 OK"
+        self.certificate, key = self_signed(folder)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, key)
+        super().__init__(
+            self,
+            hostname="127.0.0.1",
+            port=free_port(),
+            tls_context=context,
+            require_starttls=True,
+            authenticator=self._login,
+            auth_required=True,
+        )
+
+    def _login(self, server: object, session: object, envelope: object, mechanism: str, data: Any) -> AuthResult:
+        return AuthResult(success=(data.login, data.password) == (b"leases", b"open sesame"))
+
+    async def handle_RCPT(self, server: object, session: object, envelope: Any, address: str, options: object) -> str:
+        """Take a recipient, or refuse it."""
+        if self.code.startswith("250"):
+            envelope.rcpt_tos.append(address)
+        return self.code
+
+    async def handle_DATA(self, server: object, session: object, envelope: Any) -> str:
+        """Keep a mail."""
+        found = message_from_bytes(envelope.content, policy=policy.default)
+        found["X-Recipients"] = ",".join(envelope.rcpt_tos)
+        self.got.append(found)
+        return "250 OK"

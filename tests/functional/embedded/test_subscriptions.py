@@ -13,8 +13,9 @@ import pytest
 
 from tests.compat.inside import InsideShell
 from tests.functional.embedded.conftest import Make
-from tests.functional.embedded.receivers import WebReceiver
+from tests.functional.embedded.receivers import MailReceiver, WebReceiver
 from tests.functional.embedded.rest import Document, Rest, date, until
+from tests.servers.base import ServerError
 from tests.servers.reservation import ReservationService
 
 _SETTINGS = """
@@ -284,6 +285,63 @@ def test_addresses_of_the_operator_are_not_reached(make: Make, receiver: WebRece
         shown = _show_when(rest, each, lambda found: found["last_error"])
         assert shown["last_error"] == "the address of the host is not public, and the operator does not allow it"
     assert receiver.got == []
+
+
+def test_mails(make: Make, tmp_path: Path) -> None:
+    """With a login, encryption, and a template of the operator; a refused recipient is tried again."""
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "lease.create.txt").write_text("Subject: $name is $state\n\n$name\n")
+    mails = MailReceiver(tmp_path)
+    mails.code = "550 5.1.1 no such user at mail.internal"
+    settings = {
+        "mail_host": "localhost",
+        "mail_port": mails.port,
+        "mail_starttls": "true",
+        "mail_cafile": mails.certificate,
+        "mail_user": "leases",
+        "mail_password": "open sesame",
+        "mail_sender": "leases@example.org",
+        "mail_allowed_domains": "example.org",
+        "mail_templates": tmp_path / "templates",
+    }
+    lines = "".join(f"{key} = {value}\n" for key, value in settings.items())
+    service = make(configuration=_SETTINGS.replace("= webhook", "= webhook,mail") + lines)
+    mails.start()
+    try:
+        service.start()
+        rest = Rest(service)
+        rest.register(1)
+        body = {
+            "driver": "mail",
+            "target": "user@example.org",
+            "event_types": ["lease.create", "lease.event.end_lease"],
+        }
+        subscription = rest.post("subscriptions", body)["subscription"]
+        assert subscription["secret"] is None
+        refused = rest.ask("POST", "subscriptions", {**body, "target": "user@example.com"})
+        assert (refused.status_code, refused.json()["field"]) == (400, "target")
+        lease = rest.lease("n\u00e4ht", "best-effort", duration=600)
+        shown = _show_when(rest, subscription, lambda found: found["failed_attempts"] > 1)
+        assert shown["last_error"] == "the mail server refuses the address (550)"
+        mails.code = "250 OK"
+        until(lambda: len(mails.got) == 2)
+    finally:
+        mails.stop()
+    made, ended = mails.got
+    assert (made["Subject"], made.get_content().split()) == ("n\u00e4ht is queued", ["n\u00e4ht"])
+    assert (made["From"], made["To"], made["X-Recipients"]) == ("leases@example.org", *["user@example.org"] * 2)
+    assert ended["Subject"] == "Lease n\u00e4ht is over"
+    assert lease["id"] in ended.get_content()
+    assert made["Message-ID"] != ended["Message-ID"]
+
+
+def test_a_service_with_a_broken_template_does_not_start(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "lease.create.txt").write_text("Subject: $nmae\n\n")
+    settings = f"mail_sender = leases@example.org\nmail_templates = {tmp_path}/templates\n"
+    service = make(configuration=_SETTINGS.replace("= webhook", "= mail") + settings)
+    with pytest.raises(ServerError, match=r"mail_templates: .*lease.create.txt: there is no placeholder \$nmae"):
+        service.start()
 
 
 def test_the_number_is_limited(make: Make) -> None:

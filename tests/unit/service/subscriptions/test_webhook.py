@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from lease_scheduler.service.subscriptions.base import NotDeliveredError
 from lease_scheduler.service.subscriptions.signature import new_secret, signed_headers
 from lease_scheduler.service.subscriptions.urls import UrlRules
 from lease_scheduler.service.subscriptions.webhook import Webhooks
+from tests.servers.certificates import self_signed
 
 _LIMIT = 30.0
 _OPEN = UrlRules(networks=(ip_network("127.0.0.0/8"),))
@@ -28,23 +31,35 @@ def _to(url: str) -> SubscriptionRecord:
 
 
 @contextmanager
-def _answering(answer: Callable[[socket.socket], None]) -> Iterator[tuple[str, list[bytes]]]:
-    """A server that reads one request, and lets a function answer it. Yield its URL and the requests."""
+def _answering(
+    answer: Callable[[socket.socket], None], files: tuple[Path, Path] | None = None
+) -> Iterator[tuple[str, list[bytes]]]:
+    """A server that reads requests, and lets a function answer them. Yield its URL and the requests.
+
+    :param files: its certificate and key, if it speaks HTTPS
+    """
+    context = None
+    if files is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*files)
     heard: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
             with suppress(OSError):
                 while True:
-                    connection, _ = server.accept()
-                    with connection, suppress(OSError):
-                        connection.settimeout(_LIMIT)
-                        heard.append(_read(connection))
-                        answer(connection)
+                    plain, _ = server.accept()
+                    with plain, suppress(OSError):
+                        plain.settimeout(_LIMIT)
+                        connection = plain if context is None else context.wrap_socket(plain, server_side=True)
+                        with connection:
+                            heard.append(_read(connection))
+                            answer(connection)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}", heard
+        scheme = "http" if context is None else "https"
+        yield f"{scheme}://{'127.0.0.1' if context is None else 'localhost'}:{server.getsockname()[1]}", heard
         server.shutdown(socket.SHUT_RDWR)
     thread.join(_LIMIT)
 
@@ -158,3 +173,17 @@ def test_a_closed_port_and_an_unknown_name() -> None:
         Webhooks(_OPEN, _LIMIT).send(_to(f"http://127.0.0.1:{port}/"), _DELIVERY)
     with pytest.raises(NotDeliveredError, match="^the name of the host cannot be resolved$"):
         Webhooks(_OPEN, _LIMIT).send(_to("https://nothing.invalid/"), _DELIVERY)
+
+
+def test_a_certificate_must_be_trusted_and_be_that_of_the_host(tmp_path: Path) -> None:
+    files = self_signed(tmp_path)
+    rules = UrlRules(networks=(*_OPEN.networks, ip_network("::1/128")))
+    with _answering(_saying("HTTP/1.1 200 OK\r\n\r\n"), files) as (url, heard):
+        with pytest.raises(NotDeliveredError, match="^the certificate is not trusted: self"):
+            Webhooks(rules, _LIMIT).send(_to(url), _DELIVERY)
+        trusting = Webhooks(rules, _LIMIT, str(files[0]))
+        with pytest.raises(NotDeliveredError, match="^the certificate is not trusted: IP address mismatch"):
+            trusting.send(_to(url.replace("localhost", "127.0.0.1")), _DELIVERY)
+        assert heard == []
+        trusting.send(_to(url), _DELIVERY)
+        assert len(heard) == 1
