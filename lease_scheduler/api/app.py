@@ -174,8 +174,10 @@ def _subject(route: Route, reader: Reader, arguments: dict[str, str], deleted: b
     if _ID.fullmatch(value):
         if route.subject == "lease":
             found = reader.lease(value, deleted=deleted or route.shows_deleted)
-        else:
+        elif route.subject == "series":
             found = reader.serie(value)
+        else:
+            found = reader.subscription(value)
     if found is None:
         raise not_found(**{key: value})
     return found

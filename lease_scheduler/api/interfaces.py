@@ -176,3 +176,16 @@ class Reader(Protocol):
     def serie(self, series_id: str) -> Document | None:
         """Return the series with this id, or None."""
         ...
+
+    def subscriptions(self, project_id: str | None = None) -> list[Document]:
+        """Return the subscriptions of a project, or of all projects.
+
+        A subscription has ``id``, ``project_id``, ``user_id``, ``driver``, ``target``, ``event_types``, ``lease_id``,
+        ``created_at``, ``updated_at``, ``ended_at``, ``waiting`` (number of deliveries that wait), ``failures``
+        (attempts that failed since the last success), ``next_attempt_at``, ``delivered_at`` and ``last_error``.
+        """
+        ...
+
+    def subscription(self, subscription_id: str) -> Document | None:
+        """Return the subscription with this id, or None."""
+        ...

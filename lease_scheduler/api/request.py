@@ -51,7 +51,7 @@ class ApiRequest:
 
     :ivar arguments: the variable parts of the path
     :ivar query: the converted query parameters
-    :ivar subject: the lease or series that the path names, or None
+    :ivar subject: the lease, series or subscription that the path names, or None
     :ivar raw_body: the JSON value of the body, not validated
     :ivar problems: problems of the body, in the order in which they are reported
     :ivar token: the sender, as keystonemiddleware describes them beside headers; None without keystonemiddleware
@@ -98,7 +98,7 @@ class ApiRequest:
 
     @property
     def named(self) -> Document:
-        """The lease or series that the path names."""
+        """The lease, series or subscription that the path names."""
         if self.subject is None:
             raise TypeError(f"{self.route.name} names no object")
         return self.subject
@@ -174,7 +174,7 @@ class Route:
     code: int
     summary: str
     since: Version = V1_0
-    subject: Literal["lease", "series"] | None = None
+    subject: Literal["lease", "series", "subscription"] | None = None
     shows_deleted: bool = False
     body: VersionedSchema | None = None
     liberal: Callable[[Any], Any] | None = None

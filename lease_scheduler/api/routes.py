@@ -16,6 +16,7 @@ from lease_scheduler.api.handlers import (
     properties,
     quotes,
     series,
+    subscriptions,
     usage,
     versions,
 )
@@ -30,6 +31,7 @@ from lease_scheduler.api.schemas import maintenances as maintenance_schemas
 from lease_scheduler.api.schemas import properties as property_schemas
 from lease_scheduler.api.schemas import quotes as quote_schemas
 from lease_scheduler.api.schemas import series as series_schemas
+from lease_scheduler.api.schemas import subscriptions as subscription_schemas
 from lease_scheduler.api.schemas import usage as usage_schemas
 from lease_scheduler.api.schemas import versions as version_schemas
 
@@ -370,6 +372,67 @@ _PLANNING = (
     ),
 )
 
+_SUBSCRIPTIONS = (
+    Route(
+        "GET",
+        "/v1/subscriptions",
+        subscriptions.list_subscriptions,
+        "subscriptions:get",
+        200,
+        "List subscriptions to notifications",
+        since=mv.V1_20,
+        query=subscription_schemas.LIST_QUERY,
+        answer=subscription_schemas.several,
+    ),
+    Route(
+        "POST",
+        "/v1/subscriptions",
+        subscriptions.create_subscription,
+        "subscriptions:post",
+        201,
+        "Subscribe to notifications about leases",
+        since=mv.V1_20,
+        body=subscription_schemas.create,
+        answer=subscription_schemas.created,
+        changes=True,
+    ),
+    Route(
+        "GET",
+        "/v1/subscriptions/{subscription_id}",
+        subscriptions.show,
+        "subscriptions:get",
+        200,
+        "Show a subscription",
+        since=mv.V1_20,
+        subject="subscription",
+        answer=subscription_schemas.one,
+    ),
+    Route(
+        "PUT",
+        "/v1/subscriptions/{subscription_id}",
+        subscriptions.update_subscription,
+        "subscriptions:put",
+        200,
+        "Change a subscription",
+        since=mv.V1_20,
+        subject="subscription",
+        body=subscription_schemas.update,
+        answer=subscription_schemas.one,
+        changes=True,
+    ),
+    Route(
+        "DELETE",
+        "/v1/subscriptions/{subscription_id}",
+        subscriptions.delete_subscription,
+        "subscriptions:delete",
+        204,
+        "Delete a subscription",
+        since=mv.V1_20,
+        subject="subscription",
+        changes=True,
+    ),
+)
+
 _REPORTS = (
     Route(
         "GET",
@@ -395,4 +458,4 @@ _REPORTS = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*_VERSIONS, *_LEASES, *_HOSTS, *_FLOATING_IPS, *_PLANNING, *_REPORTS)
+ROUTES: tuple[Route, ...] = (*_VERSIONS, *_LEASES, *_HOSTS, *_FLOATING_IPS, *_PLANNING, *_SUBSCRIPTIONS, *_REPORTS)

@@ -17,6 +17,7 @@ class ApiSettings:
     :ivar maximum_page: maximum number of elements on one page of a list, from microversion 1.1 on
     :ivar maximum_occurrences: maximum number of leases in one series
     :ivar series_days: maximum number of days from the first lease of a series to the last one
+    :ivar notification_drivers: drivers to which projects may subscribe; empty if they may not subscribe at all
     :ivar retry_after: seconds after which a client may try again when engine or database do not answer
     """
 
@@ -27,4 +28,5 @@ class ApiSettings:
     maximum_page: int = 1_000
     maximum_occurrences: int = 366
     series_days: int = 366
+    notification_drivers: tuple[str, ...] = ()
     retry_after: int = 5

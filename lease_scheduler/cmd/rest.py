@@ -22,6 +22,7 @@ from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.api.trusts import KeystoneTrusts
 from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cmd.clouds.loader import configured_cloud
+from lease_scheduler.cmd.options.subscriptions import enabled_drivers
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.store.sql.reader import SqlReader
@@ -83,6 +84,7 @@ def api_settings(conf: cfg.ConfigOpts) -> ApiSettings:
         maximum_page=group.maximum_limit,
         maximum_occurrences=group.maximum_occurrences,
         series_days=group.series_days,
+        notification_drivers=enabled_drivers(conf),
         retry_after=group.retry_after,
     )
 

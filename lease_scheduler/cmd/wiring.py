@@ -22,6 +22,7 @@ from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.enforcement import filters
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
 from lease_scheduler.cmd.options.service import service_options
+from lease_scheduler.cmd.options.subscriptions import delivery_options, notification_drivers
 from lease_scheduler.cmd.policies import Policies
 from lease_scheduler.conf.values import ahead_options, live_planning_options
 from lease_scheduler.model.errors import (
@@ -56,14 +57,20 @@ from lease_scheduler.service.quotes import Quotes
 from lease_scheduler.service.series import SeriesKeeper
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.site_plan import SitePlan
+from lease_scheduler.service.subscriptions.courier import Courier
+from lease_scheduler.service.subscriptions.keeper import SubscriptionKeeper
 from lease_scheduler.service.uninstall import Uninstall
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.store import SqlStore
+from lease_scheduler.store.sql.subscriptions import SqlDeliveries
 
 #: Real seconds for which requests are refused because the disk is full, until the next attempt to lead.
 _REFUSING = 3.0
+
+#: A thread that sends what the transactions of an engine leave to be sent.
+Sender = Outbox | Teller | Courier
 
 
 def database(conf: cfg.ConfigOpts) -> Database:
@@ -121,6 +128,7 @@ def check_engine(conf: cfg.ConfigOpts) -> None:
     make_planner(conf, Policies(conf))
     filters(conf)
     service_options(conf)
+    notification_drivers(conf)
 
 
 def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], Planner]:
@@ -146,9 +154,7 @@ def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], P
 class _LeadingEngine:
     """The parts that exist while an engine leads."""
 
-    def __init__(
-        self, engine: SiteEngine, server: Any, senders: Sequence[Outbox | Teller], metrics: EngineMetrics
-    ) -> None:
+    def __init__(self, engine: SiteEngine, server: Any, senders: Sequence[Sender], metrics: EngineMetrics) -> None:
         self._engine = engine
         self._server = server
         self._senders = senders
@@ -181,6 +187,7 @@ class EngineService:
         self._policies = Policies(conf)
         self._make_planner = make_planner(conf, self._policies)
         self._filters = filters(conf)
+        self._notification_drivers = notification_drivers(conf)
         self._enforcement: Enforcement | None = None
         self._changing = Lock()
         self._transport = rpc_transport(conf)
@@ -297,7 +304,7 @@ class EngineService:
         options = service_options(self._conf)
         return SiteEngine(SitePlan(store, self.driver, self.clock, policies, options, on_broken, self._metrics))
 
-    def _start(self, engine: SiteEngine, enforcement: Enforcement, senders: list[Outbox | Teller]) -> Leader:
+    def _start(self, engine: SiteEngine, enforcement: Enforcement, senders: list[Sender]) -> Leader:
         plan = engine.plan
         leases, quotes, pool = Leases(plan, enforcement), Quotes(plan), PoolKeeper(engine)
         if self._conf.engine.discover_hosts:
@@ -319,6 +326,7 @@ class EngineService:
             Negotiations(plan, leases, quotes),
             pool,
             series,
+            SubscriptionKeeper(plan),
             Uninstall(engine, leases, pool, series),
             Inspection(engine),
         )
@@ -328,12 +336,17 @@ class EngineService:
         server.start()
         return _LeadingEngine(engine, server, senders, self._metrics)
 
-    def _senders(self, store: SqlStore, enforcement: Enforcement) -> list[Outbox | Teller]:
+    def _senders(self, store: SqlStore, enforcement: Enforcement) -> list[Sender]:
         """Return the parts that send notifications and report to filters."""
-        waiting = self._metrics.events.notifications_waiting
-        senders: list[Outbox | Teller] = [Outbox(store, self._send_notification(), waiting.dec)]
+        events = self._metrics.events
+        waiting = events.notifications_waiting
+        senders: list[Sender] = [Outbox(store, self._send_notification(), waiting.dec)]
         if enforcement.follows:
             senders.append(Teller(store, enforcement))
+        if self._notification_drivers:
+            deliveries, options = SqlDeliveries(self._database), delivery_options(self._conf)
+            drivers = self._notification_drivers
+            senders.append(Courier(deliveries, drivers, options, store.is_mine, events.delivered))
         return senders
 
     def _send_notification(self) -> Callable[[Message], None]:

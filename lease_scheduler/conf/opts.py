@@ -19,6 +19,7 @@ from lease_scheduler.conf import (
     service,
     simulated_cloud,
     simulation,
+    tenant_notifications,
 )
 
 _MODULES = (
@@ -28,6 +29,7 @@ _MODULES = (
     policy,
     enforcement,
     engine,
+    tenant_notifications,
     metrics,
     nova,
     blazar,

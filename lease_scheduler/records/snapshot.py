@@ -12,6 +12,7 @@ from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.records.series import SeriesRecord
+from lease_scheduler.records.subscriptions import SubscriptionRecord
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Snapshot:
     :ivar policy_state: what policies have learnt, by (family, name of the policy), then by subject
     :ivar lateness: seconds by which operations were late, by kind
     :ivar cached_images: images that hosts are thought to have in their caches
+    :ivar subscriptions: subscriptions whose lease has not ended
     :ivar next_sequence: sequence number of the next lease
     :ivar next_intent: number of the next intent
     :ivar clock: instant of the last transaction
@@ -41,3 +43,4 @@ class Snapshot:
     policy_state: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     lateness: Mapping[str, list[int]] = field(default_factory=dict)
     cached_images: tuple[CachedImage, ...] = ()
+    subscriptions: tuple[SubscriptionRecord, ...] = ()

@@ -15,6 +15,7 @@ from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.messages import Message
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.records.series import SeriesRecord
+from lease_scheduler.records.subscriptions import Delivery, SubscriptionRecord
 
 
 class DeposedError(LeaseSchedulerError):
@@ -35,6 +36,8 @@ class StoreChanges:
     :ivar floating_ips: floating IPs by id
     :ivar private_properties: whether only administrators see a property, by (resource type, name)
     :ivar deleted: ended leases that are removed from the lists now -> instant of the removal
+    :ivar subscriptions: subscriptions by id
+    :ivar deliveries: notifications for subscriptions that are in the store or in these changes
     :ivar cached_images: images in the caches of hosts, by (host number, image id)
     """
 
@@ -54,6 +57,8 @@ class StoreChanges:
     floating_ips: dict[str, FloatingIpRecord | None] = field(default_factory=dict)
     private_properties: dict[tuple[str, str], bool] = field(default_factory=dict)
     series: dict[str, SeriesRecord] = field(default_factory=dict)
+    subscriptions: dict[str, SubscriptionRecord | None] = field(default_factory=dict)
+    deliveries: list[Delivery] = field(default_factory=list)
     deleted: dict[str, int] = field(default_factory=dict)
     cached_images: dict[tuple[int, str], CachedImage | None] = field(default_factory=dict)
 
@@ -75,6 +80,8 @@ class StoreChanges:
             or self.floating_ips
             or self.private_properties
             or self.series
+            or self.subscriptions
+            or self.deliveries
             or self.deleted
             or self.cached_images
         )

@@ -20,7 +20,7 @@ from lease_scheduler.model.documents import Document
 
 #: Version of the interface. The second number grows when a method is added or changed, the first when a method is
 #: removed. ``tests/unit/rpc/requests.txt`` lists the changes.
-VERSION = "1.0"
+VERSION = "1.3"
 
 #: Name of a request -> the method that answers it, whose first argument is the context.
 Methods = Mapping[str, Callable[..., Document]]
@@ -121,6 +121,21 @@ class EngineRequests:
 
     def delete_series(self, context: Document, series_id: str) -> Document:
         """End a series, and delete its leases that have not started. Return ``{}``."""
+
+    # -- subscriptions ---------------------------------------------------------------------------------------
+
+    def create_subscription(self, context: Document, subscription: Document) -> Document:
+        """Have a project told about its leases. Return ``{"subscription_id"}``.
+
+        ``subscription`` has ``id``, ``project_id``, ``user_id``, ``driver``, ``target``, ``event_types`` (empty for
+        all), ``lease_id`` (or null) and ``secret`` (or null).
+        """
+
+    def update_subscription(self, context: Document, subscription_id: str, changes: Document) -> Document:
+        """Change ``target`` or ``event_types`` of a subscription. Return ``{"subscription_id"}``."""
+
+    def delete_subscription(self, context: Document, subscription_id: str) -> Document:
+        """Delete a subscription, and what waits to be sent to it. Return ``{}``."""
 
     # -- hosts and addresses ---------------------------------------------------------------------------------
 

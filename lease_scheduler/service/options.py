@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.service.enforcement.bounds import Bounds
+from lease_scheduler.service.subscriptions.options import SubscriptionOptions
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class ServiceOptions:
     :ivar counter_offers: maximum number of counter-offers in place of a lease that cannot be granted
     :ivar replacement_offers: whether replacements are offered for leases whose terms cannot be kept
     :ivar fallback_image_mb: size in MB to assume for a disk image of unknown size
+    :ivar subscriptions: what projects may subscribe to
     :ivar bounds: bounds on the duration and lead time of leases, and on offers
     """
 
@@ -40,3 +42,4 @@ class ServiceOptions:
     replacement_offers: bool = False
     fallback_image_mb: int = 4_096
     bounds: Bounds = field(default_factory=Bounds)
+    subscriptions: SubscriptionOptions = field(default_factory=SubscriptionOptions)

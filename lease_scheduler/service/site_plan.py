@@ -32,6 +32,7 @@ from lease_scheduler.service.reminders import BeforeEnd, PreemptionWarnings, Rem
 from lease_scheduler.service.replacements import Replacements
 from lease_scheduler.service.restoring import restored_engine, restored_work
 from lease_scheduler.service.site_records import SiteRecords
+from lease_scheduler.service.subscriptions.book import SubscriptionBook
 from lease_scheduler.service.terms import Pool
 from lease_scheduler.store.sql.faults import FULL, is_full
 
@@ -87,6 +88,8 @@ class SitePlan:
         snapshot = store.load()
         self.work = restored_work(snapshot, clock.now())
         self.records = SiteRecords(snapshot, self.work)
+        #: What projects want to be told.
+        self.subscriptions = SubscriptionBook(snapshot.subscriptions)
         self.planner = policies.make_planner(self.records.site())
         self.pricing = policies.make_pricing()
         self.images = KnownImages(driver, options.fallback_image_mb)
@@ -244,6 +247,7 @@ class SitePlan:
         self.work.changes.lateness.update(self.engine.take_lateness())
         self.work.changes.cached_images.update(self.engine.take_cache_changes())
         changes, intents = self.work.take(self.work.now)
+        self.subscriptions.tell(changes, self.options.subscriptions)
         counts, refusals = self.work.take_counts()
         self.metrics.counted(counts, refusals)
         if refusals or not changes.is_empty():

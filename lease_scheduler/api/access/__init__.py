@@ -22,6 +22,7 @@ from lease_scheduler.api.access import (
     properties,
     quotes,
     series,
+    subscriptions,
     usage,
 )
 
@@ -36,6 +37,7 @@ _MODULES = (
     quotes,
     maintenances,
     series,
+    subscriptions,
     usage,
     feed,
     calendar,

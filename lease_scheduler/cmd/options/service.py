@@ -6,6 +6,7 @@ from oslo_config import cfg
 
 from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.options.engine import engine_options
+from lease_scheduler.cmd.options.subscriptions import subscription_options
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.service.enforcement.bounds import Bounds
 from lease_scheduler.service.options import ServiceOptions
@@ -33,6 +34,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         replacement_offers=conf.service.replacement_offers,
         fallback_image_mb=conf.image_transfer.fallback_size,
         bounds=_bounds(conf),
+        subscriptions=subscription_options(conf),
     )
 
 

@@ -103,6 +103,12 @@ class EventMetrics:
         self.notifications_waiting = Gauge(
             "lease_scheduler_notifications_waiting", "Notifications that wait to be sent", registry=registry
         )
+        self._deliveries = Counter(
+            "lease_scheduler_deliveries",
+            "Attempts to deliver notifications to projects, and deliveries that were given up",
+            ["driver", "result"],
+            registry=registry,
+        )
         self._planning = Histogram(
             "lease_scheduler_planning_duration_seconds",
             "Time to plan what a request asks for, or what is due, before it is written",
@@ -171,6 +177,13 @@ class EventMetrics:
                 self._revenue.labels("undercharged").inc(max(0.0, worth - price))
         waiting = sum(not message.event_type.startswith(FOR_FILTERS) for message in changes.messages)
         self.notifications_waiting.inc(waiting)
+
+    def delivered(self, driver: str, result: str) -> None:
+        """Note what became of an attempt to deliver a notification to a project.
+
+        :param result: ``delivered``, ``failed`` or ``given-up``
+        """
+        self._deliveries.labels(driver, result).inc()
 
     def counted(self, counts: Mapping[str, int], refusals: Counts[tuple[LeaseKind, str | None]]) -> None:
         """Add what the engine has counted since the last call.

@@ -15,7 +15,7 @@ from lease_scheduler.model.blazar import states_of
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError, StoreFullError, StoreUnavailableError
 from lease_scheduler.model.states import FINAL_STATES
-from lease_scheduler.store.sql import views
+from lease_scheduler.store.sql import subscriptions, views
 from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.schema import (
     BREACHES,
@@ -30,6 +30,7 @@ from lease_scheduler.store.sql.schema import (
     RESOURCE_PROPERTIES,
     SERIES,
     SITES,
+    SUBSCRIPTIONS,
     USAGE,
 )
 from lease_scheduler.store.sql.usage import UsageReader
@@ -204,6 +205,20 @@ class SqlReader:
             query = select(FLOATING_IPS).where(FLOATING_IPS.c.id == floatingip_id)
             row = connection.execute(query).mappings().one_or_none()
             return None if row is None else dict(row)
+
+    # -- subscriptions ---------------------------------------------------------------------------------------
+
+    def subscriptions(self, project_id: str | None = None) -> list[Document]:
+        """Return the subscriptions of a project, or of all projects."""
+        with self._connection() as connection:
+            of_it = None if project_id is None else SUBSCRIPTIONS.c.project_id == project_id
+            return subscriptions.views(connection, of_it)
+
+    def subscription(self, subscription_id: str) -> Document | None:
+        """Return the subscription with this id, or None."""
+        with self._connection() as connection:
+            found = subscriptions.views(connection, SUBSCRIPTIONS.c.id == subscription_id)
+        return found[0] if found else None
 
     # -- allocations -----------------------------------------------------------------------------------------
 

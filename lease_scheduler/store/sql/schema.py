@@ -344,3 +344,41 @@ OUTBOX = Table(
     Column("payload", JSON, nullable=False),
     Column("created_at", BigInteger, nullable=False),
 )
+
+#: Where projects want notifications sent. The columns from ``failures`` on are written by the threads that send.
+SUBSCRIPTIONS = Table(
+    "subscriptions",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("project_id", _KEYSTONE_ID, nullable=False, index=True),
+    Column("user_id", _KEYSTONE_ID, nullable=False),
+    Column("driver", String(16), nullable=False),
+    Column("target", Text, nullable=False),
+    Column("event_types", JSON, nullable=False),
+    Column("lease_id", _ID),
+    # Key of the signatures; it signs, so it cannot be stored as a hash.
+    Column("secret", String(64)),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger),
+    # Instant at which its lease ended.
+    Column("ended_at", BigInteger),
+    # Failed attempts since something was delivered. The instants that follow are in real time.
+    Column("failures", Integer, nullable=False),
+    Column("next_attempt_at", BigInteger),
+    Column("delivered_at", BigInteger),
+    Column("last_error", String(255)),
+)
+
+#: Notifications to be sent to a subscription; written in the same transaction as the change that they report.
+DELIVERIES = Table(
+    "deliveries",
+    METADATA,
+    Column("id", _SERIAL, primary_key=True),
+    Column("delivery_id", _ID, nullable=False, unique=True),
+    Column("subscription_id", _ID, ForeignKey("subscriptions.id", ondelete="CASCADE"), nullable=False),
+    Column("event_type", String(64), nullable=False),
+    Column("payload", JSON, nullable=False),
+    # In real time.
+    Column("created_at", BigInteger, nullable=False),
+    Index(None, "subscription_id", "id"),
+)

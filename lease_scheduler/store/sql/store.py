@@ -15,7 +15,7 @@ from lease_scheduler.records.messages import FOR_FILTERS, Message
 from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.records.units import Units
 from lease_scheduler.records.writes import DeposedError, StoreChanges
-from lease_scheduler.store.sql import capacity, rows
+from lease_scheduler.store.sql import capacity, rows, subscriptions
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.schema import (
     BREACHES,
@@ -151,6 +151,7 @@ class SqlStore:
                     select(CACHED_IMAGES).order_by(CACHED_IMAGES.c.host_id, CACHED_IMAGES.c.image_id)
                 ).mappings()
             ),
+            subscriptions=subscriptions.read(connection),
             next_sequence=site["next_sequence"],
             next_intent=(connection.execute(select(func.max(OPERATIONS.c.id))).scalar() or 0) + 1,
             clock=site["clock"],
@@ -192,6 +193,7 @@ class SqlStore:
             versions = self._write_leases(connection, changes, revision)
             self._write_lists(connection, changes)
             self._write_cached_images(connection, changes)
+            subscriptions.write(connection, changes)
         self._revision = revision
         self._versions.update(versions)
         for lease_id, lease in changes.leases.items():

@@ -12,14 +12,23 @@ import requests
 from tests.functional.api.hostile import STATE, Target
 from tests.servers.reservation import ReservationService
 
+_SETTINGS = """
+[simulated_cloud]
+hosts = 2
+[enforcement]
+max_lead_time = -1
+[tenant_notifications]
+enabled_drivers = webhook
+# Nothing may be sent from the tests to addresses that somebody has invented.
+webhook_allowed_urls = https://hooks.invalid
+"""
+
 
 @pytest.fixture(scope="module")
 def hostile_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     """The service with two hosts, a running lease, a series and an address."""
     folder: Path = tmp_path_factory.mktemp("service")
-    service = ReservationService(
-        folder, configuration="[simulated_cloud]\nhosts = 2\n[enforcement]\nmax_lead_time = -1\n"
-    )
+    service = ReservationService(folder, configuration=_SETTINGS)
     session = requests.Session()
     try:
         service.start()
@@ -39,6 +48,9 @@ def hostile_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target
             property_name="gpu",
             lease_id=create("leases", "lease", {**repeated, "name": "two"}),
             series_id=create("series", "series", {"rule": "FREQ=DAILY;COUNT=2", "lease": repeated}),
+            subscription_id=create(
+                "subscriptions", "subscription", {"driver": "webhook", "target": "https://hooks.invalid/"}
+            ),
             floatingip_id=create(
                 "floatingips", "floatingip", {"floating_network_id": "public", "floating_ip_address": "192.0.2.1"}
             ),

@@ -23,6 +23,7 @@ STATE = (
     "os-hosts",
     "floatingips",
     "series",
+    "subscriptions",
     "maintenances",
     "os-hosts/properties?detail=true&all=true",
 )

@@ -29,6 +29,7 @@ _NODES = [{"count": 1, "resources": {"VCPU": 1}}]
 _LEASE = {"name": "one", "start_date": "2090-01-31 12:00", "duration": "1h", "nodes": _NODES}
 _SERIES = {"rule": "FREQ=DAILY;COUNT=2", "lease": _LEASE}
 _MAINTENANCE = {"name": "one", "start_date": "2090-03-31 12:00", "duration": "1h", "hosts": ["compute-1"]}
+_SUBSCRIPTION = {"driver": "webhook", "target": "https://192.0.2.1/"}
 _ADDRESS = {"floating_network_id": "public", "floating_ip_address": "192.0.2.1"}
 
 #: A valid body for each request that needs one.
@@ -44,6 +45,8 @@ _BODIES: dict[str, dict[str, Any]] = {
     "POST /v1/floatingips": {**_ADDRESS, "floating_ip_address": "192.0.2.2"},
     "POST /v1/maintenances": _MAINTENANCE,
     "POST /v1/series": _SERIES,
+    "POST /v1/subscriptions": _SUBSCRIPTION,
+    "PUT /v1/subscriptions/{subscription_id}": {"event_types": ["lease.create"]},
 }
 _CHANGES = [route for route in ROUTES if route.changes]
 _READS = [route for route in ROUTES if not route.changes]
@@ -91,6 +94,7 @@ def away(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Away]:
             ("service", "state_path"): str(folder),
             ("service", "engine_timeout"): 5.0,
             ("enforcement", "max_lead_time"): -1,
+            ("tenant_notifications", "enabled_drivers"): ["webhook"],
         },
     )
     wiring.default_transport(conf, "fake://")
@@ -107,6 +111,7 @@ def away(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Away]:
             "property_name": "gpu",
             "lease_id": service.create("/v1/leases", "lease", _LEASE),
             "series_id": service.create("/v1/series", "series", {**_SERIES, "name": "some"}),
+            "subscription_id": service.create("/v1/subscriptions", "subscription", _SUBSCRIPTION),
             "floatingip_id": service.create("/v1/floatingips", "floatingip", _ADDRESS),
         }
     finally:

@@ -35,12 +35,21 @@ _CHECKS = [
     response_schema_conformance,
 ]
 
+_SETTINGS = """
+[simulated_cloud]
+hosts = 4
+[tenant_notifications]
+enabled_drivers = webhook
+# Nothing may be sent from the tests to addresses that somebody has invented.
+webhook_allowed_urls = https://hooks.invalid
+"""
+
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReservationService]:
     """The service with four hosts in its pool and a lease."""
     folder: Path = tmp_path_factory.mktemp("service")
-    running = ReservationService(folder, configuration="[simulated_cloud]\nhosts = 4\n")
+    running = ReservationService(folder, configuration=_SETTINGS)
     try:
         running.start()
         for number in range(1, 5):

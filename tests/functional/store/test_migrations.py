@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from sqlalchemy import JSON, Column, MetaData, String, Table, insert, inspect, select
 
+from lease_scheduler.records.messages import Message
+from lease_scheduler.records.subscriptions import Delivery, SubscriptionRecord
+from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
-from lease_scheduler.store.sql.schema import FLOATING_IPS, HOSTS, LEASES, METADATA
+from lease_scheduler.store.sql.schema import DELIVERIES, FLOATING_IPS, HOSTS, LEASES, METADATA
 from lease_scheduler.store.sql.store import SqlStore
 
 
@@ -115,6 +118,29 @@ def test_what_pricing_has_learnt_becomes_the_state_of_a_policy(database_url: str
         ("pricing", "adaptive"): {"": bracket, "project": bracket},
         ("pricing", "random"): {"quotes": {"drawn": 3}},
     }
+    engine.dispose()
+
+
+def test_subscriptions_come_with_their_tables(database_url: str) -> None:
+    """From revision 0010: nobody has subscribed before, and a subscription ends with its deliveries."""
+    engine = open_database(database_url)
+    migrate.upgrade(engine, "0010")
+    assert not {"subscriptions", "deliveries"} & set(inspect(engine).get_table_names())
+    migrate.upgrade(engine)
+    assert migrate.differences(engine) == []
+    store = SqlStore(engine)
+    store.take_over("engine", 1)
+    assert store.load().subscriptions == ()
+    changes = StoreChanges(2)
+    changes.subscriptions["one"] = SubscriptionRecord("one", "project", "user", "webhook", "https://a/", 2)
+    changes.deliveries = [Delivery("first", "one", Message("lease.create", {"lease_id": "a"}), 3)]
+    store.commit(changes)
+    (shown,) = SqlReader(engine).subscriptions("project")
+    assert (shown["waiting"], shown["failures"], shown["next_attempt_at"]) == (1, 0, None)
+    assert "secret" not in shown
+    store.commit(StoreChanges(4, subscriptions={"one": None}))
+    with engine.connect() as connection:
+        assert connection.execute(select(DELIVERIES)).all() == []
     engine.dispose()
 
 

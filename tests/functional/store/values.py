@@ -16,6 +16,7 @@ from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.messages import Message
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.records.series import SeriesRecord
+from lease_scheduler.records.subscriptions import SubscriptionRecord
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.store.sql.store import SqlStore
 
@@ -102,5 +103,9 @@ def changes_of(lease_value: Lease, document_value: LeaseDocument, instant: int =
     ]
     changes.messages = [Message("lease.create", {"lease_id": lease_value.lease_id})]
     changes.series = {"series": SeriesRecord("series", "project", "user", "s", "FREQ=DAILY;COUNT=2", {"a": 1}, 99, 1)}
+    changes.subscriptions = {
+        "one": SubscriptionRecord("one", "project", "user", "webhook", "https://a/", 1, ("lease.create",), "b", "c", 2),
+        "other": SubscriptionRecord("other", "project", "user", "webhook", "https://a/", 3),
+    }
     changes.private_properties = {("physical:host", "rack"): True}
     return changes

@@ -129,7 +129,7 @@ def build(site: Site, clock: FixedClock, trusts: Trusts) -> Build:
 
 @pytest.fixture
 def app(build: Build) -> Flask:
-    return build(ApiSettings(auth="noauth"))
+    return build(ApiSettings(auth="noauth", notification_drivers=("webhook",)))
 
 
 @pytest.fixture

@@ -61,6 +61,7 @@ class Site(EngineRequests):
         self.private: set[str] = set()
         self.addresses: dict[str, Document] = {}
         self.series_rows: dict[str, Document] = {}
+        self.subscription_rows: dict[str, Document] = {}
         self.usage_rows: list[Document] = []
         self.revenue_rows: list[Document] = []
         self.delay_rows: list[Document] = []
@@ -301,6 +302,27 @@ class Site(EngineRequests):
         del self.series_rows[series_id]
         return {}
 
+    def create_subscription(self, context: Document, subscription: Document) -> Document:
+        self._called("create_subscription", context, subscription)
+        self.subscription_rows[subscription["id"]] = {
+            **{key: value for key, value in subscription.items() if key != "secret"},
+            **dict.fromkeys(("updated_at", "ended_at", "next_attempt_at", "delivered_at", "last_error")),
+            "created_at": self.clock.now(),
+            "waiting": 0,
+            "failures": 0,
+        }
+        return {"subscription_id": subscription["id"]}
+
+    def update_subscription(self, context: Document, subscription_id: str, changes: Document) -> Document:
+        self._called("update_subscription", context, subscription_id, changes)
+        self.subscription_rows[subscription_id].update(changes, updated_at=self.clock.now())
+        return {"subscription_id": subscription_id}
+
+    def delete_subscription(self, context: Document, subscription_id: str) -> Document:
+        self._called("delete_subscription", context, subscription_id)
+        del self.subscription_rows[subscription_id]
+        return {}
+
     # -- reader --
 
     def lease(self, lease_id: str, deleted: bool = False) -> Document | None:
@@ -327,6 +349,12 @@ class Site(EngineRequests):
         if marker is not None:
             found = found[[view["id"] for view in found].index(marker) + 1 :]
         return found[:limit]
+
+    def subscriptions(self, project_id: str | None = None) -> list[Document]:
+        return [row for row in self.subscription_rows.values() if project_id in (None, row["project_id"])]
+
+    def subscription(self, subscription_id: str) -> Document | None:
+        return self.subscription_rows.get(subscription_id)
 
     def history(self, lease_id: str) -> list[Document]:
         return [{"instant": NOW, "from": "new", "to": self.views[lease_id]["state"], "reason": "because"}]

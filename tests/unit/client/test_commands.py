@@ -472,3 +472,40 @@ def test_each_command_explains_itself(openstack: Openstack) -> None:
     assert outcome.status == 0
     assert "Request a lease" in outcome.output
     assert "--deadline <date>" in outcome.output
+
+
+def test_subscriptions(service: Service, openstack: Openstack) -> None:
+    path = f"/v1/subscriptions/{ID}"
+    subscription: dict[str, Any] = {
+        "id": ID,
+        "driver": "mail",
+        "target": "user@example.org",
+        "secret": None,
+        "event_types": [],
+    }
+    service.will_answer("POST", "/v1/subscriptions", {"subscription": subscription}, status=201)
+    service.will_answer("GET", "/v1/subscriptions", {"subscriptions": [subscription]})
+    service.will_answer("GET", path, {"subscription": subscription})
+    service.will_answer("DELETE", path, {}, status=204)
+    words = ["--event", "lease.create", "--event", "lease.delete", "--lease", ID]
+    assert openstack("subscription", "create", "--mail", "user@example.org", *words).status == 0
+    assert openstack("subscription", "create", "--webhook", "https://192.0.2.1/").status == 0
+    assert openstack("subscription", "create").status == 2
+    assert openstack("subscription", "list", "--all-projects").status == 0
+    assert openstack("subscription", "show", ID).status == 0
+    assert openstack("subscription", "delete", ID).status == 0
+    assert [asked.body for asked in service.asked[:2]] == [
+        {
+            "driver": "mail",
+            "target": "user@example.org",
+            "event_types": ["lease.create", "lease.delete"],
+            "lease_id": ID,
+        },
+        {"driver": "webhook", "target": "https://192.0.2.1/"},
+    ]
+    assert service.asked[2].query == {"all_projects": "true"}
+    assert sent(service)[2:] == [
+        ("GET", "/v1/subscriptions", "reservation 1.20"),
+        ("GET", path, "reservation 1.20"),
+        ("DELETE", path, "reservation 1.20"),
+    ]

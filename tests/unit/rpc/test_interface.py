@@ -23,12 +23,13 @@ from lease_scheduler.service.offers import Offers
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.quotes import Quotes
 from lease_scheduler.service.series import SeriesKeeper
+from lease_scheduler.service.subscriptions.keeper import SubscriptionKeeper
 from lease_scheduler.service.uninstall import Uninstall
 
 #: Number of requests in the first version.
 _FIRST = 25
 
-_PARTS = (Leases, Quotes, Offers, Negotiations, SeriesKeeper, PoolKeeper, Uninstall, Inspection)
+_PARTS = (Leases, Quotes, Offers, Negotiations, SeriesKeeper, SubscriptionKeeper, PoolKeeper, Uninstall, Inspection)
 
 
 def _changes() -> Iterator[tuple[str, str, str]]:

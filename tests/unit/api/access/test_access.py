@@ -65,6 +65,11 @@ EXPECTED: dict[str, tuple[frozenset[str], Any, str]] = {
     "POST /v1/series": (MEMBERS, {"rule": "FREQ=WEEKLY;COUNT=2", "lease": LEASE}, ""),
     "GET /v1/series/{series_id}": (READERS, None, ""),
     "DELETE /v1/series/{series_id}": (MEMBERS, None, ""),
+    "GET /v1/subscriptions": (READERS, None, ""),
+    "POST /v1/subscriptions": (MEMBERS, {"driver": "webhook", "target": "https://192.0.2.1/"}, ""),
+    "GET /v1/subscriptions/{subscription_id}": (READERS, None, ""),
+    "PUT /v1/subscriptions/{subscription_id}": (MEMBERS, {"event_types": ["lease.create"]}, ""),
+    "DELETE /v1/subscriptions/{subscription_id}": (MEMBERS, None, ""),
     "GET /v1/usage": (READERS, None, ""),
     "GET /v1/calendar": (READERS, None, ""),
 }
@@ -88,6 +93,8 @@ def arguments(member: Client, site: Site) -> dict[str, str]:
     site.add_host("host-1", {"gpu": "yes"})
     made_address = site.create_floatingip({}, {"floating_network_id": "net", "floating_ip_address": "10.0.0.1"})
     answer = member.at("latest").post("/v1/series", {"rule": "FREQ=DAILY;COUNT=2", "lease": LEASE})
+    body = {"driver": "webhook", "target": "https://192.0.2.1/"}
+    subscribed = member.at("latest").post("/v1/subscriptions", body)
     site.calls.clear()
     return {
         "lease_id": lease["id"],
@@ -95,6 +102,7 @@ def arguments(member: Client, site: Site) -> dict[str, str]:
         "property_name": "gpu",
         "floatingip_id": made_address["floatingip_id"],
         "series_id": (answer.json or {})["series"]["id"],
+        "subscription_id": (subscribed.json or {})["subscription"]["id"],
     }
 
 
