@@ -58,10 +58,13 @@ class Worker:
         self._stopping.set()
         self._woken.set()
 
-    def join(self) -> None:
-        """Wait until the thread has ended, if it was started."""
+    def join(self, seconds: float | None = None) -> None:
+        """Wait until the thread has ended, if it was started.
+
+        :param seconds: maximum real seconds to wait; None for no limit
+        """
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(seconds)
 
     def stop(self) -> None:
         """Begin no further round, and wait for the current one."""

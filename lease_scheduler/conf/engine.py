@@ -54,6 +54,13 @@ OPTIONS: list[cfg.Opt] = [
         "never.",
     ),
     cfg.IntOpt(
+        "minutes_before_start",
+        default=0,
+        min=0,
+        help="How many minutes before the start of a lease its project is notified; at short notice, it is notified at "
+        "once. If the start changes after that, it is notified again. 0 for never.",
+    ),
+    cfg.IntOpt(
         "preemption_warning",
         default=120,
         min=0,

@@ -41,6 +41,7 @@ class LeaseDocument:
 
     :ivar request_digest: digest of the request if its client chose the id of the lease, to recognize a repetition of
         the request; None otherwise
+    :ivar reminded_start: start of which the project was reminded, or None
     """
 
     lease_id: str
@@ -54,6 +55,7 @@ class LeaseDocument:
     maintenance: bool = field(default=False, metadata=attribute(Flag(), shown="1.2"))
     before_end: int | None = None
     before_end_done: bool = False
+    reminded_start: int | None = None
     servers: tuple[Mapping[str, Any], ...] = ()
     description: str | None = field(
         default=None, metadata=attribute(Text(255), "1.18", is_notified=True, help="What the lease is for")

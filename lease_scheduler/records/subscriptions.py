@@ -21,6 +21,7 @@ EVENT_TYPES = (
     "lease.update",
     "lease.delete",
     "lease.transition",
+    "lease.event.before_start_lease",
     "lease.event.start_lease",
     "lease.event.before_end_lease",
     "lease.event.before_end_lease.stop",

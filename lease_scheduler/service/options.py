@@ -18,6 +18,7 @@ class ServiceOptions:
     :ivar reconcile_interval: real seconds between two comparisons with the cloud
     :ivar minutes_before_end: minutes before the end of a lease at which its project is reminded, unless the lease says
         otherwise; 0 for no reminder
+    :ivar minutes_before_start: minutes before the start of a lease at which its project is reminded; 0 for no reminder
     :ivar before_end: what ``default`` means as the action before the end of a reservation of hosts
     :ivar preemption_warning: seconds before the preemption of a running lease at which its project is warned; 0 for no
         warning
@@ -34,6 +35,7 @@ class ServiceOptions:
     workers: int = 32
     reconcile_interval: float = 300.0
     minutes_before_end: int = 60
+    minutes_before_start: int = 0
     before_end: str = ""
     preemption_warning: int = 120
     announce_horizon: int = 3600

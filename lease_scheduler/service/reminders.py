@@ -1,4 +1,4 @@
-"""Reminders for projects that a lease ends soon, or that it will be preempted."""
+"""Reminders for projects that a lease starts or ends soon, or that it will be preempted."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from lease_scheduler.service.unit_of_work import UnitOfWork
 
 #: Event type: a running lease will be preempted, so its servers will be suspended or lost.
 PREEMPTION_WARNING = "lease.event.preemption_warning"
+
+#: Event type: a lease will start.
+BEFORE_START = "lease.event.before_start_lease"
 
 #: A lease in these states has no place yet, and so no end to remind of.
 _NOT_STARTED = frozenset({LeaseState.NEW, LeaseState.PENDING, LeaseState.QUEUED})
@@ -112,6 +115,37 @@ class BeforeEnd:
         ):
             hosts = lease.holdings[0].assignment
             self._work.intents.begin(Operation(OperationKind.SNAPSHOT, lease.lease_id, hosts, now, now))
+
+
+class BeforeStart:
+    """The time before the start of a lease when its project is told, or at once if the start is nearer than that.
+
+    The document of the lease says of which start its project was told. Another start gets a reminder of its own. Offers
+    get none, since only accepted leases start for certain.
+
+    :param seconds: seconds from the reminder to the start; 0 for no reminders
+    """
+
+    def __init__(self, work: UnitOfWork, seconds: int) -> None:
+        self._work = work
+        self._seconds = seconds
+
+    def due(self, lease_id: str) -> int | None:
+        """Return the instant of the reminder, or None if there is no start to come or the project was told of it."""
+        lease, document = self._work.leases.get(lease_id), self._work.documents.get(lease_id)
+        if not self._seconds or lease is None or document is None:
+            return None
+        if lease.started is not None or lease.is_offered or not lease.holdings:
+            return None
+        start = lease.holdings[0].run_start
+        return start - self._seconds if start > self._work.now and document.reminded_start != start else None
+
+    def remind(self, lease_id: str, now: int) -> None:
+        """Tell the project."""
+        lease = self._work.leases[lease_id]
+        document = replace(self._work.documents[lease_id], reminded_start=lease.holdings[0].run_start)
+        self._work.put_document(document)
+        self._work.notify(document_message(BEFORE_START, lease, document, now))
 
 
 class PreemptionWarnings:

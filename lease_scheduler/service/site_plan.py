@@ -28,7 +28,7 @@ from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.orders import order_of
 from lease_scheduler.service.policies import ReplacePolicies, SitePolicies, learning_policies
 from lease_scheduler.service.refusals import refusals
-from lease_scheduler.service.reminders import BeforeEnd, PreemptionWarnings, Reminders
+from lease_scheduler.service.reminders import BeforeEnd, BeforeStart, PreemptionWarnings, Reminders
 from lease_scheduler.service.replacements import Replacements
 from lease_scheduler.service.restoring import restored_engine, restored_work
 from lease_scheduler.service.site_records import SiteRecords
@@ -104,7 +104,11 @@ class SitePlan:
             ),
             self.work.documents,
         )
-        self._warnings = Reminders(PreemptionWarnings(self.work, options.preemption_warning), self.work.leases)
+        #: Reminders that follow from the plan, so that every change of a lease may bring one.
+        self._planned = (
+            Reminders(PreemptionWarnings(self.work, options.preemption_warning), self.work.leases),
+            Reminders(BeforeStart(self.work, 60 * options.minutes_before_start), self.work.leases),
+        )
         self._replacements = Replacements(
             self.work, self.engine, options.quote_lifetime if options.replacement_offers else 0
         )
@@ -238,9 +242,10 @@ class SitePlan:
         return self._seen
 
     def _write(self, planning_seconds: float) -> None:
-        for lease_id in self.work.changes.leases:
-            self._warnings.note(lease_id)
-        self._warnings.send(self.work.now)
+        for reminders in self._planned:
+            for lease_id in self.work.changes.leases:
+                reminders.note(lease_id)
+            reminders.send(self.work.now)
         if self.engine.outages or any(host.out_until is not None for host in self.records.hosts.values()):
             self._note_outages()
         self._learning.write(self.work.changes)
@@ -293,7 +298,8 @@ class SitePlan:
 
     def next_due(self) -> int | None:
         """Return the next instant at which something is due, or None."""
-        instants = (self.engine.next_due(), self.before_end.next_due(), self._warnings.next_due())
+        reminders = (each.next_due() for each in (self.before_end, *self._planned))
+        instants = (self.engine.next_due(), *reminders)
         return min((instant for instant in instants if instant is not None), default=None)
 
     # -- hosts and addresses ---------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         workers=group.workers,
         reconcile_interval=group.reconcile_interval,
         minutes_before_end=group.minutes_before_end,
+        minutes_before_start=group.minutes_before_start,
         before_end=conf.blazar.before_end,
         preemption_warning=group.preemption_warning,
         announce_horizon=group.announce_horizon,

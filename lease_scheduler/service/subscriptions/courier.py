@@ -23,6 +23,9 @@ LOG = logging.getLogger(__name__)
 #: Maximum real seconds between two checks for deliveries that are due.
 _PAUSE = 5.0
 
+#: Real seconds for which an engine that stops waits for what is being sent. Another engine waits to lead meanwhile.
+_PATIENCE = 5.0
+
 _LONGEST_ERROR = 255
 
 
@@ -109,12 +112,16 @@ class Courier:
         self._worker.wake()
 
     def stop(self) -> None:
-        """Stop after the deliveries that are being sent. The next engine sends what remains."""
+        """Stop after the deliveries that are being sent, but do not wait for slow receivers.
+
+        The next engine sends what remains, and sends again what was not confirmed by now.
+        """
         self._worker.stop()
         for hand in self._hands:
             hand.ask_to_stop()
+        end = time.monotonic() + _PATIENCE
         for hand in self._hands:
-            hand.join()
+            hand.join(max(0.0, end - time.monotonic()))
 
     def _hand_out(self) -> float:
         pause = min(_PAUSE, self._options.first_pause)
@@ -207,9 +214,9 @@ class _Hand:
         """Stop after the delivery that is being sent."""
         self._worker.ask_to_stop()
 
-    def join(self) -> None:
-        """Wait until it has stopped."""
-        self._worker.join()
+    def join(self, seconds: float) -> None:
+        """Wait until it has stopped, at most for some real seconds."""
+        self._worker.join(seconds)
 
     def _work(self) -> None:
         due = self._due

@@ -88,6 +88,8 @@ LEASES = Table(
     Column("state", String(32), nullable=False),
     Column("reason", Text, nullable=False),
     Column("before_end_done", Boolean, nullable=False),
+    # Start of which the project was reminded.
+    Column("reminded_start", BigInteger),
     Column("accumulated", BigInteger, nullable=False),
     Column("started", BigInteger),
     Column("ended", BigInteger),

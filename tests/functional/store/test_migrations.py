@@ -144,6 +144,27 @@ def test_subscriptions_come_with_their_tables(database_url: str) -> None:
     engine.dispose()
 
 
+def test_no_start_was_told_of_before_there_were_reminders(database_url: str) -> None:
+    """From revision 0011."""
+    engine = open_database(database_url)
+    migrate.upgrade(engine, "0011")
+    known = {column["name"] for column in inspect(engine).get_columns("leases")}
+    assert "reminded_start" not in known
+    needed = [column for column in LEASES.columns if column.name in known and not column.nullable]
+    row = {
+        column.name: {} if isinstance(column.type, JSON) else _ANYTHING[column.type.python_type] for column in needed
+    } | {"kind": "best-effort", "state": "queued", "preemption_mode": "none", "nodes": [_NODES], "servers": []}
+    with engine.begin() as connection:
+        connection.execute(insert(LEASES).values(row))
+    migrate.upgrade(engine)
+    assert migrate.differences(engine) == []
+    store = SqlStore(engine)
+    store.take_over("engine", 1)
+    (document,) = store.load().documents.values()
+    assert document.reminded_start is None
+    engine.dispose()
+
+
 _NODES = {"count": 1, "resources": {"VCPU": 1}, "traits": [], "hosts": None, "per_host": None}
 
 

@@ -67,6 +67,7 @@ def document(of: Lease, **values: object) -> LeaseDocument:
         user_id="user",
         created_at=10,
         before_end=55,
+        reminded_start=45,
         servers=({"name": "web", "count": 3},),
         reservations=(
             ReservationRecord(str(uuid4()), "virtual:instance", str(uuid4()), {"vcpus": 1}, 1, 10, 0, 2),

@@ -1,4 +1,5 @@
-"""Reminders are sent once, when they are due: before a lease ends (Blazar), and before it has to make room."""
+"""Reminders are sent once, when they are due: before a lease starts, before it ends
+(Blazar), and before it has to make room."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from typing import Any
 import pytest
 
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.service.reminders import PREEMPTION_WARNING, Reminders, preempted_at
+from lease_scheduler.service.reminders import BEFORE_START, PREEMPTION_WARNING, Reminders, preempted_at
+from tests.functional.lease_document import lease_document
 from tests.servers.base import wait_until
 
 HOUR = 3_600
@@ -124,3 +126,61 @@ def test_a_running_lease_that_has_to_make_room(lead: Any, store: Any, seconds: i
     core.ask("reservation", 2, start=instant + 60, end=instant + HOUR)
     core.pass_to(core.clock.now() + 100)
     assert len(store.messages(PREEMPTION_WARNING)) == (2 if seconds else 0), "another preemption is news"
+
+
+def test_a_project_is_told_of_the_start_once_also_after_a_restart(lead: Any, store: Any) -> None:
+    core = lead(minutes_before_start=10)
+    now = core.clock.now()
+    lease_id = core.ask()
+    assert core.site.next_due() == now + HOUR - 600
+    core.pass_to(now + HOUR - 601)
+    assert not store.messages(BEFORE_START)
+    core.engine.close()
+    again = lead(minutes_before_start=10)
+    again.pass_to(now + HOUR - 600)
+    (message,) = store.messages(BEFORE_START)
+    assert (message.payload["lease_id"], message.payload["start"]) == (lease_id, now + HOUR)
+    again.engine.close()
+    third = lead(minutes_before_start=10)
+    third.pass_to(now + HOUR - 500)
+    _run(third, lease_id)
+    assert len(store.messages(BEFORE_START)) == 1
+
+
+def test_another_start_is_told_of_again(lead: Any, store: Any) -> None:
+    core = lead(minutes_before_start=10)
+    now = core.clock.now()
+    lease_id = core.ask()
+    core.pass_to(now + HOUR - 600)
+    core.leases.update({}, lease_id, {"start": now + 2 * HOUR, "end": now + 3 * HOUR})
+    core.pass_to(now + 2 * HOUR - 601)
+    assert len(store.messages(BEFORE_START)) == 1
+    core.pass_to(now + 2 * HOUR - 600)
+    assert [each.payload["start"] for each in store.messages(BEFORE_START)] == [now + HOUR, now + 2 * HOUR]
+
+
+def test_a_start_at_short_notice_is_told_of_at_once(lead: Any, store: Any) -> None:
+    core = lead(minutes_before_start=10)
+    now = core.clock.now()
+    core.ask(start=now + 60, end=now + HOUR)
+    assert [each.payload["start"] for each in store.messages(BEFORE_START)] == [now + 60]
+    core.ask("best-effort")
+    assert len(store.messages(BEFORE_START)) == 1, "what starts now is no news before that"
+
+
+def test_an_offer_starts_only_if_it_is_accepted(lead: Any, store: Any) -> None:
+    core = lead(minutes_before_start=10, quote_lifetime=HOUR)
+    now = core.clock.now()
+    offered = core.leases.offer({}, lease_document("a lease", "reservation", start=now + 300, end=now + HOUR))[
+        "lease_id"
+    ]
+    core.pass_to(now + 60)
+    assert not store.messages(BEFORE_START)
+    core.offers.accept({"user_id": "user"}, offered)
+    assert [each.payload["lease_id"] for each in store.messages(BEFORE_START)] == [offered]
+
+
+def test_by_default_no_start_is_told_of(core: Any, store: Any) -> None:
+    core.ask()
+    core.pass_to(core.clock.now() + HOUR)
+    assert not store.messages(BEFORE_START)

@@ -104,7 +104,7 @@ class Receivers:
 
     :ivar got: subscription and text of what was taken, in order
     :ivar broken: subscriptions whose receivers take nothing
-    :ivar hanging: subscriptions whose receivers answer only when ``goes_on`` is set
+    :ivar hanging: subscriptions whose receivers answer only when ``goes_on`` is set; ``is_asked`` says that one waits
     """
 
     def __init__(self) -> None:
@@ -112,10 +112,12 @@ class Receivers:
         self.broken: set[str] = set()
         self.hanging: set[str] = set()
         self.goes_on = Event()
+        self.is_asked = Event()
 
     def send(self, subscription: SubscriptionRecord, delivery: Delivery) -> None:
         key = subscription.subscription_id
         if key in self.hanging:
+            self.is_asked.set()
             assert self.goes_on.wait(_LIMIT)
         if key in self.broken:
             raise NotDeliveredError("closed")
@@ -222,4 +224,17 @@ def test_an_engine_that_was_deposed_sends_nothing(store: Store, receivers: Recei
     courier = start(is_mine)
     assert asked.wait(_LIMIT)
     courier.stop()
+    assert receivers.got == []
+
+
+def test_an_engine_that_stops_does_not_wait_for_a_receiver_that_hangs(
+    store: Store, receivers: Receivers, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lease_scheduler.service.subscriptions.courier._PATIENCE", 0.1)
+    receivers.hanging.add("slow")
+    store.add("slow", "a")
+    courier = start()
+    wait_until(lambda: receivers.is_asked.is_set(), _LIMIT)
+    courier.stop()
+    assert not receivers.goes_on.is_set()
     assert receivers.got == []
