@@ -1,12 +1,11 @@
 /** The panel with everything about one lease. */
 
-import { getJson } from "./connection.js";
 import { definitions, make, table } from "./elements.js";
 import { duration, longInstant, number, plural, shortInstant, spell } from "./format.js";
 import { isOffered, remaining } from "./model.js";
+import { Panel } from "./panel.js";
+import { getJson } from "./rest.js";
 
-/** Windows in which the panel is beside the view. In narrower ones it covers the view. */
-const BESIDE = "(min-width: 56rem)";
 /** Maximum number of hosts that are shown unfolded. */
 const OPEN_HOSTS = 12;
 
@@ -22,7 +21,7 @@ function perHost(hosts, model) {
 }
 
 export class Details {
-  #dialog;
+  #panel;
   #title;
   #body;
   #history;
@@ -30,8 +29,6 @@ export class Details {
   #show;
   #model;
   #now;
-  #onClose;
-  #opener = null;
   #revision = null;
   id = null;
 
@@ -41,7 +38,6 @@ export class Details {
    *   the timeline to a lease
    */
   constructor(dialog, { model, now, onShow, onClose }) {
-    this.#dialog = dialog;
     this.#title = dialog.querySelector("h2");
     this.#body = dialog.querySelector(".lease");
     this.#terms = dialog.querySelector(".terms");
@@ -49,46 +45,25 @@ export class Details {
     this.#show = dialog.querySelector(".show");
     this.#model = model;
     this.#now = now;
-    this.#onClose = onClose;
-    dialog.querySelector(".close").addEventListener("click", () => this.close());
+    this.#panel = new Panel(dialog, () => {
+      this.id = null;
+      onClose();
+    });
     this.#show.addEventListener("click", () => {
       const { id } = this;
-      if (dialog.matches(":modal")) this.close();
+      if (this.#panel.covers) this.#panel.close();
       onShow(id);
-    });
-    dialog.addEventListener("cancel", (event) => {
-      event.preventDefault();
-      this.close();
-    });
-    document.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && this.id !== null && !document.querySelector("dialog:modal")) this.close();
     });
   }
 
   /** Open the panel for a lease, and move the focus to it. */
   open(lease) {
-    if (this.id === null) this.#opener = document.activeElement;
-    if (!this.#dialog.open) {
-      if (matchMedia(BESIDE).matches) this.#dialog.show();
-      else this.#dialog.showModal();
-    }
     this.#revision = null;
     this.id = lease.id;
     this.#terms.replaceChildren();
     this.#history.replaceChildren(make("p", "Loading…"));
     this.refresh();
-    this.#dialog.scrollTop = 0;
-    this.#title.focus();
-  }
-
-  /** Close the panel, and move the focus back to where it was. */
-  close() {
-    if (this.id === null) return;
-    this.id = null;
-    this.#dialog.close();
-    if (this.#opener?.isConnected) this.#opener.focus({ preventScroll: true });
-    this.#opener = null;
-    this.#onClose();
+    this.#panel.open();
   }
 
   /** Show the lease as it is now. */

@@ -4,13 +4,15 @@ import { Announcer } from "./announcer.js";
 import { Availability } from "./availability.js";
 import { Clock } from "./clock.js";
 import { LEASE_COLUMNS, queueColumns } from "./columns.js";
-import { Connection, token } from "./connection.js";
+import { Connection } from "./connection.js";
 import { Details } from "./details.js";
 import { FilterBar } from "./filterbar.js";
-import { DAY, number, plural, shortInstant } from "./format.js";
+import { DAY, instantOf, number, plural, shortInstant } from "./format.js";
 import { ZOOM_STEP, listen } from "./gestures.js";
 import { fillLegend } from "./legend.js";
 import { Model, isBusy } from "./model.js";
+import { NewLease } from "./newlease.js";
+import { token } from "./rest.js";
 import { isFiltered, matcher, readSettings, writeSettings } from "./settings.js";
 import { showClock, showCounts, showMessage, showStatus, showTip } from "./status.js";
 import { Table } from "./table.js";
@@ -28,6 +30,8 @@ const clock = new Clock();
 const announcer = new Announcer(element("announcements"));
 let settings = readSettings(location.hash);
 let loaded = false;
+/** Id of a lease whose details open when it comes in. */
+let awaited = settings.lease;
 /** Time range that was requested from the server. */
 let range = null;
 let hashTimer = null;
@@ -53,6 +57,7 @@ const details = new Details(element("details"), {
     saveSettings();
   },
 });
+const newLease = new NewLease(element("booking"), () => clock.now(), booked);
 const leases = new Table(element("view-leases"), LEASE_COLUMNS, { key: "submitted", down: true }, open);
 const queue = new Table(element("view-queue"), queueColumns(() => clock.now()), { key: "position", down: false }, open);
 const filters = new FilterBar(element("filter-form"), (chosen) => {
@@ -75,11 +80,22 @@ function take(answer, at) {
     for (const { lease, from } of changes) if (!isBusy(lease) && (from !== null || !answer.complete)) announcer.changed(lease);
   }
   if (news) timeline.setData(model);
-  if (first && settings.lease && model.known().some((lease) => lease.id === settings.lease)) open(model.leases.get(settings.lease));
+  const lease = model.leases.get(awaited);
+  if (first || lease) awaited = null;
+  if (lease && !isBusy(lease)) open(lease);
   if (news) details.refresh();
   filters.setProjects(model.projects(), settings.project);
   refresh();
   needRange();
+}
+
+/** Show a lease that was booked just now. */
+function booked(lease) {
+  announcer.say(`${lease.name} is booked`);
+  awaited = lease.id;
+  const start = instantOf(lease.start_date);
+  if (start !== null && !(range.start <= start && start < range.end)) timeline.show(start - timeline.span / 3, timeline.span);
+  connection.poll();
 }
 
 /** Show a new state of the connection. */
@@ -88,6 +104,7 @@ function status(next) {
   const form = element("token-form");
   const asked = form.hidden && next.state === "token";
   form.hidden = next.state !== "token";
+  if (form.hidden === false) newLease.close();
   element("token-message").textContent = next.state === "token" ? next.message : "";
   element("forget").hidden = token() === null || next.state === "token";
   if (asked) form.elements.namedItem("token").focus();
@@ -111,6 +128,7 @@ function refresh() {
   const message = whatToSay(shown.length);
   showView(settings.view, loaded && connection.status.state !== "token" && !message?.instead);
   showMessage(message);
+  element("book").hidden = !loaded || !model.mayBook || connection.status.state === "token";
   if (!loaded) return;
   showCounts(model, clock.now(), waiting.length);
   element("matches").textContent = isFiltered(settings)
@@ -139,7 +157,8 @@ function whatToSay(matching) {
     return { kind: "empty", title: "There are no hosts yet", text, instead: true };
   }
   if (!model.known().length) {
-    return { kind: "empty", title: "There are no leases yet", text: "Create the first one with openstack lease create." };
+    const action = model.mayBook ? { label: "New lease", run: () => newLease.open() } : null;
+    return { kind: "empty", title: "There are no leases yet", text: "", action };
   }
   if (!matching) {
     const action = { label: "Clear filters", run: () => element("filter-form").elements.namedItem("clear").click() };
@@ -219,6 +238,7 @@ function listenTools() {
   element("follow").addEventListener("change", () => timeline.setFollow(element("follow").checked));
   element("rows").addEventListener("input", () => timeline.setRows(Number(element("rows").value)));
   element("rows-fit").addEventListener("click", () => timeline.setRows("fit"));
+  element("book").addEventListener("click", () => newLease.open());
   element("help-open").addEventListener("click", () => element("help").showModal());
   element("retry").addEventListener("click", () => connection.poll());
   element("forget").addEventListener("click", () => connection.setToken(null));

@@ -139,18 +139,18 @@ def test_roles_as_the_browser_sees_them(page: Page, sight: Service) -> None:
 def test_tab_order(page: Page, sight: Service) -> None:
     """Tab goes through the page from top to bottom: the skip link, filters, views, tools, the chart; and back."""
     page.open()
-    order = [page.tab() for _ in range(26)]
+    order = [page.tab() for _ in range(27)]
     assert order[:4] == ["skip", "Filters 8 leases", "name", "project"]
     assert order[4:13] == ["kind"] * 4 + ["state"] * 5
-    assert order[13:21] == ["tab-timeline", "Hour", "Day", "Week", "Month", "Fit", "zoom-out", "zoom-in"]
-    assert order[21:] == ["follow", "rows", "rows-fit", "help-open", "chart"]
+    assert order[13:22] == ["tab-timeline", "book", "Hour", "Day", "Week", "Month", "Fit", "zoom-out", "zoom-in"]
+    assert order[22:] == ["follow", "rows", "rows-fit", "help-open", "chart"]
     assert page.tab(back=True) == "help-open"
 
 
 def test_focus_is_to_be_seen(page: Page, sight: Service) -> None:
     """Each element that Tab reaches has an outline of at least 2 px."""
     page.open()
-    for _ in range(26):
+    for _ in range(27):
         page.tab()
         style = page.script(
             "const s = getComputedStyle(document.activeElement); return [s.outlineStyle, parseFloat(s.outlineWidth)]"
