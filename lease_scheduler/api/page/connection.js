@@ -18,6 +18,7 @@ export class Connection {
   #range = null;
   #answered = null;
   #revision = null;
+  #sent = 0;
   #completeAt = 0;
   #failures = 0;
   #timer = null;
@@ -26,7 +27,8 @@ export class Connection {
   status = { state: "loading", message: "", retryAt: null };
 
   /**
-   * @param {(answer: object, at: number) => void} onAnswer gets a body and when it arrived, ms of performance.now()
+   * @param {(answer: object, at: number, sent: number) => void} onAnswer gets a body, when it arrived and when it was
+   *   requested, ms of performance.now()
    * @param {(status: {state: string, message: string, retryAt: number|null}) => void} onStatus
    */
   constructor(onAnswer, onStatus) {
@@ -68,7 +70,7 @@ export class Connection {
       const answer = await this.#ask();
       this.#failures = 0;
       this.#setStatus("live");
-      this.#onAnswer(answer, performance.now());
+      this.#onAnswer(answer, performance.now(), this.#sent);
       this.#schedule(this.#again ? 0 : POLL_MS);
     } catch (error) {
       this.#fail(error);
@@ -86,10 +88,12 @@ export class Connection {
       query.set("end", range.end);
     }
     if (since !== null) query.set("since", since);
+    this.#sent = performance.now();
     let answer = await getJson(`v1/calendar?${query}`);
     if (since !== null && answer.revision < since) {
       // A smaller revision means that the server has another database, so a complete answer is necessary.
       query.delete("since");
+      this.#sent = performance.now();
       answer = await getJson(`v1/calendar?${query}`);
     }
     this.#answered = range;

@@ -1,8 +1,8 @@
 /** The panel with everything about one lease. */
 
 import { definitions, make, table } from "./elements.js";
-import { duration, longInstant, number, plural, shortInstant, spell } from "./format.js";
-import { isOffered, remaining } from "./model.js";
+import { duration, instantOf, localInstant, longInstant, number, plural, shortInstant, spell } from "./format.js";
+import { remaining } from "./model.js";
 import { Panel } from "./panel.js";
 import { getJson } from "./rest.js";
 
@@ -12,6 +12,10 @@ const OPEN_HOSTS = 12;
 const CLOSING = { suspend: "suspended after that", shutdown: "shut down after that", kill: "switched off after that" };
 /** Keys of a reservation that are of no use to people, or shown elsewhere. */
 const HIDDEN = new Set(["id", "lease_id", "created_at", "updated_at", "hosts", "terms", "resource_type", "status"]);
+
+/** An instant in UTC and where the viewer is, or null if there is none. */
+const both = (seconds) =>
+  Number.isInteger(seconds) ? [`${longInstant(seconds)} UTC`, localInstant(seconds)].filter(Boolean).join(", ") : null;
 
 /** Name and number of VMs of each host, in the order of the hosts. */
 function perHost(hosts, model) {
@@ -96,11 +100,11 @@ export class Details {
       ["Why", lease.reason],
       ["Project", lease.project_id],
       ["Nodes", number(lease.nodes)],
-      ["Submitted", longInstant(lease.submitted)],
-      ["Start", lease.start === null ? null : longInstant(lease.start)],
-      ["End", lease.end === null ? null : longInstant(lease.end)],
-      ["Deadline", lease.deadline === null ? null : longInstant(lease.deadline)],
-      ["Held until", isOffered(lease) ? longInstant(lease.offered_until) : null],
+      ["Submitted", both(lease.submitted)],
+      ["Start", both(lease.start)],
+      ["End", both(lease.end)],
+      ["Deadline", both(lease.deadline)],
+      ["Held until", both(lease.offered_until)],
       ["Duration", lease.duration ? duration(lease.duration) : null],
       ["Remaining", remaining(lease, this.#now()) === null ? null : duration(remaining(lease, this.#now()))],
       ["Position in the queue", Number.isInteger(lease.queue_position) ? number(lease.queue_position) : null],
@@ -167,7 +171,7 @@ function reservations(list) {
 function steps(history) {
   const list = make("ol");
   for (const step of history.toReversed()) {
-    const when = make("time", longInstant(Date.parse(step.time) / 1000));
+    const when = make("time", both(instantOf(step.time)));
     when.dateTime = step.time;
     const item = make("li", "", make("span", step.from ? `${step.from} → ${step.to}` : step.to), when);
     if (step.reason) item.append(make("p", step.reason));

@@ -7,7 +7,7 @@ import { LEASE_COLUMNS, queueColumns } from "./columns.js";
 import { Connection } from "./connection.js";
 import { Details } from "./details.js";
 import { FilterBar } from "./filterbar.js";
-import { DAY, instantOf, number, plural, shortInstant } from "./format.js";
+import { DAY, instantOf, localInstant, number, plural, shortInstant } from "./format.js";
 import { ZOOM_STEP, listen } from "./gestures.js";
 import { fillLegend } from "./legend.js";
 import { Model, isBusy } from "./model.js";
@@ -67,10 +67,10 @@ const filters = new FilterBar(element("filter-form"), (chosen) => {
 });
 
 /** Show an answer of the server. */
-function take(answer, at) {
+function take(answer, at, sent) {
   const first = !loaded;
   loaded = true;
-  clock.take(answer.now, at);
+  clock.take(answer.now, at, sent);
   const changes = model.merge(answer);
   const news = answer.complete || answer.leases.length || answer.removed.length || answer.hosts.length;
   if (first) {
@@ -131,9 +131,7 @@ function refresh() {
   element("book").hidden = !loaded || !model.mayBook || connection.status.state === "token";
   if (!loaded) return;
   showCounts(model, clock.now(), waiting.length);
-  element("matches").textContent = isFiltered(settings)
-    ? `${number(shown.length)} of ${plural(all.length, "lease")} shown`
-    : plural(all.length, "lease");
+  showMatches(shown.length, all.length);
   if (settings.view === "leases") leases.setLeases(shown);
   if (settings.view === "queue") {
     queue.setLeases(waiting.filter(passes));
@@ -141,6 +139,18 @@ function refresh() {
     none.hidden = waiting.some(passes);
     none.textContent = waiting.length ? "No waiting lease matches the filters." : "No leases are waiting.";
   }
+}
+
+/** Show how many leases there are, and how many of them are loaded and pass the filters. */
+function showMatches(shown, all) {
+  const { total } = model;
+  const some = `${number(isFiltered(settings) ? shown : all)} of ${plural(total, "lease")}`;
+  element("matches").textContent = isFiltered(settings) ? `${some} shown` : all < total ? `${some} loaded` : plural(total, "lease");
+  const loadedTime = range && `${shortInstant(range.start)} to ${shortInstant(range.end)}`;
+  element("view-leases").querySelector("caption").textContent =
+    all < total && loadedTime
+      ? `${number(all)} of ${plural(total, "lease")}: those from ${loadedTime}, and those that wait. Times are UTC.`
+      : "All leases; times are UTC";
 }
 
 /** The message to show above the view or instead of it, or null. */
@@ -155,6 +165,10 @@ function whatToSay(matching) {
   if (!model.rows.length && !model.leases.size) {
     const text = "Hosts appear here when they are added to the pool, with the leases that are planned on them.";
     return { kind: "empty", title: "There are no hosts yet", text, instead: true };
+  }
+  if (!model.known().length && model.total) {
+    const text = `There ${model.total === 1 ? "is" : "are"} ${plural(model.total, "lease")} at other times. Move the timeline or zoom out.`;
+    return { kind: "empty", title: "There are no leases at this time", text };
   }
   if (!model.known().length) {
     const action = model.mayBook ? { label: "New lease", run: () => newLease.open() } : null;
@@ -224,6 +238,9 @@ function tools() {
 const times = (lease) => [
   `${plural(lease.nodes, "node")}, project ${lease.project_id}`,
   `${shortInstant(lease.start)} to ${shortInstant(lease.end)}`,
+  ...(lease.start !== null && localInstant(lease.start)
+    ? [`${localInstant(lease.start)} to ${lease.end === null ? "–" : localInstant(lease.end)} where you are`]
+    : []),
 ];
 
 function listenTools() {

@@ -33,12 +33,12 @@ export const isQueued = (lease) =>
     : lease.kind === "best-effort" && WAITING.has(lease.state);
 
 /**
- * Seconds that a lease still has to run, or null if the server does not send its duration.
+ * Seconds that a lease still has to run, or null if it is over or the server does not send its duration.
  * @param {object} lease with duration and accumulated, s, if known
  * @param {number} now s
  */
 export function remaining(lease, now) {
-  if (lease.duration === null || lease.duration === undefined) return null;
+  if (lease.duration === null || lease.duration === undefined || groupOf(lease) === "past") return null;
   const running = lease.state === "active" ? lease.holdings.find((held) => held.run_start <= now && now < held.end) : null;
   const since = running ? Math.min(now, running.run_end) - running.run_start : 0;
   return Math.max(0, lease.duration - (lease.accumulated ?? 0) - since);

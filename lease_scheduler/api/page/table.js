@@ -141,7 +141,10 @@ export class Table {
     const row = { element, button, lease: null };
     button.type = "button";
     button.dataset.lease = id;
-    button.addEventListener("click", () => this.#onOpen(row.lease));
+    // The button is for keys and screen readers; a click counts anywhere in the row, unless it ends a selection of text.
+    element.addEventListener("click", (event) => {
+      if (event.target === button || getSelection().isCollapsed) this.#onOpen(row.lease);
+    });
     this.#columns.forEach((column, index) => {
       const cell = document.createElement(index ? "td" : "th");
       if (!index) {

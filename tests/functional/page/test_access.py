@@ -89,6 +89,13 @@ def test_contrast_of_texts(page: Page, sight: Service, view: str, scheme: str) -
     assert bad == []
 
 
+def test_selected_tab_is_readable_under_the_pointer(page: Page, sight: Service) -> None:
+    page.open()
+    ActionChains(page.driver).move_to_element(page.one("#tab-timeline")).perform()
+    assert page.script("return document.getElementById('tab-timeline').matches(':hover')") is True
+    assert page.script(_LOW_CONTRAST)[1] == []
+
+
 def test_contrast_of_messages(page: Page, sight: Service) -> None:
     """Errors and the token form as well."""
     sight.broken = 500
