@@ -1,5 +1,6 @@
 /** The panel with everything about one lease. */
 
+import { Actions } from "./actions.js";
 import { definitions, make, table } from "./elements.js";
 import { duration, instantOf, localInstant, longInstant, number, plural, shortInstant, spell } from "./format.js";
 import { remaining } from "./model.js";
@@ -26,6 +27,7 @@ function perHost(hosts, model) {
 
 export class Details {
   #panel;
+  #actions;
   #title;
   #body;
   #history;
@@ -38,15 +40,16 @@ export class Details {
 
   /**
    * @param {HTMLDialogElement} dialog
-   * @param {{model: Model, now: () => number, onShow: (id: string) => void, onClose: () => void}} parts onShow scrolls
-   *   the timeline to a lease
+   * @param {{model: Model, now: () => number, onShow: (id: string) => void, onClose: () => void,
+   *   onChange: (text: string) => void}} parts onShow scrolls the timeline to a lease; onChange says what has been done
    */
-  constructor(dialog, { model, now, onShow, onClose }) {
+  constructor(dialog, { model, now, onShow, onClose, onChange }) {
     this.#title = dialog.querySelector("h2");
     this.#body = dialog.querySelector(".lease");
     this.#terms = dialog.querySelector(".terms");
     this.#history = dialog.querySelector(".history");
     this.#show = dialog.querySelector(".show");
+    this.#actions = new Actions(dialog.querySelector(".changes"), onChange);
     this.#model = model;
     this.#now = now;
     this.#panel = new Panel(dialog, () => {
@@ -60,14 +63,15 @@ export class Details {
     });
   }
 
-  /** Open the panel for a lease, and move the focus to it. */
-  open(lease) {
+  /** Open the panel for a lease, and move the focus to it, or to a change that is proposed (see changes.js). */
+  open(lease, proposal = null) {
     this.#revision = null;
     this.id = lease.id;
     this.#terms.replaceChildren();
     this.#history.replaceChildren(make("p", "Loading…"));
     this.refresh();
     this.#panel.open();
+    if (proposal) this.#actions.propose(proposal.name, proposal.value);
   }
 
   /** Show the lease as it is now. */
@@ -76,6 +80,7 @@ export class Details {
     const lease = this.#model.leases.get(this.id);
     this.#show.hidden = !lease || !(lease.holdings.length || lease.past.length);
     if (!lease) {
+      this.#actions.show(null);
       this.#body.replaceChildren(make("p", "This lease is no longer on the calendar."));
       return;
     }
@@ -84,6 +89,7 @@ export class Details {
     this.#revision = revision;
     const focused = document.activeElement;
     this.#title.textContent = lease.name;
+    this.#actions.show(lease);
     this.#body.replaceChildren(...this.#facts(lease));
     if (!focused.isConnected) this.#title.focus();
     this.#load(lease);
@@ -148,7 +154,7 @@ export class Details {
     const path = `v1/leases/${encodeURIComponent(lease.id)}`;
     const [terms, history] = await Promise.allSettled([getJson(path), getJson(`${path}/history`)]);
     if (revision !== this.#revision || this.id !== lease.id) return;
-    this.#terms.replaceChildren(...(terms.status === "fulfilled" ? reservations(terms.value.lease.reservations ?? []) : []));
+    this.#terms.replaceChildren(...(terms.status === "fulfilled" ? termsOf(terms.value.lease) : []));
     this.#history.replaceChildren(
       history.status === "fulfilled"
         ? steps(history.value.history)
@@ -157,14 +163,18 @@ export class Details {
   }
 }
 
-/** The terms of each reservation of a lease. */
-function reservations(list) {
-  return list.flatMap((reservation) => {
+const money = (amount) => (Number.isFinite(amount) ? number(amount) : null);
+
+/** The prices of a lease, and the terms of each of its reservations. */
+function termsOf({ price, max_price: most, reservations = [] }) {
+  const prices = definitions([["Price", money(price)], ["Maximum price", money(most)]]);
+  const list = reservations.flatMap((reservation) => {
     const terms = Object.entries({ ...reservation, ...reservation.terms })
       .filter(([key, value]) => !HIDDEN.has(key) && !/_id$/.test(key) && value !== null && value !== "" && value !== false)
       .map(([key, value]) => [key.replaceAll("_", " "), typeof value === "object" ? JSON.stringify(value) : String(value)]);
     return [make("h3", `Reservation: ${reservation.resource_type}`), definitions([["status", reservation.status], ...terms])];
   });
+  return prices.children.length ? [prices, ...list] : list;
 }
 
 /** The transitions of a lease, latest first. */

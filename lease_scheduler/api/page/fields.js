@@ -56,6 +56,12 @@ export function clearProblems(form) {
   for (const field of form.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
 }
 
+/** Forget everything below the fields. */
+export function clearNotes(form) {
+  clearProblems(form);
+  for (const note of form.querySelectorAll(".local")) note.textContent = "";
+}
+
 /** Show the viewer's time below each field with an instant in UTC. */
 export function showLocalTimes(form) {
   for (const field of form.querySelectorAll("input[type=datetime-local]")) {

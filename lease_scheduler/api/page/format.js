@@ -52,13 +52,16 @@ export const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? 
 export const kindCounts = (kinds) =>
   Object.entries(kinds).map(([kind, count]) => plural(count, `${kind} lease`)).join(", ") || "none";
 
+/** Whether a duration means "without end". */
+export const isUnlimited = (seconds) => seconds >= UNLIMITED;
+
 /** A duration in a sentence: "for 2 h", or "without end". */
-export const spell = (seconds) => (seconds >= UNLIMITED ? duration(seconds) : `for ${duration(seconds)}`);
+export const spell = (seconds) => (isUnlimited(seconds) ? duration(seconds) : `for ${duration(seconds)}`);
 
 /** A duration with its two largest units, or a dash if there is none. */
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return "–";
-  if (seconds >= UNLIMITED) return "without end";
+  if (isUnlimited(seconds)) return "without end";
   const whole = Math.max(0, Math.round(seconds));
   const parts = [
     [Math.floor(whole / DAY), "d"],
@@ -86,6 +89,13 @@ export function durationText(seconds) {
       return amount ? `${amount}${name}` : "";
     })
     .join("");
+}
+
+/** The seconds of a duration such as "1d2h" or "7200", or null if the text is none. */
+export function secondsOfText(text) {
+  const found = /^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?:in)?)?(?:(\d+)s?)?$/i.exec(text.replaceAll(/\s/g, ""));
+  if (!found?.[0]) return null;
+  return [7 * DAY, DAY, HOUR, MINUTE, 1].reduce((sum, unit, index) => sum + unit * Number(found[index + 1] ?? 0), 0);
 }
 
 /** An instant as a field for a date and a time holds it, with seconds if it has some. */

@@ -2,6 +2,7 @@
 
 import { Announcer } from "./announcer.js";
 import { Availability } from "./availability.js";
+import { proposalOf } from "./changes.js";
 import { Clock } from "./clock.js";
 import { LEASE_COLUMNS, queueColumns } from "./columns.js";
 import { Connection } from "./connection.js";
@@ -38,11 +39,11 @@ let hashTimer = null;
 
 const connection = new Connection(take, status);
 const timeline = new Timeline(element("chart"), () => clock.now(), moved);
-const open = (lease) => {
+const open = (lease, proposal = null) => {
   settings.lease = lease.id;
   timeline.selected = lease.id;
   timeline.draw();
-  details.open(lease);
+  details.open(lease, proposal);
   saveSettings();
 };
 const details = new Details(element("details"), {
@@ -51,6 +52,10 @@ const details = new Details(element("details"), {
   onShow: (id) => {
     choose("timeline");
     timeline.reveal(id);
+  },
+  onChange: (text) => {
+    announcer.say(text);
+    connection.poll();
   },
   onClose: () => {
     settings.lease = null;
@@ -280,7 +285,23 @@ listen(element("chart"), timeline, {
     }
     element("chart").classList.toggle("over", lease !== null);
     const host = model.rows[row];
-    showTip(lease, event, lease ? [...times(lease), `host ${host.name}${host.state === "up" ? "" : `, ${host.state}`}`] : []);
+    const on = host && `host ${host.name}${host.state === "up" ? "" : `, ${host.state}`}`;
+    showTip(lease && [lease.name, `${lease.kind}, ${lease.state}`, ...times(lease), on], event);
+  },
+  mayBook: () => model.mayBook,
+  drag: showTip,
+  choose: (drag, { start, end, first, last, instant }) => {
+    if (drag.kind === "range") {
+      newLease.open({ start, end, hosts: last - first + 1 });
+      return;
+    }
+    // The lease may have changed meanwhile.
+    const lease = model.leases.get(drag.from.lease.id);
+    const proposal = lease && proposalOf(lease, drag.kind, instant);
+    if (proposal) open(lease, proposal);
+  },
+  create: () => {
+    if (model.mayBook) newLease.open();
   },
   select: (lease) => {
     timeline.selected = lease.id;

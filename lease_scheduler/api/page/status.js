@@ -63,12 +63,11 @@ export function showMessage(message) {
   button.onclick = message.action?.run ?? null;
 }
 
-/** Show the lease under the pointer, beside the pointer. */
-export function showTip(lease, event, phase) {
+/** Show lines of text beside the pointer; null hides them. */
+export function showTip(lines, event) {
   const tip = element("tip");
-  tip.hidden = !lease;
-  if (!lease) return;
-  const lines = [lease.name, `${lease.kind}, ${lease.state}`, ...phase];
+  tip.hidden = !lines;
+  if (!lines) return;
   tip.replaceChildren(...lines.map((line) => Object.assign(document.createElement("div"), { textContent: line })));
   const box = tip.parentElement.getBoundingClientRect();
   const x = event.clientX - box.left;

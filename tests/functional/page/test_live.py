@@ -167,3 +167,50 @@ def test_alternative_is_booked(make: Make, look: Callable[..., Page], width: int
     found = live.ask("GET", f"leases/{lease}")["lease"]
     assert (found["name"], found["kind"], found["state"]) == ("exam", "reservation", "ready")
     assert len(found["holdings"][0]["hosts"]) == 3
+
+
+def _choose(page: Page, label: str) -> None:
+    page.until(lambda: [one for one in page.all("#details .changes > .buttons button") if one.text == label])[0].click()
+
+
+def test_lease_is_extended_as_far_as_possible(make: Make, look: Callable[..., Page]) -> None:
+    """An extension that is refused has an alternative, which the real service grants."""
+    live = make(4, 1)
+    now = live.now()
+    course = live.lease("course", "reservation", 4, start_date=date(now + 3600), duration=3600)
+    live.lease("exam", "reservation", 4, start_date=date(now + 3 * 3600), duration=3600)
+    page = look(live, f"#lease={course}")
+    _choose(page, "Change the end")
+    page.enter("#change-form [name=value]", date(now + 5 * 3600)[:16])
+    page.until(lambda: "Not possible" in page.text("#change-form .quote"))
+    page.until(lambda: [one for one in page.all("#change-form .alternatives button") if "End " in one.text])[0].click()
+    page.until(lambda: "Possible." in page.text("#change-form .quote"))
+    page.one("#change-form [type=submit]").click()
+    page.until(lambda: "Extend, done" in page.text("#announcements"))
+    end = live.ask("GET", f"leases/{course}")["lease"]["end_date"][:19]
+    assert date(now + 2 * 3600)[:19] < end <= date(now + 3 * 3600)[:19]
+
+
+def test_offers_are_accepted_and_rejected(make: Make, look: Callable[..., Page]) -> None:
+    live = make(4, 1)
+    now = live.now()
+    nodes = [{"count": 2, "resources": {"VCPU": 8}}]
+    offers = []
+    for name in ("good", "bad"):
+        body = {"name": name, "nodes": nodes, "start_date": date(now + 7200), "duration": 3600, "hold": True}
+        offers.append(live.ask("POST", "quotes", body)["quote"]["lease_id"])
+    page = look(live)
+    page.one("#tab-leases").click()
+    good, bad = offers
+    _decide(page, good, "Accept")
+    _decide(page, bad, "Reject")
+    accepted, rejected = (live.ask("GET", f"leases/{offer}?deleted=1")["lease"] for offer in offers)
+    assert (accepted["state"], accepted["expires_at"]) == ("ready", None)
+    assert rejected["state"] == "rejected-by-user"
+
+
+def _decide(page: Page, offer: str, label: str) -> None:
+    page.until(lambda: page.all(f"#view-leases [data-lease='{offer}']"))[0].click()
+    _choose(page, label)
+    page.one("#change-form [type=submit]").click()
+    page.until(lambda: f"{label}, done" in page.text("#announcements"))
