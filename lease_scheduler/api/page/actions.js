@@ -3,7 +3,7 @@
 import { ACTIONS, actionsOf, requestsOf, valueOf, valueOfAlternative } from "./changes.js";
 import { make } from "./elements.js";
 import { clearNotes, clearProblems, showLocalTimes, showProblem } from "./fields.js";
-import { Asker, QuoteView } from "./quotes.js";
+import { Asker, NOT_RIGHT, QuoteView } from "./quotes.js";
 import { postJson } from "./rest.js";
 
 export class Actions {
@@ -142,7 +142,7 @@ export class Actions {
 
   #failed(error) {
     const shown = error.status === 400 && ACTIONS[this.#name].field && showProblem(this.#form, "value", error.message);
-    if (shown) this.#quote.say("");
+    if (shown) this.#quote.say(NOT_RIGHT);
     else this.#quote.refuse(error);
   }
 

@@ -30,8 +30,14 @@ function below(form, name, kind) {
   if (found) return found;
   const note = Object.assign(make("p"), { id, className: kind });
   const field = form.elements.namedItem(name);
-  (field instanceof RadioNodeList ? field[0].closest("fieldset") : field.closest("label")).append(note);
-  for (const each of field instanceof RadioNodeList ? field : [field]) {
+  const fields = field instanceof RadioNodeList ? [...field] : [field];
+  if (fields.length > 1) fields[0].closest("fieldset").append(note);
+  else {
+    field.closest("label").append(note);
+    // It describes the field, and is no part of its name.
+    note.setAttribute("aria-hidden", "true");
+  }
+  for (const each of fields) {
     each.setAttribute("aria-describedby", [each.getAttribute("aria-describedby"), id].filter(Boolean).join(" "));
   }
   return note;

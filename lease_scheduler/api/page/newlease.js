@@ -6,7 +6,7 @@ import { clearProblems, fill, showLocalTimes, showProblem, valuesOf } from "./fi
 import { fieldOfInstant } from "./format.js";
 import { KINDS } from "./model.js";
 import { Panel } from "./panel.js";
-import { Asker, QuoteView } from "./quotes.js";
+import { Asker, NOT_RIGHT, QuoteView } from "./quotes.js";
 import { ServerError, postJson } from "./rest.js";
 
 const HOUR = 3600;
@@ -85,6 +85,7 @@ export class NewLease {
       const label = make("label", "", field, Object.assign(make("span", kind), { className: `kind kind-${kind}` }));
       const promise = Object.assign(make("small", PROMISES[kind]), { id: `promise-${kind}` });
       field.setAttribute("aria-describedby", promise.id);
+      promise.setAttribute("aria-hidden", "true");
       label.append(promise);
       fieldset.append(label);
     }
@@ -123,7 +124,7 @@ export class NewLease {
   /** Show an error of the server: at the field that it names, if the form has it. */
   #failed(error, hint = "") {
     if (error.status === 400 && showProblem(this.#form, fieldOf(error.field), error.message)) {
-      this.#quote.say("");
+      this.#quote.say(NOT_RIGHT);
       return;
     }
     this.#quote.refuse(error, hint);

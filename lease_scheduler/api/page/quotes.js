@@ -7,6 +7,8 @@ import { postJson, problemOf } from "./rest.js";
 
 /** Milliseconds without a change after which a quote is asked for. */
 const PAUSE_MS = 400;
+/** In place of a quote while an error is shown at a field. */
+export const NOT_RIGHT = "A field is not right yet.";
 
 const when = (seconds) => [`${shortInstant(seconds)} UTC`, localInstant(seconds)].filter(Boolean).join(", ");
 

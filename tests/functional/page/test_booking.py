@@ -99,6 +99,21 @@ def test_booking(page: Page, sight: Service, width: int) -> None:
     assert booked == body
 
 
+def test_lease_at_another_time_is_brought_into_sight(page: Page, sight: Service) -> None:
+    """A lease for a time that is not loaded is shown too: the timeline goes there."""
+    _answer(sight, _GRANTED)
+    page.open()
+    page.one("#book").click()
+    page.one(_field("name")).send_keys("course")
+    _book_opens(page, sight, "course")
+    start = NOW + 90 * 24 * HOUR
+    sight.replies[_LEASES][0][1]["lease"]["start_date"] = "2026-05-31T12:00:00.000000"
+    page.press(Keys.ENTER)
+    page.until(lambda: page.text("#details-title") == "course")
+    first, span = page.script("return [calendar.timeline.start, calendar.timeline.span]")
+    assert first < start < first + span
+
+
 def test_few_quotes_while_one_types(page: Page, sight: Service) -> None:
     """A quote is requested when one pauses, not with every letter."""
     _answer(sight, _GRANTED)
