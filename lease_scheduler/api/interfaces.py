@@ -166,6 +166,10 @@ class Reader(Protocol):
         """
         ...
 
+    def lease_states(self, project_id: str | None) -> dict[str, int]:
+        """Return the number of leases in each state that any is in; None means those of all projects."""
+        ...
+
     def series(self, project_id: str | None = None) -> list[Document]:
         """Return the series that are not deleted.
 

@@ -19,23 +19,33 @@ _LARGEST_INSTANT = 253_402_300_799
 
 
 def show(request: ApiRequest) -> Answer:
-    """Show hosts, leases, and which lease has which host when."""
+    """Show hosts, leases, which lease has which host when, and what the caller may do."""
     query, now = request.query, request.now
     start = _instant(query["start"], "start", now) if "start" in query else now - _DAY
     end = _instant(query["end"], "end", now) if "end" in query else start + 7 * _DAY
     if not start < end <= start + _MAXIMUM_SPAN:
         raise ApiError(400, "end: must be later than start, by 366 days at most", "end")
+    since = query.get("since") if request.sees_site else None
+    found = request.reader.calendar(start, end, since)
+    is_news = found["complete"] or found["revision"] != since
+    project_id = request.caller.project_id
+    leases = [{**lease, "may_change": request.may("leases:action", lease["project_id"])} for lease in found["leases"]]
     if not request.sees_site:
-        found = request.reader.calendar(start, end, None)
-        return Answer({"now": now, **private_calendar(found, request.caller.project_id, now)})
-    found = request.reader.calendar(start, end, query.get("since"))
-    everything = request.may("calendar:get_names")
-    leases = [
-        lease if everything or lease["project_id"] == request.caller.project_id else _nameless(lease)
-        for lease in found["leases"]
-    ]
-    shown = {key: found[key] for key in ("revision", "complete", "hosts", "removed")}
-    return Answer({"now": now, **shown, "leases": leases})
+        shown = private_calendar({**found, "leases": leases}, project_id, now)
+    else:
+        everything = request.may("calendar:get_names")
+        shown = {key: found[key] for key in ("revision", "complete", "hosts", "removed")}
+        shown["leases"] = [
+            lease if everything or lease["project_id"] == project_id else _nameless(lease) for lease in leases
+        ]
+    return Answer(
+        {
+            "now": now,
+            **shown,
+            "may_book": request.may("quotes:post") and request.may("leases:post"),
+            "states": request.reader.lease_states(None if request.sees_site else project_id) if is_news else None,
+        }
+    )
 
 
 def _instant(text: str, field: str, now: int) -> int:
@@ -110,6 +120,7 @@ def _busy(start: int, end: int, now: int) -> Document:
         "preemptible": False,
         "queue_position": None,
         "revision": 0,
+        "may_change": False,
         "holdings": [{**holding, "hosts": [_OTHERS]}],
         "past": [],
     }

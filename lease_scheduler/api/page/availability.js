@@ -1,30 +1,22 @@
 /** The view that shows when nodes are available, with and without preemption of other leases. */
 
-import { getJson } from "./connection.js";
 import { make, table } from "./elements.js";
-import { number, shortInstant } from "./format.js";
+import { instantOf, kindCounts, number, shortInstant } from "./format.js";
+import { getJson, problemOf } from "./rest.js";
 
 /** Maximum number of windows that are listed. */
 const LISTED = 50;
-
-const seconds = (text) => (text === null ? null : Date.parse(text) / 1000);
-
-/** "2 best-effort leases, 1 deadline lease", or none. */
-function preempted(kinds) {
-  const texts = Object.entries(kinds).map(([kind, count]) => `${number(count)} ${kind} ${count === 1 ? "lease" : "leases"}`);
-  return texts.join(", ") || "none";
-}
 
 /** One of the two answers: the earliest start, and the windows. */
 function answer(title, found, withKinds) {
   const heads = ["From", "Until", "Nodes", ...(withKinds ? ["Preempted"] : [])];
   const rows = found.windows.slice(0, LISTED).map((window) => [
-    shortInstant(seconds(window.start)),
-    shortInstant(seconds(window.end)),
+    shortInstant(instantOf(window.start)),
+    shortInstant(instantOf(window.end)),
     number(window.count),
-    ...(withKinds ? [preempted(window.preempted_kinds)] : []),
+    ...(withKinds ? [kindCounts(window.preempted_kinds)] : []),
   ]);
-  const first = found.earliest === null ? "Not within the next week." : `From ${shortInstant(seconds(found.earliest))} on.`;
+  const first = found.earliest === null ? "Not within the next week." : `From ${shortInstant(instantOf(found.earliest))} on.`;
   const more = found.windows.length - rows.length;
   return make(
     "section", "",
@@ -65,7 +57,7 @@ export class Availability {
         answer("Without preempting other leases", availability.free, false),
       ];
     } catch (error) {
-      shown = [make("p", error.status ? error.message : "The server does not answer.")];
+      shown = [make("p", problemOf(error))];
       shown[0].className = "refused";
     }
     // The answer to an older request may come later.

@@ -5,8 +5,23 @@
 
 /** Real milliseconds for which the clock goes on without a new answer. */
 const CARRY_MS = 6000;
-/** Seconds of difference that are not speed: one for rounding, and half of one for slow answers. */
+/** Seconds of difference that are not speed: one for rounding, and half of one for slow scripts. */
 const ROUNDING = 1.5;
+
+/**
+ * Whether a clock in real time could have given both answers. The server has answered some time between a request and
+ * its arrival, and performance.now() stands still while the viewer's machine sleeps.
+ */
+function isReal(before, after) {
+  const passed = after.now - before.now;
+  const least = (after.sent - before.at) / 1000;
+  const most = (after.at - before.sent) / 1000;
+  const slept = (after.wall - before.wall) / 1000;
+  return (
+    (passed >= least - ROUNDING && passed <= most + ROUNDING) ||
+    Math.abs(passed - slept) <= ROUNDING + (after.at - after.sent) / 1000
+  );
+}
 
 export class Clock {
   #told = null;
@@ -17,14 +32,16 @@ export class Clock {
    * Set the clock from an answer.
    * @param {number} now the server's instant in the answer, s
    * @param {number} at when the answer arrived, ms of performance.now()
+   * @param {number} sent when the request was sent, ms of performance.now()
+   * @param {number} wall the viewer's time when the answer arrived, ms of Date.now()
    */
-  take(now, at) {
+  take(now, at, sent = at, wall = Date.now()) {
+    const told = { now, at, sent, wall };
     if (this.#told && at > this.#told.at) {
-      const real = (at - this.#told.at) / 1000;
       const passed = now - this.#told.now;
-      this.#rate = passed < 0 || Math.abs(passed - real) <= ROUNDING ? 1 : passed / real;
+      this.#rate = passed < 0 || isReal(this.#told, told) ? 1 : passed / ((at - this.#told.at) / 1000);
     }
-    this.#told = { now, at };
+    this.#told = told;
     const shown = this.now(at);
     // A clock that is ahead by less than the rounding is not set back.
     const right = this.#rate === 1 && shown !== null && shown >= now && shown - now <= ROUNDING;

@@ -1,50 +1,11 @@
 /** The connection to the server: polls for changes, backs off on errors, asks for a token when one is needed. */
 
+import { ServerError, getJson, keepToken, problemOf, token } from "./rest.js";
+
 const POLL_MS = 2000;
 const LONGEST_WAIT_MS = 30000;
-const TIMEOUT_MS = 20000;
 /** Interval of complete answers, which are necessary because changes do not include hosts that were removed. */
 const COMPLETE_EVERY_MS = 300000;
-const TOKEN_KEY = "lease-scheduler.token";
-
-/** An answer that is not a success. */
-export class ServerError extends Error {
-  /**
-   * @param {number} status HTTP status
-   * @param {string} message message of the server
-   * @param {number} wait seconds to wait before the next request, as the server asks for; 0 if it does not
-   */
-  constructor(status, message, wait) {
-    super(message);
-    this.status = status;
-    this.wait = wait;
-  }
-}
-
-/** The token of this browser tab, or null. */
-export const token = () => sessionStorage.getItem(TOKEN_KEY);
-
-/**
- * Get JSON from the server.
- * @param {string} path relative to the page
- * @throws {ServerError} the server refused the request
- * @throws {TypeError|DOMException} the server did not answer
- */
-export async function getJson(path) {
-  const response = await fetch(path, {
-    headers: {
-      Accept: "application/json",
-      "OpenStack-API-Version": "reservation latest",
-      "X-Auth-Token": token() ?? "noauth",
-    },
-    cache: "no-store",
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
-  if (response.ok) return response.json();
-  const body = await response.json().catch(() => null);
-  const wait = Number(response.headers.get("Retry-After")) || 0;
-  throw new ServerError(response.status, body?.error_message ?? `answer ${response.status}`, wait);
-}
 
 /**
  * Polls /v1/calendar, one request at a time.
@@ -57,6 +18,7 @@ export class Connection {
   #range = null;
   #answered = null;
   #revision = null;
+  #sent = 0;
   #completeAt = 0;
   #failures = 0;
   #timer = null;
@@ -65,7 +27,8 @@ export class Connection {
   status = { state: "loading", message: "", retryAt: null };
 
   /**
-   * @param {(answer: object, at: number) => void} onAnswer gets a body and when it arrived, ms of performance.now()
+   * @param {(answer: object, at: number, sent: number) => void} onAnswer gets a body, when it arrived and when it was
+   *   requested, ms of performance.now()
    * @param {(status: {state: string, message: string, retryAt: number|null}) => void} onStatus
    */
   constructor(onAnswer, onStatus) {
@@ -89,8 +52,7 @@ export class Connection {
 
   /** Keep a token for this tab and poll with it; null deletes the kept token. */
   setToken(value) {
-    if (value) sessionStorage.setItem(TOKEN_KEY, value);
-    else sessionStorage.removeItem(TOKEN_KEY);
+    keepToken(value);
     this.#answered = null;
     this.poll();
   }
@@ -108,7 +70,7 @@ export class Connection {
       const answer = await this.#ask();
       this.#failures = 0;
       this.#setStatus("live");
-      this.#onAnswer(answer, performance.now());
+      this.#onAnswer(answer, performance.now(), this.#sent);
       this.#schedule(this.#again ? 0 : POLL_MS);
     } catch (error) {
       this.#fail(error);
@@ -126,10 +88,12 @@ export class Connection {
       query.set("end", range.end);
     }
     if (since !== null) query.set("since", since);
+    this.#sent = performance.now();
     let answer = await getJson(`v1/calendar?${query}`);
     if (since !== null && answer.revision < since) {
       // A smaller revision means that the server has another database, so a complete answer is necessary.
       query.delete("since");
+      this.#sent = performance.now();
       answer = await getJson(`v1/calendar?${query}`);
     }
     this.#answered = range;
@@ -146,8 +110,7 @@ export class Connection {
     const asked = error instanceof ServerError ? error.wait * 1000 : 0;
     const wait = Math.min(Math.max(POLL_MS * 2 ** this.#failures, asked), LONGEST_WAIT_MS);
     this.#failures += 1;
-    const message = error instanceof ServerError ? error.message : "The server does not answer.";
-    this.#setStatus("lost", message, performance.now() + wait);
+    this.#setStatus("lost", problemOf(error), performance.now() + wait);
     this.#schedule(wait);
   }
 

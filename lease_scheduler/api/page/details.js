@@ -1,18 +1,22 @@
 /** The panel with everything about one lease. */
 
-import { getJson } from "./connection.js";
+import { Actions } from "./actions.js";
 import { definitions, make, table } from "./elements.js";
-import { duration, longInstant, number, plural, shortInstant, spell } from "./format.js";
-import { isOffered, remaining } from "./model.js";
+import { duration, instantOf, localInstant, longInstant, number, plural, shortInstant, spell } from "./format.js";
+import { remaining } from "./model.js";
+import { Panel } from "./panel.js";
+import { getJson } from "./rest.js";
 
-/** Windows in which the panel is beside the view. In narrower ones it covers the view. */
-const BESIDE = "(min-width: 56rem)";
 /** Maximum number of hosts that are shown unfolded. */
 const OPEN_HOSTS = 12;
 
 const CLOSING = { suspend: "suspended after that", shutdown: "shut down after that", kill: "switched off after that" };
 /** Keys of a reservation that are of no use to people, or shown elsewhere. */
 const HIDDEN = new Set(["id", "lease_id", "created_at", "updated_at", "hosts", "terms", "resource_type", "status"]);
+
+/** An instant in UTC and where the viewer is, or null if there is none. */
+const both = (seconds) =>
+  Number.isInteger(seconds) ? [`${longInstant(seconds)} UTC`, localInstant(seconds)].filter(Boolean).join(", ") : null;
 
 /** Name and number of VMs of each host, in the order of the hosts. */
 function perHost(hosts, model) {
@@ -22,7 +26,8 @@ function perHost(hosts, model) {
 }
 
 export class Details {
-  #dialog;
+  #panel;
+  #actions;
   #title;
   #body;
   #history;
@@ -30,65 +35,43 @@ export class Details {
   #show;
   #model;
   #now;
-  #onClose;
-  #opener = null;
   #revision = null;
   id = null;
 
   /**
    * @param {HTMLDialogElement} dialog
-   * @param {{model: Model, now: () => number, onShow: (id: string) => void, onClose: () => void}} parts onShow scrolls
-   *   the timeline to a lease
+   * @param {{model: Model, now: () => number, onShow: (id: string) => void, onClose: () => void,
+   *   onChange: (text: string) => void}} parts onShow scrolls the timeline to a lease; onChange says what has been done
    */
-  constructor(dialog, { model, now, onShow, onClose }) {
-    this.#dialog = dialog;
+  constructor(dialog, { model, now, onShow, onClose, onChange }) {
     this.#title = dialog.querySelector("h2");
     this.#body = dialog.querySelector(".lease");
     this.#terms = dialog.querySelector(".terms");
     this.#history = dialog.querySelector(".history");
     this.#show = dialog.querySelector(".show");
+    this.#actions = new Actions(dialog.querySelector(".changes"), onChange);
     this.#model = model;
     this.#now = now;
-    this.#onClose = onClose;
-    dialog.querySelector(".close").addEventListener("click", () => this.close());
+    this.#panel = new Panel(dialog, () => {
+      this.id = null;
+      onClose();
+    });
     this.#show.addEventListener("click", () => {
       const { id } = this;
-      if (dialog.matches(":modal")) this.close();
+      if (this.#panel.covers) this.#panel.close();
       onShow(id);
-    });
-    dialog.addEventListener("cancel", (event) => {
-      event.preventDefault();
-      this.close();
-    });
-    document.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && this.id !== null && !document.querySelector("dialog:modal")) this.close();
     });
   }
 
-  /** Open the panel for a lease, and move the focus to it. */
-  open(lease) {
-    if (this.id === null) this.#opener = document.activeElement;
-    if (!this.#dialog.open) {
-      if (matchMedia(BESIDE).matches) this.#dialog.show();
-      else this.#dialog.showModal();
-    }
+  /** Open the panel for a lease, and move the focus to it, or to a change that is proposed (see changes.js). */
+  open(lease, proposal = null) {
     this.#revision = null;
     this.id = lease.id;
     this.#terms.replaceChildren();
     this.#history.replaceChildren(make("p", "Loading…"));
     this.refresh();
-    this.#dialog.scrollTop = 0;
-    this.#title.focus();
-  }
-
-  /** Close the panel, and move the focus back to where it was. */
-  close() {
-    if (this.id === null) return;
-    this.id = null;
-    this.#dialog.close();
-    if (this.#opener?.isConnected) this.#opener.focus({ preventScroll: true });
-    this.#opener = null;
-    this.#onClose();
+    this.#panel.open();
+    if (proposal) this.#actions.propose(proposal.name, proposal.value);
   }
 
   /** Show the lease as it is now. */
@@ -97,6 +80,7 @@ export class Details {
     const lease = this.#model.leases.get(this.id);
     this.#show.hidden = !lease || !(lease.holdings.length || lease.past.length);
     if (!lease) {
+      this.#actions.show(null);
       this.#body.replaceChildren(make("p", "This lease is no longer on the calendar."));
       return;
     }
@@ -105,6 +89,7 @@ export class Details {
     this.#revision = revision;
     const focused = document.activeElement;
     this.#title.textContent = lease.name;
+    this.#actions.show(lease);
     this.#body.replaceChildren(...this.#facts(lease));
     if (!focused.isConnected) this.#title.focus();
     this.#load(lease);
@@ -121,11 +106,11 @@ export class Details {
       ["Why", lease.reason],
       ["Project", lease.project_id],
       ["Nodes", number(lease.nodes)],
-      ["Submitted", longInstant(lease.submitted)],
-      ["Start", lease.start === null ? null : longInstant(lease.start)],
-      ["End", lease.end === null ? null : longInstant(lease.end)],
-      ["Deadline", lease.deadline === null ? null : longInstant(lease.deadline)],
-      ["Held until", isOffered(lease) ? longInstant(lease.offered_until) : null],
+      ["Submitted", both(lease.submitted)],
+      ["Start", both(lease.start)],
+      ["End", both(lease.end)],
+      ["Deadline", both(lease.deadline)],
+      ["Held until", both(lease.offered_until)],
       ["Duration", lease.duration ? duration(lease.duration) : null],
       ["Remaining", remaining(lease, this.#now()) === null ? null : duration(remaining(lease, this.#now()))],
       ["Position in the queue", Number.isInteger(lease.queue_position) ? number(lease.queue_position) : null],
@@ -169,7 +154,7 @@ export class Details {
     const path = `v1/leases/${encodeURIComponent(lease.id)}`;
     const [terms, history] = await Promise.allSettled([getJson(path), getJson(`${path}/history`)]);
     if (revision !== this.#revision || this.id !== lease.id) return;
-    this.#terms.replaceChildren(...(terms.status === "fulfilled" ? reservations(terms.value.lease.reservations ?? []) : []));
+    this.#terms.replaceChildren(...(terms.status === "fulfilled" ? termsOf(terms.value.lease) : []));
     this.#history.replaceChildren(
       history.status === "fulfilled"
         ? steps(history.value.history)
@@ -178,21 +163,25 @@ export class Details {
   }
 }
 
-/** The terms of each reservation of a lease. */
-function reservations(list) {
-  return list.flatMap((reservation) => {
+const money = (amount) => (Number.isFinite(amount) ? number(amount) : null);
+
+/** The prices of a lease, and the terms of each of its reservations. */
+function termsOf({ price, max_price: most, reservations = [] }) {
+  const prices = definitions([["Price", money(price)], ["Maximum price", money(most)]]);
+  const list = reservations.flatMap((reservation) => {
     const terms = Object.entries({ ...reservation, ...reservation.terms })
       .filter(([key, value]) => !HIDDEN.has(key) && !/_id$/.test(key) && value !== null && value !== "" && value !== false)
       .map(([key, value]) => [key.replaceAll("_", " "), typeof value === "object" ? JSON.stringify(value) : String(value)]);
     return [make("h3", `Reservation: ${reservation.resource_type}`), definitions([["status", reservation.status], ...terms])];
   });
+  return prices.children.length ? [prices, ...list] : list;
 }
 
 /** The transitions of a lease, latest first. */
 function steps(history) {
   const list = make("ol");
   for (const step of history.toReversed()) {
-    const when = make("time", longInstant(Date.parse(step.time) / 1000));
+    const when = make("time", both(instantOf(step.time)));
     when.dateTime = step.time;
     const item = make("li", "", make("span", step.from ? `${step.from} → ${step.to}` : step.to), when);
     if (step.reason) item.append(make("p", step.reason));

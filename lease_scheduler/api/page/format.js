@@ -1,4 +1,4 @@
-/** Numbers and instants as people read them. All instants are seconds since the epoch, shown in UTC. */
+/** Numbers and instants as people read and write them. Instants are seconds since the epoch, shown in UTC. */
 
 const MINUTE = 60;
 const HOUR = 3600;
@@ -18,6 +18,9 @@ const TIME = style({ hour: "2-digit", minute: "2-digit" });
 const DATE = style({ weekday: "short", day: "numeric", month: "short", year: "numeric" });
 const WEEKDAY = style({ weekday: "short", day: "numeric" });
 const MONTH = style({ month: "long", year: "numeric" });
+const LOCAL = new Intl.DateTimeFormat(LANGUAGE, {
+  weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short",
+});
 const NUMBER = new Intl.NumberFormat(LANGUAGE);
 const NAMES = new Intl.Collator(LANGUAGE, { numeric: true });
 
@@ -34,6 +37,9 @@ export const date = (seconds) => DATE.format(seconds * 1000);
 export const weekday = (seconds) => WEEKDAY.format(seconds * 1000);
 /** Month and year. */
 export const month = (seconds) => MONTH.format(seconds * 1000);
+/** Weekday and time of day where the viewer is, such as "Mon 13:00 GMT+1"; empty where that is UTC. */
+export const localInstant = (seconds) =>
+  new Date(seconds * 1000).getTimezoneOffset() ? LOCAL.format(seconds * 1000).replace(",", "") : "";
 /** A number with separators. */
 export const number = (value) => NUMBER.format(value);
 /** Compare names so that node-2 comes before node-10. */
@@ -42,13 +48,20 @@ export const compareNames = NAMES.compare;
 /** "1 host", "2 hosts". */
 export const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 
+/** "2 best-effort leases, 1 deadline lease", or none, of the number of leases of each kind. */
+export const kindCounts = (kinds) =>
+  Object.entries(kinds).map(([kind, count]) => plural(count, `${kind} lease`)).join(", ") || "none";
+
+/** Whether a duration means "without end". */
+export const isUnlimited = (seconds) => seconds >= UNLIMITED;
+
 /** A duration in a sentence: "for 2 h", or "without end". */
-export const spell = (seconds) => (seconds >= UNLIMITED ? duration(seconds) : `for ${duration(seconds)}`);
+export const spell = (seconds) => (isUnlimited(seconds) ? duration(seconds) : `for ${duration(seconds)}`);
 
 /** A duration with its two largest units, or a dash if there is none. */
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return "–";
-  if (seconds >= UNLIMITED) return "without end";
+  if (isUnlimited(seconds)) return "without end";
   const whole = Math.max(0, Math.round(seconds));
   const parts = [
     [Math.floor(whole / DAY), "d"],
@@ -64,3 +77,35 @@ export function duration(seconds) {
     .map(([amount, unit]) => `${number(amount)} ${unit}`)
     .join(" ");
 }
+
+/** A duration as the server reads it: "1d2h", "90s". */
+export function durationText(seconds) {
+  const parts = [[DAY, "d"], [HOUR, "h"], [MINUTE, "m"], [1, "s"]];
+  let rest = Math.round(seconds);
+  return parts
+    .map(([unit, name]) => {
+      const amount = Math.floor(rest / unit);
+      rest -= amount * unit;
+      return amount ? `${amount}${name}` : "";
+    })
+    .join("");
+}
+
+/** The seconds of a duration such as "1d2h" or "7200", or null if the text is none. */
+export function secondsOfText(text) {
+  const found = /^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?:in)?)?(?:(\d+)s?)?$/i.exec(text.replaceAll(/\s/g, ""));
+  if (!found?.[0]) return null;
+  return [7 * DAY, DAY, HOUR, MINUTE, 1].reduce((sum, unit, index) => sum + unit * Number(found[index + 1] ?? 0), 0);
+}
+
+/** An instant as a field for a date and a time holds it, with seconds if it has some. */
+export const fieldOfInstant = (seconds) => new Date(seconds * 1000).toISOString().slice(0, seconds % MINUTE ? 19 : 16);
+
+/** The instant in a field for a date and a time, which is UTC, or null if the field is empty. */
+export const instantOfField = (text) => (text ? Date.parse(`${text}Z`) / 1000 : null);
+
+/** An instant as the server reads it. */
+export const isoInstant = (seconds) => new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
+
+/** The instant in an answer of the server, or null. */
+export const instantOf = (text) => (text ? Date.parse(/Z$|[+-]\d\d:\d\d$/.test(text) ? text : `${text}Z`) / 1000 : null);

@@ -1,5 +1,6 @@
 /** Mouse, touch and keys on the chart. */
 
+import { chosenBy, dragFrom, dragText } from "./drags.js";
 import { ROW, SPANS } from "./timeline.js";
 
 /** Factor by which one zoom step changes the time range. */
@@ -11,16 +12,28 @@ const STILL = 5;
 const wheelPixels = (event) => (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1);
 
 /**
- * Let people move and zoom the chart, and choose leases.
+ * Let people move and zoom the chart, choose leases, and drag out new ones and other times.
  * @param {HTMLElement} scroller
  * @param {Timeline} timeline
  * @param {{open: (lease: object) => void, point: (lease: object|null, row: number|null, event: PointerEvent|null) => void,
- *   select: (lease: object) => void}} actions open: show a lease's details; point: the pointer is over a lease and a
- *   row, or null; select: a lease was chosen by key
+ *   select: (lease: object) => void, mayBook: () => boolean, drag: (texts: string[]|null, event: PointerEvent|null) => void,
+ *   choose: (drag: object, chosen: object) => void, create: () => void}} actions open: show a lease's details; point: the
+ *   pointer is over a lease and a row, or null; select: a lease was chosen by key; drag: say what a drag would do, or
+ *   null; choose: a drag has ended (see drags.js); create: a new lease is wanted
  */
 export function listen(scroller, timeline, actions) {
   const pointers = new Map();
   let moved = 0;
+  /** The drag that goes on (of kind "none" if it was given up), and what it has chosen. */
+  let drag = null;
+  let chosen = null;
+  const stop = () => {
+    drag = null;
+    chosen = null;
+    timeline.setProposal(null);
+    actions.drag(null, null);
+    scroller.classList.remove("dragged");
+  };
   const place = (event) => {
     const box = scroller.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
@@ -31,21 +44,28 @@ export function listen(scroller, timeline, actions) {
     if (!inside) return;
     pointers.set(event.pointerId, place(event));
     moved = 0;
-    if (event.pointerType === "mouse") scroller.setPointerCapture(event.pointerId);
+    const isMouse = event.pointerType === "mouse";
+    drag = dragFrom(timeline.at(...place(event)), { mayBook: actions.mayBook(), only: !isMouse || event.shiftKey });
+    if (isMouse) scroller.setPointerCapture(event.pointerId);
   });
 
   scroller.addEventListener("pointermove", (event) => {
     const [x, y] = place(event);
     const last = pointers.get(event.pointerId);
     if (!last) {
-      const { lease, row } = timeline.at(x, y);
-      actions.point(lease, row, event);
+      const under = timeline.at(x, y);
+      scroller.dataset.drag = dragFrom(under, { mayBook: actions.mayBook(), only: event.pointerType !== "mouse" }).kind;
+      actions.point(under.lease, under.row, event);
       return;
     }
     actions.point(null, null, null);
     moved += Math.hypot(x - last[0], y - last[1]);
     if (pointers.size === 2) pinch(event.pointerId, [x, y]);
-    else if (moved > STILL) {
+    else if (moved > STILL && drag && drag.kind !== "pan" && drag.kind !== "none") {
+      chosen = chosenBy(drag, timeline.at(x, y), timeline.perPixel);
+      timeline.setProposal({ ...chosen, kind: drag.kind, lease: drag.from.lease });
+      actions.drag(dragText(drag, chosen), event);
+    } else if (moved > STILL && drag?.kind !== "none") {
       if (x !== last[0]) timeline.pan((last[0] - x) * timeline.perPixel);
       if (event.pointerType === "mouse") scroller.scrollTop += last[1] - y;
       scroller.classList.add("dragged");
@@ -62,7 +82,12 @@ export function listen(scroller, timeline, actions) {
 
   const release = (event) => {
     if (!pointers.delete(event.pointerId)) return;
-    scroller.classList.remove("dragged");
+    const [done, result] = [drag, chosen];
+    stop();
+    if (event.type === "pointerup" && result) {
+      if (result.isNew) actions.choose(done, result);
+      return;
+    }
     if (event.type !== "pointerup" || moved > STILL) return;
     const { lease } = timeline.at(...place(event));
     if (lease) actions.open(lease);
@@ -116,12 +141,17 @@ export function listen(scroller, timeline, actions) {
     "[": () => rows(-1),
     "]": () => rows(1),
     a: () => timeline.setRows("fit"),
+    c: () => actions.create(),
     n: () => next(1),
     p: () => next(-1),
   };
   scroller.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Enter" || event.key === " ") {
+    if (event.key === "Escape" && chosen) {
+      stop();
+      drag = { kind: "none" };
+      event.stopPropagation();
+    } else if (event.key === "Enter" || event.key === " ") {
       const lease = timeline.inSight().find(({ id }) => id === timeline.selected);
       if (lease) actions.open(lease);
     } else if (keys[event.key]) {

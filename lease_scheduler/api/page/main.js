@@ -2,15 +2,18 @@
 
 import { Announcer } from "./announcer.js";
 import { Availability } from "./availability.js";
+import { proposalOf } from "./changes.js";
 import { Clock } from "./clock.js";
 import { LEASE_COLUMNS, queueColumns } from "./columns.js";
-import { Connection, token } from "./connection.js";
+import { Connection } from "./connection.js";
 import { Details } from "./details.js";
 import { FilterBar } from "./filterbar.js";
-import { DAY, number, plural, shortInstant } from "./format.js";
+import { DAY, instantOf, localInstant, number, plural, shortInstant } from "./format.js";
 import { ZOOM_STEP, listen } from "./gestures.js";
 import { fillLegend } from "./legend.js";
 import { Model, isBusy } from "./model.js";
+import { NewLease } from "./newlease.js";
+import { token } from "./rest.js";
 import { isFiltered, matcher, readSettings, writeSettings } from "./settings.js";
 import { showClock, showCounts, showMessage, showStatus, showTip } from "./status.js";
 import { Table } from "./table.js";
@@ -28,17 +31,19 @@ const clock = new Clock();
 const announcer = new Announcer(element("announcements"));
 let settings = readSettings(location.hash);
 let loaded = false;
+/** Id of a lease whose details open when it comes in. */
+let awaited = settings.lease;
 /** Time range that was requested from the server. */
 let range = null;
 let hashTimer = null;
 
 const connection = new Connection(take, status);
 const timeline = new Timeline(element("chart"), () => clock.now(), moved);
-const open = (lease) => {
+const open = (lease, proposal = null) => {
   settings.lease = lease.id;
   timeline.selected = lease.id;
   timeline.draw();
-  details.open(lease);
+  details.open(lease, proposal);
   saveSettings();
 };
 const details = new Details(element("details"), {
@@ -48,11 +53,16 @@ const details = new Details(element("details"), {
     choose("timeline");
     timeline.reveal(id);
   },
+  onChange: (text) => {
+    announcer.say(text);
+    connection.poll();
+  },
   onClose: () => {
     settings.lease = null;
     saveSettings();
   },
 });
+const newLease = new NewLease(element("booking"), () => clock.now(), booked);
 const leases = new Table(element("view-leases"), LEASE_COLUMNS, { key: "submitted", down: true }, open);
 const queue = new Table(element("view-queue"), queueColumns(() => clock.now()), { key: "position", down: false }, open);
 const filters = new FilterBar(element("filter-form"), (chosen) => {
@@ -62,10 +72,10 @@ const filters = new FilterBar(element("filter-form"), (chosen) => {
 });
 
 /** Show an answer of the server. */
-function take(answer, at) {
+function take(answer, at, sent) {
   const first = !loaded;
   loaded = true;
-  clock.take(answer.now, at);
+  clock.take(answer.now, at, sent);
   const changes = model.merge(answer);
   const news = answer.complete || answer.leases.length || answer.removed.length || answer.hosts.length;
   if (first) {
@@ -75,11 +85,22 @@ function take(answer, at) {
     for (const { lease, from } of changes) if (!isBusy(lease) && (from !== null || !answer.complete)) announcer.changed(lease);
   }
   if (news) timeline.setData(model);
-  if (first && settings.lease && model.known().some((lease) => lease.id === settings.lease)) open(model.leases.get(settings.lease));
+  const lease = model.leases.get(awaited);
+  if (first || lease) awaited = null;
+  if (lease && !isBusy(lease)) open(lease);
   if (news) details.refresh();
   filters.setProjects(model.projects(), settings.project);
   refresh();
   needRange();
+}
+
+/** Show a lease that was booked just now. */
+function booked(lease) {
+  announcer.say(`${lease.name} is booked`);
+  awaited = lease.id;
+  const start = instantOf(lease.start_date);
+  if (start !== null && !(range.start <= start && start < range.end)) timeline.show(start - timeline.span / 3, timeline.span);
+  connection.poll();
 }
 
 /** Show a new state of the connection. */
@@ -88,6 +109,7 @@ function status(next) {
   const form = element("token-form");
   const asked = form.hidden && next.state === "token";
   form.hidden = next.state !== "token";
+  if (form.hidden === false) newLease.close();
   element("token-message").textContent = next.state === "token" ? next.message : "";
   element("forget").hidden = token() === null || next.state === "token";
   if (asked) form.elements.namedItem("token").focus();
@@ -111,11 +133,10 @@ function refresh() {
   const message = whatToSay(shown.length);
   showView(settings.view, loaded && connection.status.state !== "token" && !message?.instead);
   showMessage(message);
+  element("book").hidden = !loaded || !model.mayBook || connection.status.state === "token";
   if (!loaded) return;
   showCounts(model, clock.now(), waiting.length);
-  element("matches").textContent = isFiltered(settings)
-    ? `${number(shown.length)} of ${plural(all.length, "lease")} shown`
-    : plural(all.length, "lease");
+  showMatches(shown.length, all.length);
   if (settings.view === "leases") leases.setLeases(shown);
   if (settings.view === "queue") {
     queue.setLeases(waiting.filter(passes));
@@ -123,6 +144,18 @@ function refresh() {
     none.hidden = waiting.some(passes);
     none.textContent = waiting.length ? "No waiting lease matches the filters." : "No leases are waiting.";
   }
+}
+
+/** Show how many leases there are, and how many of them are loaded and pass the filters. */
+function showMatches(shown, all) {
+  const { total } = model;
+  const some = `${number(isFiltered(settings) ? shown : all)} of ${plural(total, "lease")}`;
+  element("matches").textContent = isFiltered(settings) ? `${some} shown` : all < total ? `${some} loaded` : plural(total, "lease");
+  const loadedTime = range && `${shortInstant(range.start)} to ${shortInstant(range.end)}`;
+  element("view-leases").querySelector("caption").textContent =
+    all < total && loadedTime
+      ? `${number(all)} of ${plural(total, "lease")}: those from ${loadedTime}, and those that wait. Times are UTC.`
+      : "All leases; times are UTC";
 }
 
 /** The message to show above the view or instead of it, or null. */
@@ -139,8 +172,13 @@ function whatToSay(matching) {
       + "--fill-pool. Hosts then appear here, with the leases that are planned on them.";
     return { kind: "empty", title: "The pool has no hosts", text, instead: true };
   }
+  if (!model.known().length && model.total) {
+    const text = `There ${model.total === 1 ? "is" : "are"} ${plural(model.total, "lease")} at other times. Move the timeline or zoom out.`;
+    return { kind: "empty", title: "There are no leases at this time", text };
+  }
   if (!model.known().length) {
-    return { kind: "empty", title: "There are no leases yet", text: "Create the first one with openstack lease create." };
+    const action = model.mayBook ? { label: "New lease", run: () => newLease.open() } : null;
+    return { kind: "empty", title: "There are no leases yet", text: "", action };
   }
   if (!matching) {
     const action = { label: "Clear filters", run: () => element("filter-form").elements.namedItem("clear").click() };
@@ -206,6 +244,9 @@ function tools() {
 const times = (lease) => [
   `${plural(lease.nodes, "node")}, project ${lease.project_id}`,
   `${shortInstant(lease.start)} to ${shortInstant(lease.end)}`,
+  ...(lease.start !== null && localInstant(lease.start)
+    ? [`${localInstant(lease.start)} to ${lease.end === null ? "–" : localInstant(lease.end)} where you are`]
+    : []),
 ];
 
 function listenTools() {
@@ -220,6 +261,7 @@ function listenTools() {
   element("follow").addEventListener("change", () => timeline.setFollow(element("follow").checked));
   element("rows").addEventListener("input", () => timeline.setRows(Number(element("rows").value)));
   element("rows-fit").addEventListener("click", () => timeline.setRows("fit"));
+  element("book").addEventListener("click", () => newLease.open());
   element("help-open").addEventListener("click", () => element("help").showModal());
   element("retry").addEventListener("click", () => connection.poll());
   element("forget").addEventListener("click", () => connection.setToken(null));
@@ -244,7 +286,23 @@ listen(element("chart"), timeline, {
     }
     element("chart").classList.toggle("over", lease !== null);
     const host = model.rows[row];
-    showTip(lease, event, lease ? [...times(lease), `host ${host.name}${host.state === "up" ? "" : `, ${host.state}`}`] : []);
+    const on = host && `host ${host.name}${host.state === "up" ? "" : `, ${host.state}`}`;
+    showTip(lease && [lease.name, `${lease.kind}, ${lease.state}`, ...times(lease), on], event);
+  },
+  mayBook: () => model.mayBook,
+  drag: showTip,
+  choose: (drag, { start, end, first, last, instant }) => {
+    if (drag.kind === "range") {
+      newLease.open({ start, end, hosts: last - first + 1 });
+      return;
+    }
+    // The lease may have changed meanwhile.
+    const lease = model.leases.get(drag.from.lease.id);
+    const proposal = lease && proposalOf(lease, drag.kind, instant);
+    if (proposal) open(lease, proposal);
+  },
+  create: () => {
+    if (model.mayBook) newLease.open();
   },
   select: (lease) => {
     timeline.selected = lease.id;

@@ -33,18 +33,22 @@ export const isQueued = (lease) =>
     : lease.kind === "best-effort" && WAITING.has(lease.state);
 
 /**
- * Seconds that a lease still has to run, or null if the server does not send its duration.
+ * Seconds that a lease still has to run, or null if it is over or the server does not send its duration.
  * @param {object} lease with duration and accumulated, s, if known
  * @param {number} now s
  */
 export function remaining(lease, now) {
-  if (lease.duration === null || lease.duration === undefined) return null;
+  if (lease.duration === null || lease.duration === undefined || groupOf(lease) === "past") return null;
   const running = lease.state === "active" ? lease.holdings.find((held) => held.run_start <= now && now < held.end) : null;
   const since = running ? Math.min(now, running.run_end) - running.run_start : 0;
   return Math.max(0, lease.duration - (lease.accumulated ?? 0) - since);
 }
 
 export class Model {
+  /** Whether the user of the page may book leases. */
+  mayBook = false;
+  /** Number of all leases in each state, loaded or not; empty before the first answer. */
+  #states = {};
   /** @type {Map<string, object>} leases by id */
   leases = new Map();
   #hosts = new Map();
@@ -60,6 +64,8 @@ export class Model {
    */
   merge(answer) {
     const before = this.leases;
+    this.mayBook = answer.may_book;
+    this.#states = answer.states ?? this.#states;
     if (answer.complete) {
       this.leases = new Map();
       this.#hosts = new Map();
@@ -81,11 +87,16 @@ export class Model {
     return [...this.leases.values()].filter((lease) => !isBusy(lease));
   }
 
-  /** Number of leases in each group of states. */
+  /** Number of all leases in each group of states, loaded or not. */
   counts() {
     const counts = Object.fromEntries(Object.keys(GROUPS).map((group) => [group, 0]));
-    for (const lease of this.known()) counts[groupOf(lease)] += 1;
+    for (const [state, count] of Object.entries(this.#states)) counts[groupOf({ state })] += count;
     return counts;
+  }
+
+  /** Number of all leases, loaded or not. */
+  get total() {
+    return Object.values(this.#states).reduce((sum, count) => sum + count, 0);
   }
 
   /**

@@ -26,6 +26,7 @@ export function paint(context, palette, frame) {
   const painted = paintBlocks(context, palette, frame, frame.blocks);
   if (frame.rowHeight >= 8) paintSaved(context, palette, frame, frame.saved);
   paintSelection(context, palette, frame);
+  for (const box of proposedBoxes(frame)) paintProposal(context, palette, box);
   context.restore();
   paintHead(context, palette, frame, lines);
   paintNames(context, palette, frame);
@@ -78,6 +79,35 @@ function paintSelection(context, palette, frame) {
     context.strokeRect(box[0] - 1, box[1] - 1, box[2] + 2, box[3] + 2);
     context.lineWidth = 3;
   }
+}
+
+/** The boxes of what a drag would do. */
+function proposedBoxes(frame) {
+  const { proposal, blocks, x, y } = frame;
+  if (!proposal) return [];
+  if (!proposal.lease) {
+    const { start, end, first, last } = proposal;
+    return [[x(start), y(first), x(end) - x(start), y(last + 1) - y(first)]];
+  }
+  const { lease, kind, shift } = proposal;
+  return blocks
+    .filter((block) => block.lease.id === lease.id)
+    .filter((block) => kind === "start" || block.end >= lease.holdings.at(-1).end)
+    .map((block) => [kind === "start" ? { ...block, start: block.start + shift } : block, block.end + shift])
+    .map(([block, end]) => boxOf({ ...block, end: Math.max(end, block.start) }, frame))
+    .filter((box) => box !== null);
+}
+
+function paintProposal(context, palette, [x, y, width, height]) {
+  context.fillStyle = palette.accent;
+  context.globalAlpha = 0.18;
+  context.fillRect(x, y, width, height);
+  context.globalAlpha = 1;
+  context.strokeStyle = palette.accent;
+  context.lineWidth = 2;
+  context.setLineDash([5, 3]);
+  context.strokeRect(x + 1, y + 1, Math.max(width - 2, 1), Math.max(height - 2, 1));
+  context.setLineDash([]);
 }
 
 function paintHead(context, palette, frame, lines) {

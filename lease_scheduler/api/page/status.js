@@ -1,10 +1,10 @@
 /** The head of the page (clock, counts, connection), and the messages above a view or in its place. */
 
-import { duration, longInstant, number } from "./format.js";
+import { duration, localInstant, longInstant, number } from "./format.js";
 
 const element = (id) => document.getElementById(id);
 
-/** Show the server's clock, and its speed unless that is real time. */
+/** Show the server's clock, the time where the viewer is unless that is the same, and the speed unless it is real time. */
 export function showClock(clock) {
   const now = clock.now();
   if (now === null) return;
@@ -12,6 +12,7 @@ export function showClock(clock) {
   if (element("clock").textContent !== text) {
     element("clock").textContent = text;
     element("clock").dateTime = new Date(Math.floor(now) * 1000).toISOString();
+    element("local").textContent = localInstant(now) && `${localInstant(now)} where you are`;
   }
   const fast = Math.abs(clock.rate - 1) > 0.05 && clock.rate > 0;
   const speed = fast ? `1 s here is ${duration(clock.rate)} there` : "";
@@ -62,12 +63,11 @@ export function showMessage(message) {
   button.onclick = message.action?.run ?? null;
 }
 
-/** Show the lease under the pointer, beside the pointer. */
-export function showTip(lease, event, phase) {
+/** Show lines of text beside the pointer; null hides them. */
+export function showTip(lines, event) {
   const tip = element("tip");
-  tip.hidden = !lease;
-  if (!lease) return;
-  const lines = [lease.name, `${lease.kind}, ${lease.state}`, ...phase];
+  tip.hidden = !lines;
+  if (!lines) return;
   tip.replaceChildren(...lines.map((line) => Object.assign(document.createElement("div"), { textContent: line })));
   const box = tip.parentElement.getBoundingClientRect();
   const x = event.clientX - box.left;

@@ -141,9 +141,9 @@ export class Table {
     const row = { element, button, lease: null };
     button.type = "button";
     button.dataset.lease = id;
+    // The button is for keys and screen readers; a click counts anywhere in the row, unless it ends a selection of text.
     element.addEventListener("click", (event) => {
-      // Selecting a text in a row ends with a click, too.
-      if (event.target === button || document.getSelection().isCollapsed) this.#onOpen(row.lease);
+      if (event.target === button || getSelection().isCollapsed) this.#onOpen(row.lease);
     });
     this.#columns.forEach((column, index) => {
       const cell = document.createElement(index ? "td" : "th");

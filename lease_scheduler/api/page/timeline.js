@@ -22,6 +22,8 @@ const FARTHEST = 400 * DAY;
 /** Place of the line for now in a view that follows it, as a share of the width. */
 const ANCHOR = 0.35;
 const FOOT = 12;
+/** Width of the end of a bar, which can be dragged, px. */
+const END_WIDTH = 7;
 const KEPT_FRAMES = 240;
 
 export class Timeline {
@@ -40,6 +42,7 @@ export class Timeline {
   #layout = { blocks: [], saved: [], rows: [], start: Infinity, end: -Infinity };
   #load = new Load([]);
   #shows = () => true;
+  #proposal = null;
   /** Start and length of the visible time range, s. */
   start = 0;
   span = DAY;
@@ -168,17 +171,32 @@ export class Timeline {
     this.#scroller.scrollTop += pages * this.#plotHeight * 0.9;
   }
 
-  /** Lease and row under a point of the canvas. */
+  /** What is under a point of the canvas: lease, whether that is the end of its bar, row, instant, and whether in the plot. */
   at(x, y) {
     const frame = this.#frame();
-    if (x < 0 || y < frame.top) return { lease: null, row: null };
+    const instant = this.instantAt(x);
+    const nothing = { lease: null, isEnd: false, row: null, instant, isPlot: false };
+    if (x < 0 || y < frame.top) return nothing;
     const row = Math.floor((y - frame.top + this.#scroller.scrollTop) / frame.rowHeight);
-    if (row < 0 || row >= this.#hosts.length) return { lease: null, row: null };
-    const hit = x < frame.left ? undefined : this.#layout.blocks.findLast((block) => {
-      const box = frame.shows(block.lease) ? boxOf(block, frame) : null;
+    if (row < 0 || row >= this.#hosts.length) return nothing;
+    if (x < frame.left) return { ...nothing, row };
+    let box = null;
+    const hit = this.#layout.blocks.findLast((block) => {
+      box = frame.shows(block.lease) ? boxOf(block, frame) : null;
       return box && x >= box[0] - 1 && x <= box[0] + box[2] + 1 && y >= box[1] && y <= box[1] + box[3];
     });
-    return { lease: hit?.lease ?? null, row };
+    if (!hit) return { ...nothing, row, isPlot: true };
+    const { lease, end } = hit;
+    const [left, , width] = box;
+    const isLast = lease.holdings.length > 0 && end >= lease.holdings.at(-1).end;
+    const isEnd = isLast && x >= left + width - Math.min(END_WIDTH, width / 3);
+    return { lease, isEnd, row, instant, isPlot: true };
+  }
+
+  /** Show what a drag would do, or null for nothing: a new lease, or a shift of a lease's start or end. */
+  setProposal(proposal) {
+    this.#proposal = proposal;
+    this.draw();
   }
 
   /** Instant at a horizontal position of the canvas, s. */
@@ -322,6 +340,7 @@ export class Timeline {
       shows: this.#shows,
       hover: this.hover,
       selected: this.selected,
+      proposal: this.#proposal,
       widths: this.#widths,
       /** Columns of the strip before and after now, as [tone, first, end (exclusive)]. */
       split: (columns, step) => {

@@ -34,7 +34,12 @@ def one(version: Version) -> Schema:
             "revision": base.INTEGER,
             "complete": base.BOOLEAN,
             "hosts": base.array(host),
-            "leases": base.array({"type": "object", "required": ["id", "name", "kind", "state", "holdings", "past"]}),
+            "leases": base.array(
+                {"type": "object", "required": ["id", "name", "kind", "state", "holdings", "past", "may_change"]}
+            ),
             "removed": base.array(base.STRING),
+            "may_book": base.BOOLEAN,
+            # Number of all leases in each state, in or out of the period; null if it is as in the answer before.
+            "states": {"type": ["object", "null"], "additionalProperties": base.INTEGER},
         }
     )

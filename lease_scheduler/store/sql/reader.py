@@ -349,6 +349,14 @@ class SqlReader:
             "removed": removed,
         }
 
+    def lease_states(self, project_id: str | None) -> dict[str, int]:
+        """Return the number of leases in each state that any is in; None means those of all projects."""
+        query = select(LEASES.c.state, func.count()).where(LEASES.c.deleted_at.is_(None)).group_by(LEASES.c.state)
+        if project_id is not None:
+            query = query.where(LEASES.c.project_id == project_id)
+        with self._connection() as connection:
+            return dict(connection.execute(query).all())
+
     # -- series ----------------------------------------------------------------------------------------------
 
     def series(self, project_id: str | None = None) -> list[Document]:

@@ -40,12 +40,17 @@ class Page:
         """Forget what another test has left."""
         self.resize(1280, 900)
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        self.live_in("UTC")
         self.console()
 
     def resize(self, width: int, height: int) -> None:
         """Set the size of the page in CSS pixels."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def live_in(self, zone: str) -> None:
+        """Set the time zone of the viewer; an empty name means that of the machine."""
+        self.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": zone})
 
     def prefer(self, scheme: str) -> None:
         """Set the preferred colour scheme, light or dark."""
@@ -100,6 +105,16 @@ class Page:
     def shown(self, selector: str) -> bool:
         """Return whether an element is visible."""
         return self.one(selector).is_displayed()
+
+    def enter(self, selector: str, value: str) -> None:
+        """Give a field a value, as typing does; how dates are typed depends on the language of the browser."""
+        source = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input', {bubbles: true}))"
+        self.script(source, self.one(selector), value)
+
+    def call(self, module: str, names: str, expression: str) -> Any:
+        """Return the value of an expression that uses names of one of the page's modules."""
+        source = f"const done = arguments[0]; import('./{module}.js').then(({{ {names} }}) => done({expression}));"
+        return self.driver.execute_async_script(source)
 
     def press(self, *keys: str) -> None:
         """Press keys, one after the other, on the focused element."""

@@ -1,17 +1,21 @@
-"""The calendar page in headless Chromium, fed by a scripted service."""
+"""The calendar page in headless Chromium, fed by a scripted service or by the real one."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from selenium import webdriver
+from selenium.webdriver import Chrome
 from selenium.webdriver.chrome.service import Service as Driver
 
 from tests.functional.page.browser import Page
+from tests.functional.page.live import Live, Make
 from tests.functional.page.service import Document, Server, Service, holding, host, lease, past
+from tests.servers.reservation import ReservationService
 
 CHROMIUM = "/usr/bin/chromium"
 DRIVER = "/usr/bin/chromedriver"
@@ -72,6 +76,48 @@ def page(driver: webdriver.Chrome, server: Server, service: Service) -> Iterator
     errors = opened.console()
     driver.get("about:blank")
     assert errors == []
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    """Starts the real service with a number of hosts, all in the pool, a clock of some speed, and more options."""
+    with ExitStack() as stack:
+
+        def one(hosts: int, speed: float, more: str = "") -> Live:
+            configuration = f"[simulated_cloud]\nhosts = {hosts}\nclock_speed = {speed}\n{more}"
+            service = ReservationService(tmp_path, configuration=configuration)
+            stack.callback(service.kill)
+            service.start()
+            live = Live(service)
+            stack.callback(live.close)
+            live.register(hosts)
+            return live
+
+        yield one
+
+
+@pytest.fixture
+def look(driver: Chrome) -> Iterator[Callable[[Live, str], Page]]:
+    """Opens the page of a real service. The console must have no errors at the end of the test."""
+    opened: list[Page] = []
+
+    def one(live: Live, fragment: str = "") -> Page:
+        page = Page(driver, f"{live.service.url}/", Service())
+        page.reset()
+        opened.append(page)
+        driver.get("about:blank")
+        driver.get(page.url + fragment)
+        page.until(lambda: page.text("#status") == "Live")
+        # A reload would lose this.
+        page.script("window.notReloaded = true")
+        return page
+
+    yield one
+    errors = [error for page in opened for error in page.console()]
+    kept = [page.script("return window.notReloaded === true") for page in opened]
+    driver.get("about:blank")
+    assert errors == []
+    assert all(kept)
 
 
 @pytest.fixture

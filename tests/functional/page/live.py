@@ -13,6 +13,7 @@ import requests
 from tests.servers.reservation import ReservationService
 
 Document = dict[str, Any]
+Make = Callable[..., "Live"]
 Value = TypeVar("Value")
 
 _HEADERS = {"X-Auth-Token": "anything", "OpenStack-API-Version": "reservation latest"}

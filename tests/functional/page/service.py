@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import threading
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,7 @@ def lease(name: str, kind: str, state: str, **values: Any) -> Document:
         "queue_position": None,
         "duration": None,
         "accumulated": 0,
+        "may_change": True,
         "holdings": [],
         "past": [],
     } | values
@@ -88,6 +90,10 @@ class Service:
     :ivar broken: HTTP status with which every request for data is answered; 0 closes the connection without an answer
     :ivar token: the only token that is accepted; None accepts any
     :ivar requests: path with query and headers of every request for data
+    :ivar may_book: whether the caller may book leases
+    :ivar elsewhere: number of leases in each state that are not in the calendar's period
+    :ivar replies: status and body of the next answers to POST, by path; the last one stays
+    :ivar posted: path and body of every POST
     """
 
     def __init__(self) -> None:
@@ -98,6 +104,10 @@ class Service:
         self.history: dict[str, list[Document]] = {}
         self.reservations: dict[str, list[Document]] = {}
         self.availability: Document | None = None
+        self.may_book = True
+        self.elsewhere: dict[str, int] = {}
+        self.replies: dict[str, list[tuple[int, Document]]] = {}
+        self.posted: list[tuple[str, Document]] = []
         self._hosts: list[Document] = []
         self._leases: dict[str, Document] = {}
         self._removed: dict[str, int] = {}
@@ -141,8 +151,12 @@ class Service:
         """Return the requested paths."""
         return [path for path, _ in self.requests]
 
-    def answer(self, path: str, query: Mapping[str, list[str]]) -> Document | None:
-        """Return the body of the answer, or None if the path is unknown."""
+    def reply(self, path: str, query: Mapping[str, list[str]]) -> tuple[int, Document]:
+        """Return status and body of the answer to a GET."""
+        found = self._found(path, query)
+        return (404, {"error_message": "Not found"}) if found is None else (200, found)
+
+    def _found(self, path: str, query: Mapping[str, list[str]]) -> Document | None:
         parts = path.strip("/").split("/")
         if parts == ["v1", "calendar"]:
             return self._calendar(query)
@@ -154,6 +168,16 @@ class Service:
             return {"lease": {"id": parts[2], "reservations": self.reservations.get(parts[2], [])}}
         return None
 
+    def post(self, path: str, body: Document) -> tuple[int, Document]:
+        """Return status and body of the answer to a POST."""
+        self.posted.append((path, body))
+        replies = self.replies.get(path, [(404, {"error_message": "Not found"})])
+        return replies.pop(0) if len(replies) > 1 else replies[0]
+
+    def bodies(self, path: str) -> list[Document]:
+        """Return the bodies that were sent to a path."""
+        return [body for posted, body in self.posted if posted == path]
+
     def _calendar(self, query: Mapping[str, list[str]]) -> Document:
         since = int(query["since"][0]) if "since" in query else None
         with self._lock:
@@ -164,7 +188,13 @@ class Service:
                 "hosts": self._hosts if since is None else [],
                 "leases": [one for one in self._leases.values() if since is None or one["revision"] > since],
                 "removed": [one for one, revision in self._removed.items() if since is not None and revision > since],
+                "may_book": self.may_book,
+                "states": None if since == self._revision else self._states(),
             }
+
+    def _states(self) -> dict[str, int]:
+        shown = Counter(one["state"] for one in self._leases.values() if one["kind"])
+        return dict(shown + Counter(self.elsewhere))
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -177,7 +207,7 @@ class Handler(BaseHTTPRequestHandler):
         """Answer one request."""
         url = urlsplit(self.path)
         if url.path.startswith("/v1/"):
-            self._data(url.path, url.query)
+            self._data(lambda service: service.reply(url.path, parse_qs(url.query)))
             return
         if url.path == "/blank":
             self._send(200, b'<!doctype html><title></title><link rel="icon" href="icon.svg">', "text/html")
@@ -188,10 +218,15 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._send(404, b"", "text/plain")
 
+    def do_POST(self) -> None:
+        """Answer one request that changes something."""
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self._data(lambda service: service.post(self.path, body))
+
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""
 
-    def _data(self, path: str, query: str) -> None:
+    def _data(self, reply: Callable[[Service], tuple[int, Document]]) -> None:
         service = self.service
         service.requests.append((self.path, dict(self.headers.items())))
         service.open.wait(20)
@@ -202,10 +237,8 @@ class Handler(BaseHTTPRequestHandler):
             self._json(service.broken, {"error_message": "The engine rests."})
         elif service.token is not None and self.headers["X-Auth-Token"] != service.token:
             self._json(401, {"error_message": "Unauthorized"})
-        elif (answer := service.answer(path, parse_qs(query))) is None:
-            self._json(404, {"error_message": "Not found"})
         else:
-            self._json(200, answer)
+            self._json(*reply(service))
 
     def _json(self, status: int, body: Document) -> None:
         self._send(status, json.dumps(body).encode(), "application/json")

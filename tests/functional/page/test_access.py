@@ -89,6 +89,13 @@ def test_contrast_of_texts(page: Page, sight: Service, view: str, scheme: str) -
     assert bad == []
 
 
+def test_selected_tab_is_readable_under_the_pointer(page: Page, sight: Service) -> None:
+    page.open()
+    ActionChains(page.driver).move_to_element(page.one("#tab-timeline")).perform()
+    assert page.script("return document.getElementById('tab-timeline').matches(':hover')") is True
+    assert page.script(_LOW_CONTRAST)[1] == []
+
+
 def test_contrast_of_messages(page: Page, sight: Service) -> None:
     """Errors and the token form as well."""
     sight.broken = 500
@@ -108,6 +115,103 @@ def test_names_and_roles(page: Page, sight: Service, view: str) -> None:
     page.open(f"#view={view}&lease=id-course&name=e")
     page.until(lambda: page.all(".history p"))
     assert page.script(_FAULTS) == []
+
+
+def _open_form(page: Page, service: Service, form: str, width: int = 1280) -> None:
+    """Open the panel for a new lease, or a change in the details, with a refusal and its alternatives in it."""
+    quote = {
+        "granted": False,
+        "reason": "too few hosts are free",
+        "alternatives": [
+            {"change": change, "start": "2026-03-02T18:00:00Z", "end": "2026-03-02T20:00:00Z", "count": 2}
+            for change in ("start", "duration")
+        ],
+    }
+    service.replies["/v1/quotes"] = [(200, {"quote": quote})]
+    service.replies["/v1/leases/id-course/quote"] = [(200, {"quote": quote})]
+    page.resize(width, 844)
+    page.live_in("Europe/Berlin")
+    if form == "booking-form":
+        page.open()
+        page.one("#book").click()
+        page.script("document.querySelector('#booking .more').open = true")
+    else:
+        page.open("#lease=id-course")
+        page.one("#details [data-action=end_date]").click()
+        page.enter("#change-form [name=value]", "2026-03-02T18:00")
+    page.until(lambda: page.all(f"#{form} .alternatives button"))
+
+
+@pytest.mark.parametrize("form", ["booking-form", "change-form"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_forms_are_readable_and_named(page: Page, sight: Service, form: str, scheme: str) -> None:
+    """What the other tests of this module demand, with a form open: contrast, names and references."""
+    page.prefer(scheme)
+    _open_form(page, sight, form)
+    assert page.script(_LOW_CONTRAST)[1] == []
+    assert page.script(_FAULTS) == []
+
+
+def test_focus_is_not_below_the_quote(page: Page, sight: Service) -> None:
+    """On a wide screen the quote stays in sight at the foot of the panel, and covers no field that has the focus."""
+    _open_form(page, sight, "booking-form")
+    page.one("#booking-form [name=name]").click()
+    source = """
+    const field = document.activeElement;
+    const foot = document.querySelector("#booking .foot").getBoundingClientRect();
+    const isAbove = field.getBoundingClientRect().bottom <= foot.top;
+    return [foot.bottom <= innerHeight, field.closest(".foot") !== null || isAbove];
+    """
+    for _ in range(12):
+        page.tab()
+        assert page.script(source) == [True, True]
+
+
+def test_forms_as_the_browser_sees_them(page: Page, sight: Service) -> None:
+    """Fields have their labels as names; local times and errors describe them."""
+    _open_form(page, sight, "booking-form")
+    sight.replies["/v1/quotes"] = [(400, {"error_message": "are too many", "field": "nodes[0].count"})]
+    page.enter("#booking-form [name=count]", "5")
+    page.until(lambda: page.text("#booking .quote") == "A field is not right yet.")
+    nodes: list[dict[str, Any]] = page.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    found = {
+        (node["role"]["value"], node.get("name", {}).get("value", ""), node.get("description", {}).get("value", ""))
+        for node in nodes
+        if not node.get("ignored")
+    }
+    wanted = {
+        ("dialog", "New lease", ""),
+        ("radio", "best-effort", "Waits in the queue for room. May be interrupted, and continues later."),
+        ("spinbutton", "Number", "are too many"),
+        ("group", "Nodes", ""),
+        ("status", "Quote", ""),
+        ("button", "Book", ""),
+    }
+    assert wanted - found == set()
+    assert any(
+        "End, UTC" in name and description.endswith("where you are")
+        for role, name, description in found
+        if role not in ("LabelText", "StaticText")
+    )
+
+
+@pytest.mark.parametrize("form", ["booking-form", "change-form"])
+def test_forms_on_a_phone_by_keys(page: Page, sight: Service, form: str) -> None:
+    """At 390 px the panel keeps the focus, nothing overflows, and Esc leads back."""
+    _open_form(page, sight, form, 390)
+    panel = page.script("return document.getElementById(arguments[0]).closest('dialog').id", form)
+    assert page.script("return document.getElementById(arguments[0]).matches(':modal')", panel) is True
+    assert page.script("return document.documentElement.scrollWidth <= innerWidth") is True
+    inside = "const e = document.activeElement; return e === document.body || e.closest('dialog').id === arguments[0]"
+    for _ in range(5):
+        page.tab()
+        assert page.script(inside, panel) is True
+    page.script("document.querySelector(`#${arguments[0]} .alternatives button`).focus()", form)
+    page.press(Keys.ESCAPE)
+    if form == "change-form":
+        assert page.focus() == "Change the end"
+        page.press(Keys.ESCAPE)
+    assert not page.shown(f"#{panel}")
 
 
 def test_roles_as_the_browser_sees_them(page: Page, sight: Service) -> None:
@@ -139,18 +243,18 @@ def test_roles_as_the_browser_sees_them(page: Page, sight: Service) -> None:
 def test_tab_order(page: Page, sight: Service) -> None:
     """Tab goes through the page from top to bottom: the skip link, filters, views, tools, the chart; and back."""
     page.open()
-    order = [page.tab() for _ in range(26)]
+    order = [page.tab() for _ in range(27)]
     assert order[:4] == ["skip", "Filters 8 leases", "name", "project"]
     assert order[4:13] == ["kind"] * 4 + ["state"] * 5
-    assert order[13:21] == ["tab-timeline", "Hour", "Day", "Week", "Month", "Fit", "zoom-out", "zoom-in"]
-    assert order[21:] == ["follow", "rows", "rows-fit", "help-open", "chart"]
+    assert order[13:22] == ["tab-timeline", "book", "Hour", "Day", "Week", "Month", "Fit", "zoom-out", "zoom-in"]
+    assert order[22:] == ["follow", "rows", "rows-fit", "help-open", "chart"]
     assert page.tab(back=True) == "help-open"
 
 
 def test_focus_is_to_be_seen(page: Page, sight: Service) -> None:
     """Each element that Tab reaches has an outline of at least 2 px."""
     page.open()
-    for _ in range(26):
+    for _ in range(27):
         page.tab()
         style = page.script(
             "const s = getComputedStyle(document.activeElement); return [s.outlineStyle, parseFloat(s.outlineWidth)]"

@@ -224,6 +224,23 @@ def test_real_time_has_no_speed(page: Page, sight: Service) -> None:
     assert silent == 7200 + 6 * 3600
 
 
+def test_slow_answers_and_sleep_are_not_speed(page: Page, sight: Service) -> None:
+    """A clock in real time has no speed when an answer takes seconds, nor when the viewer's machine has slept."""
+    page.open()
+    slow, slept, faster = page.call(
+        "clock",
+        "Clock",
+        """[[[100, 0, 0, 0], [110, 14000, 9500, 14000]],
+            [[100, 0, 0, 0], [4000, 2000, 1900, 3900000]],
+            [[100, 0, 0, 0], [4000, 2000, 1900, 2000]]].map((answers) => {
+              const clock = new Clock();
+              for (const answer of answers) clock.take(...answer);
+              return clock.rate;
+            })""",
+    )
+    assert (slow, slept, faster) == (1, 1, 1950)
+
+
 def test_server_with_another_database(page: Page, sight: Service) -> None:
     """A lower revision means another database: the data shown so far are discarded."""
     page.open("#rows=24")

@@ -2,63 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
-from selenium.webdriver import Chrome, Keys
+from selenium.webdriver import Keys
 
 from tests.functional.page.browser import Page
-from tests.functional.page.live import Live, date, until
-from tests.functional.page.service import Service
-from tests.servers.reservation import ReservationService
+from tests.functional.page.live import Make, date, until
 
 _SUSPENDED = {"suspended-queued", "suspended-scheduled", "suspended-pending"}
-
-Make = Callable[..., Live]
-
-
-@pytest.fixture
-def make(tmp_path: Path) -> Iterator[Make]:
-    """Starts the real service with a number of hosts, all in the pool, and with a clock of some speed."""
-    with ExitStack() as stack:
-
-        def one(hosts: int, speed: float) -> Live:
-            configuration = f"[simulated_cloud]\nhosts = {hosts}\nclock_speed = {speed}\n"
-            service = ReservationService(tmp_path, configuration=configuration)
-            stack.callback(service.kill)
-            service.start()
-            live = Live(service)
-            stack.callback(live.close)
-            live.register(hosts)
-            return live
-
-        yield one
-
-
-@pytest.fixture
-def look(driver: Chrome) -> Iterator[Callable[[Live, str], Page]]:
-    """Opens the page of a real service. The console must have no errors at the end of the test."""
-    opened: list[Page] = []
-
-    def one(live: Live, fragment: str = "") -> Page:
-        page = Page(driver, f"{live.service.url}/", Service())
-        page.reset()
-        opened.append(page)
-        driver.get("about:blank")
-        driver.get(page.url + fragment)
-        page.until(lambda: page.text("#status") == "Live")
-        # A reload would lose this.
-        page.script("window.notReloaded = true")
-        return page
-
-    yield one
-    errors = [error for page in opened for error in page.console()]
-    kept = [page.script("return window.notReloaded === true") for page in opened]
-    driver.get("about:blank")
-    assert errors == []
-    assert all(kept)
 
 
 def _state(page: Page, lease_id: str) -> str | None:
@@ -190,3 +142,75 @@ def test_without_a_mouse(make: Make, look: Callable[..., Page]) -> None:
         ("switch", "Follow now"),
     }
     assert wanted - found == set()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_alternative_is_booked(make: Make, look: Callable[..., Page], width: int) -> None:
+    """What the page offers instead of a refused request is granted by the real service, and then shown."""
+    live = make(4, 1)
+    live.lease("course", "immediate", 4, duration=7200)
+    page = look(live)
+    page.resize(width, 844)
+    page.one("#book").click()
+    form = "#booking-form [name={}]"
+    page.one(form.format("name")).send_keys("exam")
+    page.enter(form.format("count"), "3")
+    page.enter(form.format("VCPU"), "8")
+    page.enter(form.format("start_date"), "")
+    page.enter(form.format("end_date"), date(live.now() + 3600)[:16])
+    page.until(lambda: "Not possible" in page.text("#booking .quote"))
+    page.until(lambda: page.all("#booking .alternatives button"))[0].click()
+    page.until(lambda: "Possible." in page.text("#booking .quote"))
+    page.one("#booking-form [type=submit]").click()
+    page.until(lambda: page.text("#details-title") == "exam")
+    lease = page.until(lambda: page.script("return new URLSearchParams(location.hash.slice(1)).get('lease')"))
+    found = live.ask("GET", f"leases/{lease}")["lease"]
+    assert (found["name"], found["kind"], found["state"]) == ("exam", "reservation", "ready")
+    assert len(found["holdings"][0]["hosts"]) == 3
+
+
+def _choose(page: Page, label: str) -> None:
+    page.until(lambda: [one for one in page.all("#details .changes > .buttons button") if one.text == label])[0].click()
+
+
+def test_lease_is_extended_as_far_as_possible(make: Make, look: Callable[..., Page]) -> None:
+    """An extension that is refused has an alternative, which the real service grants."""
+    live = make(4, 1)
+    now = live.now()
+    course = live.lease("course", "reservation", 4, start_date=date(now + 3600), duration=3600)
+    live.lease("exam", "reservation", 4, start_date=date(now + 3 * 3600), duration=3600)
+    page = look(live, f"#lease={course}")
+    _choose(page, "Change the end")
+    page.enter("#change-form [name=value]", date(now + 5 * 3600)[:16])
+    page.until(lambda: "Not possible" in page.text("#change-form .quote"))
+    page.until(lambda: [one for one in page.all("#change-form .alternatives button") if "End " in one.text])[0].click()
+    page.until(lambda: "Possible." in page.text("#change-form .quote"))
+    page.one("#change-form [type=submit]").click()
+    page.until(lambda: "Extend, done" in page.text("#announcements"))
+    end = live.ask("GET", f"leases/{course}")["lease"]["end_date"][:19]
+    assert date(now + 2 * 3600)[:19] < end <= date(now + 3 * 3600)[:19]
+
+
+def test_offers_are_accepted_and_rejected(make: Make, look: Callable[..., Page]) -> None:
+    live = make(4, 1)
+    now = live.now()
+    nodes = [{"count": 2, "resources": {"VCPU": 8}}]
+    offers = []
+    for name in ("good", "bad"):
+        body = {"name": name, "nodes": nodes, "start_date": date(now + 7200), "duration": 3600, "hold": True}
+        offers.append(live.ask("POST", "quotes", body)["quote"]["lease_id"])
+    page = look(live)
+    page.one("#tab-leases").click()
+    good, bad = offers
+    _decide(page, good, "Accept")
+    _decide(page, bad, "Reject")
+    accepted, rejected = (live.ask("GET", f"leases/{offer}?deleted=1")["lease"] for offer in offers)
+    assert (accepted["state"], accepted["expires_at"]) == ("ready", None)
+    assert rejected["state"] == "rejected-by-user"
+
+
+def _decide(page: Page, offer: str, label: str) -> None:
+    page.until(lambda: page.all(f"#view-leases [data-lease='{offer}']"))[0].click()
+    _choose(page, label)
+    page.one("#change-form [type=submit]").click()
+    page.until(lambda: f"{label}, done" in page.text("#announcements"))

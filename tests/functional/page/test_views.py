@@ -25,6 +25,53 @@ def test_counts(page: Page, sight: Service) -> None:
     assert page.text("#matches") == "8 leases"
 
 
+def test_what_is_not_loaded_is_counted(page: Page, sight: Service) -> None:
+    """Counts are of all leases that there are, and the table says which of them it has."""
+    sight.elsewhere = {"scheduled": 3, "ready": 1, "done": 1200}
+    page.open("#view=leases&start=1772438400")
+    assert page.text("#count-planned") == "5"
+    assert page.text("#matches") == "8 of 1,212 leases loaded"
+    page.until(lambda: "start=" in sight.paths()[-1])
+    page.says(
+        "#view-leases caption",
+        "8 of 1,212 leases: those from 1 Mar 2026, 08:00 to 4 Mar 2026, 08:00, and those that wait. Times are UTC.",
+    )
+    page.one("#filter-form input[value=best-effort]").click()
+    page.says("#matches", "3 of 1,212 leases shown")
+
+
+def test_leases_at_other_times_are_mentioned(page: Page, service: Service) -> None:
+    """A time without leases is not a site without leases."""
+    service.elsewhere = {"scheduled": 1}
+    page.open()
+    assert page.text("#message h2") == "There are no leases at this time"
+    assert page.text("#message p") == "There is 1 lease at other times. Move the timeline or zoom out."
+
+
+def test_finished_lease_has_nothing_remaining(page: Page, sight: Service) -> None:
+    """A lease that ended early has not had its whole duration, and will not have the rest."""
+    sight.change("nightly", duration=86_400, accumulated=HOUR)
+    sight.change("mesh", duration=86_400, accumulated=HOUR)
+    page.open("#lease=id-nightly")
+    assert "Duration" in page.text("#details .lease")
+    assert "Remaining" not in page.text("#details .lease")
+    page.open("#lease=id-mesh")
+    assert "Remaining\n23 h" in page.text("#details .lease")
+
+
+def test_viewers_time_is_beside_utc(page: Page, sight: Service) -> None:
+    """In the head, the details and the tooltip; where the viewer lives in UTC, nothing is repeated."""
+    page.open("#lease=id-course&rows=24")
+    assert page.text("#local") == ""
+    page.live_in("America/New_York")
+    page.open("#lease=id-course&rows=24")
+    assert page.text("#local") == "Mon 07:00 GMT-5 where you are"
+    assert "Mon, 2 Mar 2026, 10:00:00 UTC, Mon 05:00 GMT-5" in page.text("#details .lease")
+    x, y, width, height = page.boxes("course")[0]
+    page.move_to(x + width / 2, y + height / 2).perform()
+    page.until(lambda: "Mon 05:00 GMT-5 to Mon 11:00 GMT-5 where you are" in page.text("#tip"))
+
+
 def test_hosts_that_are_down_are_not_counted(page: Page, service: Service) -> None:
     """The share of hosts in use refers to the usable hosts."""
     service.set_hosts([host(1), host(2), host(3, "down"), host(4, "disabled")])
@@ -248,12 +295,13 @@ def test_details_from_a_table(page: Page, sight: Service) -> None:
     assert page.boxes("nightly")
 
 
-@pytest.mark.parametrize("cell", ["th button", "td:last-child"])
-def test_details_by_a_click_anywhere_in_a_row(page: Page, sight: Service, cell: str) -> None:
-    page.open("#view=leases&span=3600")
-    row = "document.querySelector('#view-leases [data-lease=id-nightly]').closest('tr')"
-    page.script(f"{row}.querySelector('{cell}').click()")
-    assert page.text("#details-title") == "nightly"
+@pytest.mark.parametrize("view", ["queue", "leases"])
+def test_row_opens_the_details(page: Page, sight: Service, view: str) -> None:
+    """A click anywhere in a row opens the details of its lease."""
+    page.open(f"#view={view}")
+    row = page.one(f"#view-{view} [data-lease=id-genome]").find_element("xpath", "ancestor::tr")
+    row.find_elements("css selector", "td")[3].click()
+    assert page.text("#details-title") == "genome"
 
 
 def test_details_of_an_address(page: Page, sight: Service) -> None:

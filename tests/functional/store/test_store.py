@@ -406,12 +406,15 @@ def test_the_calendar_tells_what_changed_since_a_revision(database: Engine) -> N
     everything = reader.calendar(0, 1_000)
     assert [each["id"] for each in everything["leases"]] == [first.lease_id, second.lease_id]
     assert len(everything["hosts"]) == 3
+    assert reader.lease_states(None) == {first.state.value: 2}
+    assert reader.lease_states("nobody") == {}
     gone = StoreChanges(30)
     gone.leases = {first.lease_id: replace(first, state=LeaseState.CANCELLED, ended=30, holdings=(), saved_on=None)}
     gone.documents = {first.lease_id: values.document(first, deleted_at=30)}
     store.commit(gone)
     changed = reader.calendar(0, 1_000, everything["revision"])
     assert (changed["complete"], changed["leases"], changed["removed"]) == (False, [], [first.lease_id])
+    assert reader.lease_states(None) == {second.state.value: 1}
 
 
 def test_what_ended_long_ago_can_be_forgotten(database: Engine) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -422,6 +423,11 @@ class Site(EngineRequests):
     def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
         self.calls.append(("calendar", start, end, since_revision))
         return self.calendar_document
+
+    def lease_states(self, project_id: str | None) -> dict[str, int]:
+        self.calls.append(("lease_states", project_id))
+        leases = self.calendar_document["leases"]
+        return dict(Counter(each["state"] for each in leases if project_id in (None, each["project_id"])))
 
     def series(self, project_id: str | None = None) -> list[Document]:
         return [row for row in self.series_rows.values() if project_id in (None, row["project_id"])]

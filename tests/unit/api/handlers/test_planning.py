@@ -608,7 +608,8 @@ class TestCalendar:
         ]
         for secret in ("foreign", "host-2", "host-3", "blue"):
             assert secret not in answer.text
-        assert site.calls[-1][-1] is None
+        assert [call[-1] for call in site.calls[-2:]] == [None, "red"]
+        assert found["states"] == {"active": 1}
         found = admin.at("1.1").get("/v1/calendar").json or {}
         assert [lease["name"] for lease in found["leases"]] == ["secret"] * 4
 
@@ -631,7 +632,25 @@ class TestCalendar:
     )
     def test_what_is_asked(self, admin: Client, site: Site, query: str, asked: tuple[Any, ...]) -> None:
         assert admin.at("latest").get(f"/v1/calendar{query}").status_code == 200
-        assert site.calls[-1][1:] == asked
+        assert [call[1:] for call in site.calls if call[0] == "calendar"] == [asked]
+
+    def test_what_the_caller_may_do(self, build: Build) -> None:
+        """A member may book, and change the leases of their project; a reader may do neither; an admin may do all."""
+        app = build(ApiSettings(auth="noauth", privacy=False))
+        expected = {"reader": (False, [False, False]), "member": (True, [True, False]), "admin": (True, [True, True])}
+        for role, rights in expected.items():
+            found = Client(app, roles=role).at("1.1").get("/v1/calendar").json or {}
+            assert (found["may_book"], [lease["may_change"] for lease in found["leases"]]) == rights
+
+    def test_states_are_counted_when_something_has_changed(self, admin: Client, site: Site) -> None:
+        """All leases are counted; while the revision stays the same, so do the numbers, and nothing is counted."""
+        site.calendar_document["leases"][1]["state"] = "done"
+        assert (admin.at("1.1").get("/v1/calendar").json or {})["states"] == {"active": 1, "done": 1}
+        site.calendar_document["complete"] = False
+        assert (admin.at("1.1").get("/v1/calendar?since=6").json or {})["states"] == {"active": 1, "done": 1}
+        site.calls.clear()
+        assert (admin.at("1.1").get("/v1/calendar?since=7").json or {})["states"] is None
+        assert [call[0] for call in site.calls] == ["calendar"]
 
     @pytest.mark.parametrize("query", ["start=5&end=5", "start=0&end=99999999999", "start=x", "since=-1", "end=\u0661"])
     def test_what_is_wrong(self, latest: Client, query: str) -> None:

@@ -1,0 +1,162 @@
+/** The panel in which people put together a lease, see what it would come to, and book it. */
+
+import { PROMISES, TIMES, fieldOf, identified, leaseBody, missing, termsOf } from "./booking.js";
+import { make } from "./elements.js";
+import { clearProblems, fill, showLocalTimes, showProblem, valuesOf } from "./fields.js";
+import { fieldOfInstant } from "./format.js";
+import { KINDS } from "./model.js";
+import { Panel } from "./panel.js";
+import { Asker, NOT_RIGHT, QuoteView } from "./quotes.js";
+import { ServerError, postJson } from "./rest.js";
+
+const HOUR = 3600;
+/** Name in the quote of a lease that has no name yet. */
+const UNNAMED = "new lease";
+
+const LABELS = {
+  name: "a name", count: "a number of nodes", end_date: "an end", duration: "a duration", deadline: "a deadline",
+};
+
+export class NewLease {
+  #form;
+  #panel;
+  #quote;
+  #asker;
+  #now;
+  #onBooked;
+  #request = null;
+  #busy = false;
+
+  /**
+   * @param {HTMLDialogElement} dialog
+   * @param {() => number} now the server's instant, s
+   * @param {(lease: object) => void} onBooked gets the lease as the server shows it
+   */
+  constructor(dialog, now, onBooked) {
+    this.#form = dialog.querySelector("form");
+    this.#now = now;
+    this.#onBooked = onBooked;
+    this.#panel = new Panel(dialog, () => this.#asker.stop());
+    this.#quote = new QuoteView(dialog.querySelector(".quote"), (alternative) => {
+      this.#fill(termsOf(valuesOf(this.#form), alternative));
+      this.#form.querySelector("[type=submit]").focus();
+    });
+    this.#asker = new Asker((quote) => this.#quoted(quote), (error) => this.#failed(error));
+    this.#addKinds(dialog.querySelector(".promises"));
+    this.#form.addEventListener("input", () => this.#changed());
+    this.#form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#book();
+    });
+  }
+
+  /**
+   * Open the panel.
+   * @param {{start: number, end: number, hosts: number}|null} range instants and number of hosts that were chosen on
+   *   the timeline; null continues with what was filled in last
+   */
+  open(range = null) {
+    const { start_date: start, end_date: end } = valuesOf(this.#form);
+    if (range) {
+      const isNow = range.start <= this.#now();
+      fill(this.#form, {
+        kind: "reservation",
+        count: String(range.hosts),
+        exclusive: true,
+        start_date: isNow ? "" : fieldOfInstant(range.start),
+        end_date: fieldOfInstant(range.end),
+      });
+    } else if (!start && !end) {
+      const next = Math.ceil((this.#now() + 60) / HOUR) * HOUR;
+      fill(this.#form, { start_date: fieldOfInstant(next), end_date: fieldOfInstant(next + HOUR) });
+    }
+    this.#panel.open(this.#form.elements.namedItem("name"));
+    this.#changed();
+  }
+
+  /** Close the panel. */
+  close() {
+    this.#panel.close();
+  }
+
+  #addKinds(fieldset) {
+    for (const kind of KINDS) {
+      const field = Object.assign(make("input"), { type: "radio", name: "kind", value: kind, checked: kind === KINDS[0] });
+      const label = make("label", "", field, Object.assign(make("span", kind), { className: `kind kind-${kind}` }));
+      const promise = Object.assign(make("small", PROMISES[kind]), { id: `promise-${kind}` });
+      field.setAttribute("aria-describedby", promise.id);
+      promise.setAttribute("aria-hidden", "true");
+      label.append(promise);
+      fieldset.append(label);
+    }
+  }
+
+  #fill(values) {
+    fill(this.#form, values);
+    this.#changed();
+  }
+
+  /** Show the fields that the kind has, and ask for a quote. */
+  #changed() {
+    const values = valuesOf(this.#form);
+    const times = TIMES[values.kind];
+    for (const label of this.#form.querySelectorAll("[data-time]")) label.hidden = !(label.dataset.time in times);
+    const start = values.kind === "deadline" ? "Earliest start, UTC; empty: now" : "Start, UTC; empty: now";
+    this.#form.querySelector("[data-time=start_date] span").textContent = start;
+    for (const name of ["VCPU", "MEMORY_MB", "DISK_GB"]) this.#form.elements.namedItem(name).disabled = values.exclusive;
+    showLocalTimes(this.#form);
+    clearProblems(this.#form);
+    this.#asker.stop();
+    const needed = missing(values).filter((name) => name !== "name");
+    if (needed.length) {
+      this.#quote.say(`Give ${needed.map((name) => LABELS[name]).join(" and ")} to see what the lease would come to.`);
+      return;
+    }
+    this.#asker.ask("v1/quotes", leaseBody({ ...values, name: values.name.trim() || UNNAMED }));
+  }
+
+  #quoted(quote) {
+    // A price in a quote shows that leases have prices here.
+    if (Number.isFinite(quote.price)) this.#form.querySelector("[data-price]").hidden = false;
+    this.#quote.show(quote);
+  }
+
+  /** Show an error of the server: at the field that it names, if the form has it. */
+  #failed(error, hint = "") {
+    if (error.status === 400 && showProblem(this.#form, fieldOf(error.field), error.message)) {
+      this.#quote.say(NOT_RIGHT);
+      return;
+    }
+    this.#quote.refuse(error, hint);
+  }
+
+  async #book() {
+    if (this.#busy) return;
+    const values = valuesOf(this.#form);
+    clearProblems(this.#form);
+    const [first] = missing(values);
+    if (first) {
+      showProblem(this.#form, first, `Give ${LABELS[first]}.`);
+      this.#form.elements.namedItem(first).focus();
+      return;
+    }
+    const body = leaseBody(values);
+    this.#request = identified(this.#request, body);
+    this.#asker.stop();
+    this.#busy = true;
+    this.#quote.say("Booking…");
+    try {
+      const { lease } = await postJson("v1/leases", { ...body, id: this.#request.id });
+      this.#request = null;
+      fill(this.#form, { name: "" });
+      this.close();
+      this.#onBooked(lease);
+    } catch (error) {
+      const isUnsure = !(error instanceof ServerError) || error.status >= 500;
+      this.#failed(error, isUnsure ? "Book again: the same request makes no second lease." : "");
+      this.#form.querySelector("[aria-invalid]")?.focus();
+    } finally {
+      this.#busy = false;
+    }
+  }
+}

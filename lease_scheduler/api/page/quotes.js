@@ -1,0 +1,131 @@
+/** Quotes: what a request would come to. Asks for them while people type, and shows them. */
+
+import { alternativeText } from "./booking.js";
+import { make } from "./elements.js";
+import { instantOf, kindCounts, localInstant, number, shortInstant } from "./format.js";
+import { postJson, problemOf } from "./rest.js";
+
+/** Milliseconds without a change after which a quote is asked for. */
+const PAUSE_MS = 400;
+/** In place of a quote while an error is shown at a field. */
+export const NOT_RIGHT = "A field is not right yet.";
+
+const when = (seconds) => [`${shortInstant(seconds)} UTC`, localInstant(seconds)].filter(Boolean).join(", ");
+
+/**
+ * A quote in sentences.
+ * @param {object} quote of POST /v1/quotes or /v1/leases/{id}/quote
+ * @returns {string[]} the verdict first
+ */
+export function sentences(quote) {
+  if (!quote.granted) return [`Not possible: ${quote.reason}.`.replace(/\.\.$/, ".")];
+  const [start, end] = [instantOf(quote.start), instantOf(quote.end)];
+  const place = Number.isInteger(quote.queue_position) ? `, place ${number(quote.queue_position)} in the queue` : "";
+  const price = Number.isFinite(quote.price) ? `Price: ${number(quote.price)}` : "";
+  const before = price && Number.isFinite(quote.present_price) ? `, now ${number(quote.present_price)}` : "";
+  return [
+    `Possible${place}.`,
+    start === null ? "The start is not known yet." : `Starts ${when(start)}.`,
+    end === null ? "" : `Ends ${when(end)}.`,
+    price ? `${price}${before}.` : "",
+    quote.preempted ? `Preempts ${kindCounts(quote.preempted_kinds)}.` : "No other lease has to make room.",
+  ].filter(Boolean);
+}
+
+/** Show the alternatives of a refusal. Those that the form can express are buttons that fill it. */
+function alternativeList(alternatives, onChoose, fits) {
+  const list = make("ul");
+  list.className = "alternatives";
+  for (const alternative of alternatives) {
+    const text = alternativeText(alternative);
+    if (!fits(alternative)) {
+      list.append(make("li", text));
+      continue;
+    }
+    const button = make("button", text);
+    button.type = "button";
+    button.addEventListener("click", () => onChoose(alternative));
+    list.append(make("li", "", button));
+  }
+  return list;
+}
+
+/** The view of a quote and of refusals. */
+export class QuoteView {
+  #element;
+  #onChoose;
+  #fits;
+
+  /**
+   * @param {HTMLElement} element
+   * @param {(alternative: object) => void} onChoose a person has chosen an alternative
+   * @param {(alternative: object) => boolean} [fits] whether the form can express an alternative
+   */
+  constructor(element, onChoose, fits = () => true) {
+    this.#element = element;
+    this.#onChoose = onChoose;
+    this.#fits = fits;
+  }
+
+  /** Show a text without a verdict. */
+  say(text) {
+    this.#fill("", [text], []);
+  }
+
+  /** Show a quote. */
+  show(quote) {
+    this.#fill(quote.granted ? "granted" : "refused", sentences(quote), quote.granted ? [] : quote.alternatives);
+  }
+
+  /** Show why the server did not do something, and what it would do instead. */
+  refuse(error, hint = "") {
+    this.#fill("refused", [problemOf(error), hint].filter(Boolean), error.alternatives ?? []);
+  }
+
+  #fill(verdict, texts, alternatives) {
+    this.#element.dataset.verdict = verdict;
+    this.#element.removeAttribute("aria-busy");
+    const parts = texts.map((text) => make("p", text));
+    if (alternatives.length) {
+      parts.push(make("p", "Possible at present:"), alternativeList(alternatives, this.#onChoose, this.#fits));
+    }
+    this.#element.replaceChildren(...parts);
+  }
+}
+
+/** Asks for quotes, after a pause. Only the answer to the latest question counts. */
+export class Asker {
+  #timer = null;
+  #asked = 0;
+  #onQuote;
+  #onError;
+
+  /**
+   * @param {(quote: object) => void} onQuote
+   * @param {(error: Error) => void} onError
+   */
+  constructor(onQuote, onError) {
+    this.#onQuote = onQuote;
+    this.#onError = onError;
+  }
+
+  /** Ask soon, unless another question comes before. */
+  ask(path, body) {
+    this.stop();
+    const number = this.#asked;
+    this.#timer = setTimeout(async () => {
+      try {
+        const { quote } = await postJson(path, body);
+        if (number === this.#asked) this.#onQuote(quote);
+      } catch (error) {
+        if (number === this.#asked) this.#onError(error);
+      }
+    }, PAUSE_MS);
+  }
+
+  /** Forget the latest question. */
+  stop() {
+    clearTimeout(this.#timer);
+    this.#asked += 1;
+  }
+}
