@@ -91,7 +91,7 @@ export class Details {
     this.#title.textContent = lease.name;
     this.#actions.show(lease);
     this.#body.replaceChildren(...this.#facts(lease));
-    if (!focused.isConnected) this.#title.focus();
+    if (!focused.checkVisibility()) this.#title.focus();
     this.#load(lease);
   }
 

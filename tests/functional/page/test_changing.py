@@ -204,6 +204,7 @@ def test_form_stays_while_the_lease_changes(page: Page, sight: Service) -> None:
     _quotes(sight, "course", _GRANTED)
     page.open("#lease=id-course")
     _choose(page, "Change the end")
+    assert page.focus() == "value"
     page.enter("#change-form [name=value]", "2026-03-02T18:00")
     page.until(lambda: len(_sent(sight, "course", "quote")) == 1)
     sight.change("course", reason="something has happened")
@@ -211,6 +212,7 @@ def test_form_stays_while_the_lease_changes(page: Page, sight: Service) -> None:
     assert page.one("#change-form [name=value]").get_attribute("value") == "2026-03-02T18:00"
     sight.change("course", state="done", holdings=[], past=[past(-2, 0, [1])])
     page.until(lambda: not page.shown("#details .changes"))
+    assert page.focus() == "details-title"
 
 
 def test_by_keys(page: Page, sight: Service) -> None:
