@@ -8,6 +8,11 @@ from lease_scheduler.model.property_query import keys, parse_query
 from lease_scheduler.service.terms import Pool, facts
 
 _FLOATING_IP = "virtual:floatingip"
+#: Keys with queries by resource type. A flavor describes itself in resource_properties.
+_QUERIES = {
+    "physical:host": ("hypervisor_properties", "resource_properties"),
+    "virtual:instance": ("resource_properties",),
+}
 
 
 def check_site_has(lease: Document, pool: Pool) -> None:
@@ -34,7 +39,7 @@ def _check_hosts(reservation: Document, pool: Pool, field: str) -> None:
     if reservation.get("nodes"):
         queries = [("properties", nodes.get("properties")) for nodes in reservation["nodes"]]
     else:
-        queries = [(key, reservation.get(key)) for key in ("hypervisor_properties", "resource_properties")]
+        queries = [(key, reservation.get(key)) for key in _QUERIES.get(reservation["resource_type"], ())]
     for key, text in queries:
         query = parse_query(text or "")
         if pool.matching(query) != frozenset():

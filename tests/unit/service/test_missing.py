@@ -62,6 +62,7 @@ def test_floating_ips_that_the_site_does_not_have(network: str, amount: int, pro
     [
         {"resource_type": "virtual:floatingip", "network_id": "net", "amount": 2},
         {"resource_type": "physical:host", "resource_properties": '["not", ["==", "$colour", "red"]]'},
+        {"resource_type": "flavor:instance", "resource_properties": '{"id": "1", "vcpus": 1}'},
         {"resource_type": "physical:host", "resource_properties": '["==", "$gpu", "a value that no host has"]'},
     ],
 )
