@@ -38,6 +38,12 @@ _CHANGES = "changes the machine or the repository on which the tests run"
 
 #: Blocks that cannot run here, by page and beginning, with the reason.
 NOT_RUN: Mapping[tuple[str, str], str] = {
+    ("user/notifications.rst", "openstack lease subscription create"): (
+        "needs receivers at those addresses; tests/functional/embedded/test_subscriptions.py has some on loopback"
+    ),
+    ("user/notifications.rst", '{\n"message_id"'): (
+        "a notification that the service sends; tests/functional/embedded/test_subscriptions.py receives such ones"
+    ),
     ("README.md", "make run"): "make run does not end, and make test would run itself; CI runs make test",
     ("admin/calibration.rst", "lease-scheduler-manage --config-file"): _NOVA,
     ("admin/calibration.rst", "lease-scheduler-manage --config-dir"): _NOVA,
@@ -116,11 +122,15 @@ def test_every_block_is_run_or_has_a_reason_not_to_be() -> None:
     assert sorted(used) == sorted([*RUN, *NOT_RUN]), "an entry names no block, or several"
 
 
+#: Four hosts, and everything switched on that pages describe.
+_OPTIONS = "[simulated_cloud]\nhosts = 4\n[tenant_notifications]\nenabled_drivers = webhook\n"
+
+
 @pytest.fixture(name="site", scope="module")
 def _site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The service with default options, such as the limit on how far ahead a lease may start, and hosts in its pool."""
     folder = tmp_path_factory.mktemp("service")
-    running = Server(folder, ["--fill-pool"], configuration="[simulated_cloud]\nhosts = 4\n")
+    running = Server(folder, ["--fill-pool"], configuration=_OPTIONS)
     running.start()
     yield running
     running.kill()
