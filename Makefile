@@ -93,12 +93,12 @@ servers:
 openstack:
 	@$(PYTHON) -m tests.servers.openstack.environment .pytest_cache/d/openstack || true
 
-# Python compiles the tests once, and not in six processes at the same time.
+# Python compiles the tests once, and not in four processes at the same time.
 collect: setup
 	@$(BIN)/pytest --quiet --quiet --collect-only >$(VENV)/collected.txt || { cat $(VENV)/collected.txt; exit 1; }
 
 unit: setup
-	$(BIN)/pytest --quiet --numprocesses 6 --dist worksteal -m 'not slow'
+	$(BIN)/pytest --quiet --numprocesses 4 --dist worksteal -m 'not slow'
 
 benchmark: setup
 	$(BIN)/python -m benchmarks

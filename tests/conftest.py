@@ -20,11 +20,6 @@ settings.register_profile("hunt", deadline=None, max_examples=5_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests that take longest, those on Nova, so that no process is left with them at the end."""
-    items.sort(key=lambda item: "functional/nova" not in item.path.as_posix())
-
-
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Exempt the collected tests and all modules, which stay, from garbage collection."""
     gc.collect()
