@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.exceptions.http import Conflict, NotFound
-from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from lease_scheduler.model.errors import LeaseSchedulerError
 
 LOG = logging.getLogger(__name__)
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 #: Consumer types came with 1.38; nothing newer is needed.
 _MICROVERSION = "1.38"
@@ -31,12 +35,21 @@ class _ChangedMeanwhileError(Exception):
     """The same thing was changed concurrently, so the request must be repeated."""
 
 
-_again = retry(
-    retry=retry_if_exception_type(_ChangedMeanwhileError),
-    stop=stop_after_attempt(_ATTEMPTS),
-    wait=wait_random_exponential(multiplier=0.02, max=_LONGEST_PAUSE),
-    reraise=True,
-)
+def _again(method: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Make a method repeat its request if the same thing was changed concurrently."""
+
+    @wraps(method)
+    def repeated(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        # One for each call: tenacity's decorator shares a dictionary between calls, which threads clear for others.
+        retrying = Retrying(
+            retry=retry_if_exception_type(_ChangedMeanwhileError),
+            stop=stop_after_attempt(_ATTEMPTS),
+            wait=wait_random_exponential(multiplier=0.02, max=_LONGEST_PAUSE),
+            reraise=True,
+        )
+        return retrying(method, *args, **kwargs)
+
+    return repeated
 
 
 class Placement:
