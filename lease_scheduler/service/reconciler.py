@@ -86,7 +86,8 @@ class Reconciler:
             differences += as_differences(actions, differences)
             repaired = count(actions)
             if not dry_run:
-                repaired.update(self._repairs.plan(actions, differences))
+                changed = {lease_id for lease_id in leases.by_id if leases.has_changed(lease_id, before)}
+                repaired.update(self._repairs.plan(actions, differences, changed))
         if not dry_run:
             repaired.update(self._repair({each.order.lease_id: each for each in expected}, differences))
             self._site.metrics.reconciled(repaired, time.perf_counter() - began, time.time())

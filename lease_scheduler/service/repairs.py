@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -55,8 +55,13 @@ class Repairs:
 
     # -- within a transaction --------------------------------------------------------------------------------
 
-    def plan(self, actions: Mapping[str, Action], differences: Iterable[Difference]) -> Counter[str]:
-        """Order the repairs that operations do, and return their numbers by kind."""
+    def plan(
+        self, actions: Mapping[str, Action], differences: Iterable[Difference], changed: Collection[str]
+    ) -> Counter[str]:
+        """Order the repairs that operations do, and return their numbers by kind.
+
+        :param changed: ids of leases that changed during the comparison, so that it says nothing of them
+        """
         differences = list(differences)
         counts: Counter[str] = Counter()
         for lease_id, action in actions.items():
@@ -72,7 +77,7 @@ class Repairs:
             if lease is not None and lease.active_since is not None and not self._is_busy(lease_id):
                 self._adjust(lease_id)
                 counts["repaired"] += 1
-        self._tell_of_lost_capacity({each.lease_id: each for each in differences if each.host is not None})
+        self._tell_of_lost_capacity({each.lease_id: each for each in differences if each.host is not None}, changed)
         self._tell_of_lost_trusts(differences)
         self._tell_of_intruders(differences)
         return counts
@@ -83,7 +88,7 @@ class Repairs:
         now = self._work.now
         self._work.intents.begin(Operation(OperationKind.ADJUST, lease_id, lease.holdings[0].assignment, now, now))
 
-    def _tell_of_lost_capacity(self, taken: Mapping[str | None, Difference]) -> None:
+    def _tell_of_lost_capacity(self, taken: Mapping[str | None, Difference], changed: Collection[str]) -> None:
         """Report capacity that others have taken like a failed host, until the lease holds it again."""
         for lease_id, difference in taken.items():
             lease = None if lease_id is None else self._engine.lease(lease_id)
@@ -98,7 +103,8 @@ class Repairs:
             self._work.hosts_lost(lease, vms, replaced=False)
         for lease_id in sorted(self._short - taken.keys()):
             lease = self._engine.lease(lease_id)
-            if lease is not None and self._is_busy(lease_id):
+            # A repair that ended during the comparison may have failed.
+            if lease is not None and (lease_id in changed or self._is_busy(lease_id)):
                 continue
             self._short.discard(lease_id)
             if lease is not None and lease.active_since is not None and lease.missing_since is None:
