@@ -89,6 +89,38 @@ def test_lost_capacity_is_known_after_a_restart(make_service: MakeService) -> No
     assert len(_told(second, "lease.healed")) == 1
 
 
+def test_a_repair_that_ends_during_a_comparison_heals_nothing(make_service: MakeService) -> None:
+    """It may have failed, and the comparison has not looked at the lease since."""
+    held = True
+    begun: list[str] = []
+
+    def hold(order: AnyOrder, step: str) -> bool:
+        if isinstance(order, Order) and order.operation.kind is OperationKind.ADJUST:
+            begun.append(step)
+            return held
+        return False
+
+    service = make_service(before_step=hold)
+    lease_id = _active(service)
+    service.cloud.differing = [_lost(lease_id)]
+    service.engine.reconciler.reconcile()
+    assert wait_until(lambda: bool(begun), LIMIT)
+    assert not _is_at_rest(service)
+
+    def let_it_end() -> None:
+        nonlocal held
+        held = False
+        assert wait_until(lambda: _is_at_rest(service), LIMIT)
+
+    service.cloud.while_looking = let_it_end
+    service.engine.reconciler.reconcile()
+    assert _is_at_rest(service)
+    assert (_told(service, "lease.healed"), _view(service, lease_id)["degraded"]) == ([], True)
+    service.cloud.while_looking = None
+    service.engine.reconciler.reconcile()
+    assert len(_told(service, "lease.degraded")) == 1
+
+
 def test_a_lost_server_group_is_made_anew(make_service: MakeService) -> None:
     service = make_service()
     reservation = {**lease_document("", "immediate", 2)["reservations"][0], "affinity": False}

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 
+from lease_scheduler.cloud.driver import Removal
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.series import SeriesKeeper
@@ -114,12 +115,12 @@ def test_a_series_between_two_of_its_leases_is_a_reason_to_refuse(make_service: 
 
 def test_whoever_is_killed_in_the_middle_goes_on(make_service: MakeService) -> None:
     """Wherever that was: the next engine knows what is left."""
-    first = make_service()
+    first = make_service(before_step=lambda order, step: isinstance(order, Removal))
     lease_id = first.ask("immediate", 2, 30 * HOUR)
     address = _with_address(first)
     assert wait_until(first.is_in(lease_id, "active"), LIMIT)
     assert wait_until(first.is_in(address, "active"), LIMIT)
-    # Its leases end, and nothing else has happened yet.
+    # Its leases end, and nothing of them is removed yet.
     assert not _uninstall(first).go_on({}, end_leases=True)["is_over"]
     first.engine.close()
     second = make_service()
