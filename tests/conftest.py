@@ -6,6 +6,7 @@ import gc
 import os
 import tarfile
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,25 @@ pytest_plugins = ["tests.servers.fixtures"]
 settings.register_profile("repeatable", derandomize=True, database=None, deadline=None, max_examples=100)
 settings.register_profile("hunt", deadline=None, max_examples=5_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread the tests that run inside Nova, which compute for minutes, among tests that mostly wait.
+
+    They go between modules, because a module that is interrupted starts its servers twice.
+    """
+    in_nova = [item for item in items if item.name.startswith("test_on_nova[")]
+    others = [item for item in items if not item.name.startswith("test_on_nova[")]
+    spread: list[pytest.Item] = []
+    passed = 0
+    for _, module in groupby(others, lambda item: item.path):
+        while in_nova and passed * (len(items) - len(others)) >= (len(spread) - passed) * len(others):
+            spread.append(in_nova.pop(0))
+        tests = list(module)
+        spread += tests
+        passed += len(tests)
+    items[:] = spread + in_nova
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
