@@ -1,0 +1,317 @@
+"""What the reservation service has, as resources of openstacksdk. ``doc/source/api`` explains their attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from openstack import exceptions, resource
+from openstack.resource import Body
+
+#: The newest microversion that these classes know. Older services are asked for the newest that they have.
+MAXIMUM_MICROVERSION = "1.20"
+
+
+class _Resource(resource.Resource):
+    _max_microversion = MAXIMUM_MICROVERSION
+
+    created_at = Body("created_at")
+    updated_at = Body("updated_at")
+
+    def _prepare_request(self, *arguments: Any, **keywords: Any) -> Any:
+        """Build a request whose body is not wrapped in the key of the resource; answers are."""
+        return super()._prepare_request(*arguments, **{**keywords, "prepend_key": False})
+
+    def _translate_response(self, response: Any, *arguments: Any, **keywords: Any) -> None:
+        """Take over what an answer has.
+
+        :raises openstack.exceptions.HttpException: the service refused the request
+        """
+        _raise_refusal(response)
+        super()._translate_response(response, *arguments, **keywords)
+
+
+def _raise_refusal(response: Any) -> None:
+    """Raise the exception for an answer that is an error, with the message of the service.
+
+    openstacksdk does not look where Blazar has it.
+    """
+    try:
+        message = response.json()["error_message"]
+    except (ValueError, KeyError, TypeError):
+        message = None
+    exceptions.raise_from_response(response, error_message=message)
+
+
+class Lease(_Resource):
+    """A lease. Dates are texts in ISO 8601, durations are seconds."""
+
+    resource_key = "lease"
+    resources_key = "leases"
+    base_path = "/leases"
+    allow_create = allow_fetch = allow_commit = allow_delete = allow_list = True
+
+    _query_mapping = resource.QueryParameters(
+        *("name", "status", "state", "kind", "project_id", "all_projects", "deleted", "series_id", "number", "live"),
+        *("sort_key", "sort_dir"),
+    )
+
+    project_id = Body("project_id")
+    user_id = Body("user_id")
+    trust_id = Body("trust_id")
+    series_id = Body("series_id")
+    negotiation_id = Body("negotiation_id")
+    number = Body("number", type=int)
+    origin = Body("origin")
+    description = Body("description")
+    extras = Body("extras", type=dict)
+    #: reservation, immediate, deadline or best-effort
+    kind = Body("kind")
+    #: Blazar's status, such as PENDING or ACTIVE
+    status = Body("status")
+    state = Body("state")
+    #: Why it is in this state
+    reason = Body("reason")
+    start_date = Body("start_date")
+    end_date = Body("end_date")
+    before_end_date = Body("before_end_date")
+    #: s as a number, or a text such as 2h30m in a request
+    duration = Body("duration")
+    deadline = Body("deadline")
+    earliest_start = Body("earliest_start")
+    submitted_at = Body("submitted_at")
+    started_at = Body("started_at")
+    ended_at = Body("ended_at")
+    #: s that it has run so far
+    accumulated = Body("accumulated", type=int)
+    is_preemptible = Body("preemptible", type=bool)
+    preemption_mode = Body("preemption_mode")
+    is_degraded = Body("degraded", type=bool)
+    is_maintenance = Body("maintenance", type=bool)
+    on_end = Body("on_end")
+    #: Short form of reservations in a request: count, vcpus, memory_mb and more
+    nodes = Body("nodes", type=list, list_type=dict)
+    reservations = Body("reservations", type=list, list_type=dict)
+    servers = Body("servers", type=list, list_type=dict)
+    events = Body("events", type=list, list_type=dict)
+    holdings = Body("holdings", type=list, list_type=dict)
+    price = Body("price")
+    max_price = Body("max_price")
+    #: Until when a held lease can be accepted
+    expires_at = Body("expires_at")
+    penalties = Body("penalties")
+    breaches = Body("breaches", type=list, list_type=dict)
+    #: A change that sends it is refused if the lease has changed since
+    version = Body("version", type=int)
+
+    def act(self, session: Any, action: str, **terms: Any) -> Lease:
+        """Perform an action, and take over what the lease is afterwards.
+
+        :param action: extend, shrink, move, end, cancel, accept, reject or counter
+        :param terms: arguments of the action
+        :raises openstack.exceptions.HttpException: the service refuses it
+        """
+        self._translate_response(self._ask(session, "POST", "action", {action: terms}))
+        return self
+
+    def fetch_quote(self, session: Any, **change: Any) -> ChangeQuote:
+        """Ask what a change would come to.
+
+        :param change: one of change, extend, shrink, with its arguments
+        """
+        found = ChangeQuote()
+        found._translate_response(self._ask(session, "POST", "quote", change))
+        return found
+
+    def fetch_history(self, session: Any) -> list[dict[str, str]]:
+        """Return the transitions, oldest first: dictionaries with time, from, to and reason."""
+        return list(self._ask(session, "GET", "history").json()["history"])
+
+    def fetch_hosts(self, session: Any) -> list[dict[str, str]]:
+        """Return where it runs: dictionaries with hypervisor_hostname and reservation_id."""
+        return list(self._ask(session, "GET", "hosts").json()["hosts"])
+
+    def _ask(self, session: Any, method: str, part: str, body: dict[str, Any] | None = None) -> Any:
+        version = self._get_microversion(session)
+        path = f"{self.base_path}/{quote(self.id, safe='')}/{part}"
+        answer = session.request(path, method, json=body, microversion=version)
+        _raise_refusal(answer)
+        return answer
+
+
+class Quote(_Resource):
+    """What a lease would come to. With ``hold=True`` it is kept until it is accepted, rejected or expired."""
+
+    resource_key = "quote"
+    base_path = "/quotes"
+    allow_create = True
+    #: The terms in the request are those of leases.
+    _allow_unknown_attrs_in_body = True
+
+    is_granted = Body("granted", type=bool)
+    reason = Body("reason")
+    start = Body("start")
+    end = Body("end")
+    hosts = Body("hosts", type=list)
+    preempts = Body("preempts", type=list)
+    #: Number of leases that it would preempt, of all projects
+    preempted = Body("preempted", type=int)
+    preempted_kinds = Body("preempted_kinds", type=list)
+    alternatives = Body("alternatives", type=list, list_type=dict)
+    queue_position = Body("queue_position", type=int)
+    price = Body("price")
+    lease_id = Body("lease_id")
+    expires_at = Body("expires_at")
+    negotiation_id = Body("negotiation_id")
+    counter_offers = Body("counter_offers", type=list, list_type=dict)
+
+
+class ChangeQuote(_Resource):
+    """What a change of a lease would come to."""
+
+    resource_key = "quote"
+
+    is_granted = Body("granted", type=bool)
+    reason = Body("reason")
+    start = Body("start")
+    end = Body("end")
+    preempted = Body("preempted", type=int)
+    preempted_kinds = Body("preempted_kinds", type=list)
+    alternatives = Body("alternatives", type=list, list_type=dict)
+    price = Body("price")
+    present_price = Body("present_price")
+
+
+class Series(_Resource):
+    """Leases that repeat by an iCalendar rule."""
+
+    resource_key = "series"
+    resources_key = "series"
+    base_path = "/series"
+    allow_create = allow_fetch = allow_delete = allow_list = True
+
+    project_id = Body("project_id")
+    user_id = Body("user_id")
+    rule = Body("rule")
+    #: Terms of the first lease, in a request
+    lease = Body("lease", type=dict)
+    #: Ids of its leases
+    leases = Body("leases", type=list)
+    #: Occurrences that were refused, after creation: dictionaries with start and message
+    refused = Body("refused", type=list, list_type=dict)
+
+
+class Subscription(_Resource):
+    """A subscription to notifications about leases."""
+
+    resource_key = "subscription"
+    resources_key = "subscriptions"
+    base_path = "/subscriptions"
+    allow_create = allow_fetch = allow_commit = allow_delete = allow_list = True
+
+    _query_mapping = resource.QueryParameters("all_projects", "project_id", include_pagination_defaults=False)
+
+    project_id = Body("project_id")
+    user_id = Body("user_id")
+    #: webhook or mail
+    driver = Body("driver")
+    target = Body("target")
+    event_types = Body("event_types", type=list)
+    lease_id = Body("lease_id")
+    #: Key of the signatures; only the answer to the creation has it
+    secret = Body("secret")
+    waiting = Body("waiting", type=int)
+    failed_attempts = Body("failed_attempts", type=int)
+    next_attempt_at = Body("next_attempt_at")
+    delivered_at = Body("delivered_at")
+    last_error = Body("last_error")
+
+
+class Host(_Resource):
+    """A host of the pool. Its capabilities are attributes too: ``host["gpu"]``."""
+
+    resource_key = "host"
+    resources_key = "hosts"
+    base_path = "/os-hosts"
+    allow_create = allow_fetch = allow_commit = allow_delete = allow_list = True
+    _allow_unknown_attrs_in_body = True
+
+    hypervisor_hostname = Body("hypervisor_hostname")
+    hypervisor_type = Body("hypervisor_type")
+    hypervisor_version = Body("hypervisor_version", type=int)
+    service_name = Body("service_name")
+    availability_zone = Body("availability_zone")
+    vcpus = Body("vcpus", type=int)
+    memory_mb = Body("memory_mb", type=int)
+    local_gb = Body("local_gb", type=int)
+    cpu_info = Body("cpu_info")
+    #: Blazar's, always None
+    status = Body("status")
+    trust_id = Body("trust_id")
+    is_reservable = Body("reservable", type=bool)
+
+
+class FloatingIP(_Resource):
+    """A floating IP address of the pool."""
+
+    resource_key = "floatingip"
+    resources_key = "floatingips"
+    base_path = "/floatingips"
+    allow_create = allow_fetch = allow_delete = allow_list = True
+
+    floating_network_id = Body("floating_network_id")
+    subnet_id = Body("subnet_id")
+    floating_ip_address = Body("floating_ip_address")
+    is_reservable = Body("reservable", type=bool)
+
+
+class Maintenance(Lease):
+    """A time during which hosts are kept free of leases. It is a lease of the pool's administrator."""
+
+    resource_key = "maintenance"
+    resources_key = "maintenances"
+    base_path = "/maintenances"
+    allow_fetch = allow_commit = allow_delete = False
+
+    _query_mapping = resource.QueryParameters(include_pagination_defaults=False)
+
+    #: Names or ids of hosts, in a request
+    hosts = Body("hosts", type=list)
+
+
+class Availability(_Resource):
+    """When nodes are free."""
+
+    resource_key = "availability"
+    base_path = "/availability"
+    allow_fetch = True
+
+    _query_mapping = resource.QueryParameters(
+        *("start", "end", "duration", "count", "vcpus", "memory_mb", "disk_gb", "resources", "traits", "properties"),
+        *("exclusive", "per_host"),
+        include_pagination_defaults=False,
+    )
+
+    windows = Body("windows", type=list, list_type=dict)
+    earliest = Body("earliest")
+    #: The same without preemption
+    free = Body("free", type=dict)
+
+
+class Usage(_Resource):
+    """What projects occupied in a period."""
+
+    base_path = "/usage"
+    allow_fetch = True
+
+    _query_mapping = resource.QueryParameters(
+        *("project_id", "all_projects", "start", "end", "interval"), include_pagination_defaults=False
+    )
+
+    start = Body("start")
+    end = Body("end")
+    #: A dictionary for each project
+    usage = Body("usage", type=list, list_type=dict)
+    #: s, if steps were asked for
+    interval = Body("interval", type=int)
+    history = Body("history", type=list, list_type=dict)
