@@ -28,25 +28,21 @@ pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 _NODES = [{"count": 1, "resources": {"VCPU": 1, "MEMORY_MB": 512}}]
 
 
-@pytest.fixture(params=["profile", "program"])
-def reservation(
-    request: pytest.FixtureRequest, reservation_service: ReservationService, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[proxy.Proxy]:
-    endpoint = f"{reservation_service.url}/v1"
-    hook: dict[str, Any] = {"vendor_hook": "lease_scheduler.sdk:add_to"} if request.param == "profile" else {}
+def _connect(service: ReservationService) -> Any:
+    endpoint = f"{service.url}/v1"
+    login: dict[str, Any] = {"auth_type": "admin_token", "auth": {"endpoint": endpoint, "token": TOKEN}}
+    return openstack.connect(
+        load_yaml_config=False, load_envvars=False, reservation_endpoint_override=endpoint, **login
+    )
+
+
+@pytest.fixture
+def reservation(reservation_service: ReservationService) -> Iterator[proxy.Proxy]:
     # openstacksdk puts services into the class: other tests need the one that it had.
     class_: Any = openstack.connection.Connection
     before = class_.reservation
-    connection: Any = openstack.connect(
-        load_yaml_config=False,
-        load_envvars=False,
-        auth_type="admin_token",
-        auth={"endpoint": endpoint, "token": TOKEN},
-        reservation_endpoint_override=endpoint,
-        **hook,
-    )
-    if not hook:
-        add_to(connection)
+    connection = _connect(reservation_service)
+    add_to(connection)
     for number in (1, 2):
         connection.reservation.create_host(f"compute-{number}")
     yield connection.reservation
