@@ -83,7 +83,7 @@ class ServerPreemption:
 
     # -- out of the way --------------------------------------------------------------------------------------
 
-    def put_away(self, servers: Iterable[Any], mode: PreemptionMode, late: int) -> bool:
+    def put_away(self, servers: Collection[Any], mode: PreemptionMode, late: int) -> bool:
         """Put servers away. Return whether all of them are.
 
         :param mode: how; servers are shelved if the mode is neither stop nor suspend
@@ -92,7 +92,11 @@ class ServerPreemption:
         """
         # A list, so that each server is handled, also after one that is not away yet.
         are_away = [self._is_away(server, mode, late) for server in servers]
-        return all(are_away)
+        is_over = all(are_away)
+        if is_over:
+            # They may have come from a failed attempt to bring them back. The next one begins anew.
+            self._forget_attempts(servers)
+        return is_over
 
     def _is_away(self, server: Any, mode: PreemptionMode, late: int) -> bool:
         if of.is_busy(server):
@@ -291,11 +295,15 @@ class ServerPreemption:
             if of.service(self._nova.servers.get(server.id)) == of.service(server):
                 raise
 
-    def forget(self, servers: Iterable[Any]) -> None:
+    def forget(self, servers: Collection[Any]) -> None:
         """Forget operations on servers, so that they do not count for the throttle any more."""
         for server in servers:
             self._throttle.end(server.id)
-            with self._lock:
+        self._forget_attempts(servers)
+
+    def _forget_attempts(self, servers: Collection[Any]) -> None:
+        with self._lock:
+            for server in servers:
                 self._attempts.pop(server.id, None)
 
     # -- helpers ---------------------------------------------------------------------------------------------

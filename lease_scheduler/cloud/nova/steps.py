@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from lease_scheduler.cloud.driver import AnyOrder, HostsOccupiedError, Order, Removal, WaitingClock
@@ -210,7 +210,7 @@ class OperationSteps:
     def _hold(self, order: Order) -> bool:
         return self._holding.hold(order, self._clock.now() - order.operation.begun)
 
-    def _shelve(self, servers: Iterable[Any], late: int) -> bool:
+    def _shelve(self, servers: Collection[Any], late: int) -> bool:
         return self._preemption.put_away(servers, PreemptionMode.SHELVE, late)
 
     def _leave(self, order: AnyOrder) -> bool:

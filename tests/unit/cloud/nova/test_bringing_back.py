@@ -1,0 +1,83 @@
+"""Servers that are put away and come back, and those that do not."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+
+from lease_scheduler.cloud.driver import StepFailedError
+from lease_scheduler.cloud.nova.preemption import ServerPreemption
+from lease_scheduler.cloud.nova.room import RoomOptions
+from lease_scheduler.cloud.nova.throttle import Throttle
+from lease_scheduler.model.lease import PreemptionMode
+from tests.servers.base import wait_until
+from tests.unit.cloud.nova import fakes
+
+
+class FakeNova:
+    """Servers that Nova unshelves, but for those whose command it has lost.
+
+    :ivar lost: id of the server whose command is lost
+    """
+
+    def __init__(self) -> None:
+        self.lost: str | None = "a"
+        self.found = [self._shelved("a"), self._shelved("b")]
+        self.servers = Mock(unshelve=self._unshelve, shelve=self._shelve)
+
+    def _shelved(self, server_id: str) -> Any:
+        return fakes.server(server_id, None, status="SHELVED_OFFLOADED")
+
+    def _unshelve(self, server: Any) -> None:
+        place = [each.id for each in self.found].index(server.id)
+        if server.id != self.lost:
+            self.found[place] = fakes.server(server.id, "host1")
+
+    def _shelve(self, server: Any) -> None:
+        self.found[[each.id for each in self.found].index(server.id)] = self._shelved(server.id)
+
+
+def _preemption(nova: FakeNova) -> ServerPreemption:
+    nothing: Any = SimpleNamespace()
+    throttle = Throttle(per_host=9, in_all=9)
+    return ServerPreemption(nova, nothing, nothing, nothing, throttle, nothing, nothing, RoomOptions())
+
+
+def _until_it_fails(preemption: ServerPreemption, nova: FakeNova) -> str:
+    try:
+        for _ in range(9):
+            preemption.bring_back(nova.found, {})
+    except StepFailedError as error:
+        return str(error)
+    pytest.fail("it goes on for ever")
+
+
+def _put_away(preemption: ServerPreemption, nova: FakeNova) -> None:
+    assert wait_until(lambda: preemption.put_away(nova.found, PreemptionMode.SHELVE, -1), 5.0)
+
+
+def test_a_server_does_not_pay_for_the_failures_of_another_one() -> None:
+    """Its attempts count for one operation: those of earlier ones, which failed for other reasons, do not."""
+    nova = FakeNova()
+    preemption = _preemption(nova)
+    for _ in range(5):
+        assert "server a finds no host" in _until_it_fails(preemption, nova)
+        _put_away(preemption, nova)
+    nova.lost = None
+    assert not preemption.bring_back(nova.found, {})
+    assert preemption.bring_back(nova.found, {})
+
+
+def test_every_operation_makes_all_its_attempts() -> None:
+    nova = FakeNova()
+    preemption = _preemption(nova)
+    # It was told to come back twice when the operation was cancelled.
+    for _ in range(2):
+        assert not preemption.bring_back(nova.found, {})
+    _put_away(preemption, nova)
+    for _ in range(3):
+        assert not preemption.bring_back(nova.found, {})
+    assert "server a finds no host" in _until_it_fails(preemption, nova)
