@@ -9,7 +9,7 @@ from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.microversions import V1_2, Version
 from lease_scheduler.model.durations import exactly
 from lease_scheduler.model.lease import UNLIMITED
-from lease_scheduler.records.dates import LAST, blazar_date, utc
+from lease_scheduler.records.dates import LAST, blazar_date, date_and_time
 
 #: Date format of Blazar's clients.
 BLAZAR_FORMAT = "%Y-%m-%d %H:%M"
@@ -80,9 +80,9 @@ def lease_date(instant: int | None) -> str | None:
 
 def row_date(instant: int | None) -> str | None:
     """Return a time of creation or change in Blazar's format."""
-    return None if instant is None else utc(instant).strftime("%Y-%m-%d %H:%M:%S")
+    return None if instant is None else date_and_time(instant).replace("T", " ")
 
 
 def iso_date(instant: int | None) -> str | None:
     """Return an ISO 8601 date, for fields that Blazar does not have, or None beyond the last date of the format."""
-    return None if instant is None or instant > LAST else utc(instant).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return None if instant is None or instant > LAST else f"{date_and_time(instant)}Z"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import microversion_parse
 from microversion_parse import Version
 from werkzeug.datastructures import Headers
@@ -46,7 +48,12 @@ V1_10, V1_11, V1_12, V1_13, V1_14, V1_15, V1_16, V1_17, V1_18, V1_19, V1_20 = VE
 
 def reaches(version: Version, since: str | None) -> bool:
     """Return whether a microversion has what another one added; False if that is None."""
-    return since is not None and version >= microversion_parse.parse_version_string(since)
+    return since is not None and version >= _parsed(since)
+
+
+@cache
+def _parsed(text: str) -> Version:
+    return microversion_parse.parse_version_string(text)
 
 
 def header(version: Version) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 #: The last instant whose year has four digits.
 LAST = 253_402_300_799
@@ -13,6 +14,12 @@ def utc(instant: int) -> datetime:
     return datetime.fromtimestamp(min(instant, LAST), UTC)
 
 
+@lru_cache(maxsize=16_384)
+def date_and_time(instant: int) -> str:
+    """Return the date of an instant in UTC like 2030-01-31T12:00:00. Lists have the same instants again and again."""
+    return utc(instant).isoformat(timespec="seconds").removesuffix("+00:00")
+
+
 def blazar_date(instant: int) -> str:
     """Return the date of an instant in UTC, in the format that Blazar's clients parse."""
-    return utc(instant).strftime("%Y-%m-%dT%H:%M:%S.000000")
+    return f"{date_and_time(instant)}.000000"
