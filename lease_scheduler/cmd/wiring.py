@@ -306,7 +306,7 @@ class EngineService:
 
     def _start(self, engine: SiteEngine, enforcement: Enforcement, senders: list[Sender]) -> Leader:
         plan = engine.plan
-        leases, quotes, pool = Leases(plan, enforcement), Quotes(plan), PoolKeeper(engine)
+        leases, quotes, pool = Leases(plan, enforcement), Quotes(plan, enforcement), PoolKeeper(engine)
         if self._conf.engine.discover_hosts:
             engine.reconciler.discover = pool.discover
         engine.start(SiteObserver(engine, pool))

@@ -90,6 +90,10 @@ LEASES = Table(
     Column("before_end_done", Boolean, nullable=False),
     # Start of which the project was reminded.
     Column("reminded_start", BigInteger),
+    # Extensions: how many, their seconds together, and the longest duration that the lease has had.
+    Column("extension_count", Integer),
+    Column("extended_by", BigInteger),
+    Column("longest_duration", BigInteger),
     Column("accumulated", BigInteger, nullable=False),
     Column("started", BigInteger),
     Column("ended", BigInteger),
