@@ -9,6 +9,7 @@ from typing import Any
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.driver import AnyOrder, Removal
+from lease_scheduler.cloud.meters.base import Meter
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.policy.base import PolicyOptions
@@ -75,9 +76,10 @@ class Service:
         refund_share: float = 1.0,
         boot_time: int = 0,
         filters: Sequence[UsageFilter] = (),
+        meter: Meter | None = None,
         **options: Any,
     ) -> None:
-        self._filters = filters
+        self._filters, self._meter = filters, meter
         self._options, self._refund_share = options, refund_share
         self._penalty = load_policy("penalty", penalty, PolicyOptions(policies))
         self._database = open_database(f"sqlite:///{folder}/service.sqlite")
@@ -111,7 +113,7 @@ class Service:
             lambda: None,
             self.metrics,
         )
-        self.engine = SiteEngine(self.site)
+        self.engine = SiteEngine(self.site, self._meter)
         self.metrics.bind(self.site.look, store.count_messages())
         self.engine.start()
         enforcement = Enforcement(self._filters)
