@@ -177,6 +177,19 @@ def test_no_extension_was_counted_before(database_url: str) -> None:
     assert _one_lease_of(database_url, "0012", "extension_count").extensions == Extensions()
 
 
+def test_no_lease_was_idle_before_it_was_measured(database_url: str) -> None:
+    """From revision 0013; the table goes with its leases."""
+    engine = open_database(database_url)
+    migrate.upgrade(engine, "0013")
+    assert "idleness" not in inspect(engine).get_table_names()
+    migrate.upgrade(engine)
+    assert migrate.differences(engine) == []
+    store = SqlStore(engine)
+    store.take_over("engine", 1)
+    assert store.load().idleness == {}
+    engine.dispose()
+
+
 _NODES = {"count": 1, "resources": {"VCPU": 1}, "traits": [], "hosts": None, "per_host": None}
 
 

@@ -13,6 +13,7 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.records.extensions import Extensions
 from lease_scheduler.records.history import Transition, UsageRecord
+from lease_scheduler.records.idleness import Idleness
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.messages import Message
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
@@ -111,4 +112,5 @@ def changes_of(lease_value: Lease, document_value: LeaseDocument, instant: int =
         "other": SubscriptionRecord("other", "project", "user", "webhook", "https://a/", 3),
     }
     changes.private_properties = {("physical:host", "rack"): True}
+    changes.idleness = {lease_value.lease_id: Idleness(11, 5, 18, 17, 4)}
     return changes
