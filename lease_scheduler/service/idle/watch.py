@@ -148,10 +148,13 @@ class IdleWatch:
     def _apply(self, verdicts: Mapping[str, Verdict], options: IdleOptions) -> None:
         """Write what follows; within a transaction."""
         for lease_id, each in verdicts.items():
-            self._site.put_idleness(lease_id, each.idleness)
-            # What was due at the beginning of the transaction may have ended the lease, or suspended it.
             lease = self._site.work.leases.get(lease_id)
-            if lease is None or lease.state is not LeaseState.ACTIVE:
+            # What was due at the beginning of the transaction may have ended the lease, or suspended it. Then its
+            # project is not told, and it must not be written that it was.
+            is_active = lease is not None and lease.state is LeaseState.ACTIVE
+            if is_active or each.idleness is None:
+                self._site.put_idleness(lease_id, each.idleness)
+            if lease is None or not is_active:
                 continue
             if each.is_used_again:
                 self._site.work.note(lease, "its servers are used again")

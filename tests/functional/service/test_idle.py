@@ -265,6 +265,20 @@ def test_a_lease_that_ends_or_is_suspended_during_a_measurement_is_left_alone(ma
     assert "ended as idle" not in str(site.history(lease_id))
 
 
+def test_a_lease_that_makes_room_when_its_project_would_be_told_counts_as_untold(make: Make) -> None:
+    site = make()
+    lease_id = site.lease("best-effort", 2)
+    site.pass_by(4 * HOUR)
+    now = site.service.clock.now()
+    document = lease_document("r", "reservation", 2, start=now + HOUR, end=now + 2 * HOUR, project_id="other")
+    site.service.leases.create({}, document)
+    site.meter.meanwhile = lambda: site.service.clock.jump(HOUR)
+    site.steady += _INTERVAL
+    site.watch.measure()
+    assert site.told() == []
+    assert site.service.site.idleness[lease_id].told_at is None
+
+
 def test_a_lease_that_just_started_is_not_idle(make: Make) -> None:
     site = make(replace(_RULES, settling_time=HOUR))
     lease_id = site.lease()
