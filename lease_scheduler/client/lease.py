@@ -80,6 +80,7 @@ class ShowLease(ShowCommand):
         parser.add_argument("--deleted", action="store_true", help="Show it even if it is deleted (by ID only)")
         parser.add_argument("--price", action="store_true", help="Also show its price, and how long it is held")
         parser.add_argument("--breaches", action="store_true", help="Also show the terms that were not kept")
+        parser.add_argument("--idle", action="store_true", help="Also show since when its servers use nothing")
         parser.add_argument("--all", action="store_true", help="Show everything that the newest microversion has")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
@@ -89,6 +90,8 @@ class ShowLease(ShowCommand):
             version = terms.PRICES
         if parsed.breaches:
             version = terms.NEGOTIATION
+        if parsed.idle:
+            version = terms.IDLE
         if parsed.all:
             version = "latest"
         return client.one("GET", path, version, "lease", query=query)

@@ -15,6 +15,9 @@ PRICES = "1.12"
 #: Microversion of counter-offers, prices of changes, and penalties.
 NEGOTIATION = "1.15"
 
+#: Microversion of leases that show since when they are idle.
+IDLE = "1.21"
+
 #: Microversion of availability with and without preemption.
 PREEMPTION_ADVICE = "1.17"
 #: Microversion of ids that clients choose.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Protocol
 
 from lease_scheduler.cloud.differences import Difference, Presence
@@ -227,6 +228,35 @@ class DriverEvent:
     reason: str = ""
 
 
+@dataclass(frozen=True)
+class LeaseOnHosts:
+    """A running lease whose servers are to be found.
+
+    :ivar hosts: names of the compute hosts that it has for itself
+    """
+
+    lease_id: str
+    project_id: str
+    hosts: frozenset[str] = frozenset()
+
+
+class Power(Enum):
+    """Whether a server can use anything: it runs, it was stopped by its users, or neither is certain."""
+
+    ON = "on"
+    OFF = "off"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class LeaseServer:
+    """A server of a lease."""
+
+    server_id: str
+    power: Power
+    vcpus: int = 1
+
+
 class Driver(Protocol):
     """A cloud. Every call may be repeated, also from another process, and finds by name what an earlier one made."""
 
@@ -344,6 +374,17 @@ class Driver(Protocol):
         """Return reservation -> id of the host aggregate that its instances are in, for those that have one.
 
         :param reservations: ids of instance reservations, all of this lease
+        """
+        ...
+
+    def servers_of(self, leases: Collection[LeaseOnHosts]) -> Mapping[str, Sequence[LeaseServer]]:
+        """Return lease -> its servers, for meters; leases without servers may be left out."""
+        ...
+
+    def cpu_time(self, server_id: str) -> float | None:
+        """Return the CPU seconds that a running server has used since it was started, or None if the cloud cannot tell.
+
+        :raises Exception: the cloud does not answer
         """
         ...
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from random import Random
 from threading import Lock
@@ -29,7 +29,10 @@ from lease_scheduler.cloud.driver import (
     ImageFacts,
     ImageOrder,
     ImageProgress,
+    LeaseOnHosts,
+    LeaseServer,
     Order,
+    Power,
     Removal,
     StepFailedError,
     WaitingClock,
@@ -100,6 +103,8 @@ class SimulatedCloud:
         #: Starts of leases that were announced last.
         self.announced: dict[str, int] = {}
         self.ends: dict[str, int | None] = {}
+        #: Leases whose servers use no CPU time; all others use all that they have.
+        self.idle: set[str] = set()
         self._watcher: Worker | None = None
         self._told: list[DriverEvent] = []
         self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
@@ -329,6 +334,17 @@ class SimulatedCloud:
             hosts.setdefault(lease_id, set()).add(host)
         servers = dict(leases)
         return [Footprint(lease_id, servers.get(lease_id, "none"), frozenset(of)) for lease_id, of in hosts.items()]
+
+    def servers_of(self, leases: Collection[LeaseOnHosts]) -> Mapping[str, Sequence[LeaseServer]]:
+        """See ``Driver.servers_of``. A lease has one server, with the id of the lease."""
+        states = {each.lease_id: each.servers for each in self.footprints()}
+        powers = {"active": Power.ON, "saved": Power.UNKNOWN}
+        found = {each.lease_id: powers.get(states.get(each.lease_id, "none")) for each in leases}
+        return {key: [LeaseServer(key, power)] for key, power in found.items() if power is not None}
+
+    def cpu_time(self, server_id: str) -> float:
+        """See ``Driver.cpu_time``."""
+        return 0.0 if server_id in self.idle else float(self._now())
 
     def differences(
         self, expectations: Collection[Expectation], live: Mapping[str, int], pool: Collection[str]

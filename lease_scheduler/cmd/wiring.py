@@ -21,6 +21,7 @@ from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.enforcement import filters
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
+from lease_scheduler.cmd.meters import meter
 from lease_scheduler.cmd.options.service import service_options
 from lease_scheduler.cmd.options.subscriptions import delivery_options, notification_drivers
 from lease_scheduler.cmd.policies import Policies
@@ -187,6 +188,7 @@ class EngineService:
         self._policies = Policies(conf)
         self._make_planner = make_planner(conf, self._policies)
         self._filters = filters(conf)
+        self._meter = meter(conf, self.driver)
         self._notification_drivers = notification_drivers(conf)
         self._enforcement: Enforcement | None = None
         self._changing = Lock()
@@ -302,11 +304,12 @@ class EngineService:
             self._make_planner, self._policies.admission, self._policies.make_pricing, self._policies.penalty
         )
         options = service_options(self._conf)
-        return SiteEngine(SitePlan(store, self.driver, self.clock, policies, options, on_broken, self._metrics))
+        plan = SitePlan(store, self.driver, self.clock, policies, options, on_broken, self._metrics)
+        return SiteEngine(plan, self._meter)
 
     def _start(self, engine: SiteEngine, enforcement: Enforcement, senders: list[Sender]) -> Leader:
         plan = engine.plan
-        leases, quotes, pool = Leases(plan, enforcement), Quotes(plan), PoolKeeper(engine)
+        leases, quotes, pool = Leases(plan, enforcement), Quotes(plan, enforcement), PoolKeeper(engine)
         if self._conf.engine.discover_hosts:
             engine.reconciler.discover = pool.discover
         engine.start(SiteObserver(engine, pool))

@@ -17,6 +17,21 @@ def _limit(name: str, what: str) -> cfg.Opt:
     )
 
 
+def _extension(name: str, least: int, what: str) -> cfg.Opt:
+    """Return a limit of extensions.
+
+    :param least: smallest value that limits anything
+    """
+    return cfg.IntOpt(
+        f"extension_{name}",
+        default=-1,
+        min=-1,
+        max=2**31 - 1,
+        mutable=True,
+        help=f"ExtensionFilter: {what}, at least {least}; -1 for no limit.",
+    )
+
+
 def _bound(name: str, default: int, what: str) -> cfg.Opt:
     return cfg.IntOpt(name, default=default, min=-1, max=2**31 - 1, mutable=True, help=f"{what}; -1 for no bound.")
 
@@ -54,7 +69,7 @@ OPTIONS: list[cfg.Opt] = [
         "enabled_filters",
         default=[],
         help="Filters that are called, in this order, before a lease is made or changed: names of entry points in the "
-        "namespace lease_scheduler.usage_filter, such as MaxLeaseDurationFilter, QuotaFilter and "
+        "namespace lease_scheduler.usage_filter, such as MaxLeaseDurationFilter, ExtensionFilter, QuotaFilter and "
         "ExternalServiceFilter.",
     ),
     cfg.IntOpt(
@@ -69,6 +84,39 @@ OPTIONS: list[cfg.Opt] = [
         default=[],
         mutable=True,
         help="MaxLeaseDurationFilter: ids of projects to which max_lease_duration does not apply.",
+    ),
+    _extension("max_count", 0, "maximum number of extensions of a lease"),
+    _extension("max_time", 1, "maximum number of seconds that one extension may add"),
+    _extension("max_total_time", 0, "maximum number of seconds that all extensions of a lease may add together"),
+    _extension(
+        "window",
+        1,
+        "number of seconds before the end of a lease from which on it may be extended. If the lease was shortened, its "
+        "latest earlier end counts",
+    ),
+    cfg.StrOpt(
+        "extension_refused_for",
+        default="nobody",
+        mutable=True,
+        choices=[
+            ("nobody", "extensions are planned like any other request"),
+            ("delayed", "an extension is refused if leases of other projects would lose planned time by it"),
+            ("waiting", "an extension is also refused while leases of other projects wait for hosts"),
+        ],
+        help="ExtensionFilter: for which other leases an extension is refused.",
+    ),
+    cfg.ListOpt(
+        "extension_exempt_project_ids",
+        default=[],
+        mutable=True,
+        help="ExtensionFilter: ids of projects whose leases may be extended without limit.",
+    ),
+    cfg.ListOpt(
+        "extension_exempt_roles",
+        default=["admin"],
+        mutable=True,
+        help="ExtensionFilter: users with one of these roles may extend leases without limit. Their extensions count "
+        "like any other.",
     ),
     cfg.StrOpt(
         "limits_source",

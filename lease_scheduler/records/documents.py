@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lease_scheduler.model.attributes import Choice, Flag, Text, attribute
+from lease_scheduler.records.extensions import Extensions
 
 #: Values of ``before_end`` of a reservation of hosts: make images of its servers, or do what the operator has set.
 _SNAPSHOT, _DEFAULT = "snapshot", "default"
@@ -42,6 +43,7 @@ class LeaseDocument:
     :ivar request_digest: digest of the request if its client chose the id of the lease, to recognize a repetition of
         the request; None otherwise
     :ivar reminded_start: start of which the project was reminded, or None
+    :ivar extensions: how often and by how much the lease was extended since it was made or accepted
     """
 
     lease_id: str
@@ -72,6 +74,7 @@ class LeaseDocument:
     series_id: str | None = field(default=None, metadata=attribute(Text(36), shown="1.9", is_filtered=True))
     degraded: bool = field(default=False, metadata=attribute(Flag(), shown="1.0", is_computed=True, is_notified=True))
     reservations: tuple[ReservationRecord, ...] = ()
+    extensions: Extensions = field(default_factory=Extensions)
     updated_at: int | None = None
     deleted_at: int | None = None
 

@@ -27,6 +27,7 @@ EVENT_TYPES = (
     "lease.event.before_end_lease.stop",
     "lease.event.end_lease",
     "lease.event.preemption_warning",
+    "lease.event.idle",
     "lease.event.trust_missing",
     "lease.degraded",
     "lease.healed",

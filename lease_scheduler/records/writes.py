@@ -11,6 +11,7 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.history import BreachRecord, RevenueRecord, Transition, UsageRecord
+from lease_scheduler.records.idleness import Idleness
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.messages import Message
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
@@ -38,6 +39,7 @@ class StoreChanges:
     :ivar deleted: ended leases that are removed from the lists now -> instant of the removal
     :ivar subscriptions: subscriptions by id
     :ivar deliveries: notifications for subscriptions that are in the store or in these changes
+    :ivar idleness: since when leases are idle, by lease id
     :ivar cached_images: images in the caches of hosts, by (host number, image id)
     """
 
@@ -61,6 +63,7 @@ class StoreChanges:
     deliveries: list[Delivery] = field(default_factory=list)
     deleted: dict[str, int] = field(default_factory=dict)
     cached_images: dict[tuple[int, str], CachedImage | None] = field(default_factory=dict)
+    idleness: dict[str, Idleness | None] = field(default_factory=dict)
 
     def is_empty(self) -> bool:
         """Return whether there is nothing to write."""
@@ -84,4 +87,5 @@ class StoreChanges:
             or self.deliveries
             or self.deleted
             or self.cached_images
+            or self.idleness
         )

@@ -18,9 +18,10 @@ from lease_scheduler.records.attributes import REMARKS, TERMS, values
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.history import RevenueRecord
 from lease_scheduler.rpc.interface import EngineRequests, answers
+from lease_scheduler.service.change_checks import check_change
 from lease_scheduler.service.enforcement import Enforcement, Proposal
 from lease_scheduler.service.enforcement.bounds import PERIOD, check_offers
-from lease_scheduler.service.enforcement.proposals import change_proposal, new_proposal
+from lease_scheduler.service.enforcement.proposals import new_proposal
 from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before_end
 from lease_scheduler.service.notifications import BEFORE_END_STOPPED, document_message
 from lease_scheduler.service.quotes import granted
@@ -223,14 +224,14 @@ class Leases:
         if not self._enforcement.is_on or not set(changes) - {"name", "version"}:
             return self._update(context, lease_id, changes)
         with self._enforcement.one_at_a_time(self._documents.of(lease_id).project_id, context.get("expires")):
-            with self._site.inquiry(context):
-                lease, document = self._documents.expected(lease_id, changes)
-                request = (
-                    self._documents.new_terms(lease, document, changes)[0] if set(changes) & _TERMS else lease.request
-                )
-                change = None if document.maintenance else change_proposal(self._site, lease_id, changes, request)
-            if change is not None:
-                self._enforcement.check_update(context, change)
+            check_change(
+                self._site,
+                self._enforcement,
+                context,
+                lease_id,
+                changes,
+                changes_terms=bool(set(changes) & _TERMS),
+            )
             return self._update(context, lease_id, changes)
 
     def _update(self, context: Document, lease_id: str, changes: Document) -> Document:
@@ -262,7 +263,12 @@ class Leases:
         change = site.engine.change(lease.lease_id, request, least=terms.least if named else None)
         self._follow(change)
         site.work.note_price(lease, change.after)
-        return change.after, numbered(self._documents.renewed(document, terms, changes), change.after.request)
+        renewed = self._documents.renewed(document, terms, changes)
+        if not lease.is_offered:
+            # Counted in the transaction of the change, so that a change that is not written does not count.
+            extensions = document.extensions.changed(lease.request.duration, change.after.request.duration)
+            renewed = replace(renewed, extensions=extensions)
+        return change.after, numbered(renewed, change.after.request)
 
     def _follow(self, change: Change) -> None:
         """Make the cloud follow other terms of a lease whose servers run.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.service.enforcement.bounds import Bounds
+from lease_scheduler.service.idle.deciding import IdleOptions
 from lease_scheduler.service.subscriptions.options import SubscriptionOptions
 
 
@@ -28,6 +29,7 @@ class ServiceOptions:
     :ivar replacement_offers: whether replacements are offered for leases whose terms cannot be kept
     :ivar fallback_image_mb: size in MB to assume for a disk image of unknown size
     :ivar subscriptions: what projects may subscribe to
+    :ivar idle: when projects are told of idle leases, and when these are ended
     :ivar bounds: bounds on the duration and lead time of leases, and on offers
     """
 
@@ -44,4 +46,5 @@ class ServiceOptions:
     replacement_offers: bool = False
     fallback_image_mb: int = 4_096
     bounds: Bounds = field(default_factory=Bounds)
+    idle: IdleOptions = field(default_factory=IdleOptions)
     subscriptions: SubscriptionOptions = field(default_factory=SubscriptionOptions)

@@ -10,6 +10,8 @@ from lease_scheduler.plan.trials import kinds_of
 from lease_scheduler.plan.windows import Windows
 from lease_scheduler.records.units import Units
 from lease_scheduler.rpc.interface import EngineRequests, answers
+from lease_scheduler.service.change_checks import check_change
+from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.lease_documents import LeaseDocuments
 from lease_scheduler.service.refusals import alternatives, reason_for
 from lease_scheduler.service.site_plan import SitePlan
@@ -20,10 +22,12 @@ class Quotes:
     """Answers what would be granted, when, and at which price.
 
     :param site: the plan of the site
+    :param enforcement: limits and filters that are checked before a lease is changed
     """
 
-    def __init__(self, site: SitePlan) -> None:
+    def __init__(self, site: SitePlan, enforcement: Enforcement | None = None) -> None:
         self._site = site
+        self._enforcement = enforcement or Enforcement()
         self._documents = LeaseDocuments(site)
 
     @answers(EngineRequests.quote_lease)
@@ -69,9 +73,13 @@ class Quotes:
     def quote_change(self, context: Document, lease_id: str, changes: Document) -> Document:
         """Return what ``update`` would come to: the answer of ``quote`` and the present price.
 
-        :raises RefusedError: there is no such live lease, or a term cannot be changed
+        Filters that keep count are not asked.
+
+        :raises RefusedError: there is no such live lease, a term cannot be changed, or a filter refuses
         """
         site = self._site
+        if self._enforcement.is_on:
+            check_change(site, self._enforcement, context, lease_id, changes, is_quote=True)
         with site.inquiry(context):
             lease, document = self._documents.expected(lease_id, changes)
             request, terms = self._documents.new_terms(lease, document, changes)

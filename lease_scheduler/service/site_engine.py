@@ -7,10 +7,12 @@ from typing import Any
 
 from lease_scheduler.cloud.driver import AnyOrder
 from lease_scheduler.cloud.executor import Executor
+from lease_scheduler.cloud.meters.base import Meter
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.cloud_reports import CloudReports
+from lease_scheduler.service.idle.watch import IdleWatch
 from lease_scheduler.service.image_carriage import ImageCarriage
 from lease_scheduler.service.orders import order_of
 from lease_scheduler.service.promised_ends import PromisedEnds
@@ -23,14 +25,16 @@ class SiteEngine:
     """Carries out what the plan of a site has written, and does what is due, until closed or broken.
 
     :param plan: carries out nothing yet
+    :param meter: tells which leases are idle; None if nobody wants to know
     :ivar timer: makes the steps of the plan
     :ivar executor: carries out orders
     :ivar reports: receives events from the cloud
     :ivar reconciler: compares leases and cloud
+    :ivar idle: measures which leases are idle
     :ivar on_written: called after messages were written
     """
 
-    def __init__(self, plan: SitePlan) -> None:
+    def __init__(self, plan: SitePlan, meter: Meter | None = None) -> None:
         self.plan = plan
         driver, clock = plan.driver, plan.clock
         self.on_written: Callable[[], None] = lambda: None
@@ -41,6 +45,7 @@ class SiteEngine:
         self._images = ImageCarriage(driver, clock, lambda: plan.engine.site, self.reports.noticed)
         self._ends = PromisedEnds(driver.tell_ends)
         self._announcer = Announcer(self._coming, driver.announce)
+        self.idle = IdleWatch(plan, meter)
         self._observer: Observer | None = None
         plan.carry_out = self._carry_out
         plan.bring = self._images.begin
@@ -63,16 +68,19 @@ class SiteEngine:
         if plan.options.announce_horizon:
             self._announcer.start()
         self._images.start()
+        self.idle.start()
 
     def close(self) -> None:
         """Finish the current work and stop."""
         self.plan.stop()
         self.reconciler.ask_to_stop()
+        self.idle.ask_to_stop()
         self._announcer.stop()
         self._ends.stop()
         self._images.stop()
         # The reconciler may be about to start the driver.
         self.reconciler.join()
+        self.idle.join()
         self.plan.driver.stop()
         self.executor.stop()
         self.timer.join()

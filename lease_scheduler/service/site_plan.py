@@ -16,6 +16,7 @@ from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, StoreFullError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.transfer import Transfer
+from lease_scheduler.records.idleness import Idleness
 from lease_scheduler.records.pool import FOR_GOOD
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.interfaces import ServiceStore
@@ -88,6 +89,8 @@ class SitePlan:
         snapshot = store.load()
         self.work = restored_work(snapshot, clock.now())
         self.records = SiteRecords(snapshot, self.work)
+        #: Leases whose servers use nothing.
+        self.idleness: dict[str, Idleness] = dict(snapshot.idleness)
         #: What projects want to be told.
         self.subscriptions = SubscriptionBook(snapshot.subscriptions)
         self.planner = policies.make_planner(self.records.site())
@@ -313,6 +316,16 @@ class SitePlan:
         assignment = lease.holdings[0].assignment
         now = self.work.now
         self.work.intents.begin(Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now))
+
+    def put_idleness(self, lease_id: str, idleness: Idleness | None) -> None:
+        """Store since when a lease is idle; None if it is not. Within a transaction."""
+        if self.idleness.get(lease_id) == idleness:
+            return
+        self.work.changes.idleness[lease_id] = idleness
+        if idleness is None:
+            del self.idleness[lease_id]
+        else:
+            self.idleness[lease_id] = idleness
 
     def pool(self, *, hides_private: bool = False) -> Pool:
         """Return the hosts, addresses and flavors that requests can choose from.

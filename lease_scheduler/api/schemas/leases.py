@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_1, V1_2, V1_3, V1_4, V1_9, V1_12, V1_13, V1_15, V1_16, V1_18, Version
+from lease_scheduler.api.microversions import (
+    V1_1,
+    V1_2,
+    V1_3,
+    V1_4,
+    V1_9,
+    V1_12,
+    V1_13,
+    V1_15,
+    V1_16,
+    V1_18,
+    V1_21,
+    Version,
+)
 from lease_scheduler.api.schemas import attributes, base, reservations
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
@@ -194,6 +207,8 @@ def lease(version: Version) -> Schema:
         }
     if version >= V1_16:
         properties["number"] = base.INTEGER
+    if version >= V1_21:
+        properties["idle_since"] = base.MAYBE_ISO_DATE
     return base.answer(properties)
 
 

@@ -4,14 +4,15 @@ A lease view, which the reader returns, has all attributes of leases (see ``reco
 ``state``, ``reason``, ``start``, ``end`` (planned, granted or past), ``requested_start``, ``duration``, ``deadline``,
 ``before_end``, ``submitted``, ``started``, ``ended``, ``accumulated``, ``created_at``, ``updated_at``, ``version``,
 ``revision``, ``servers``, ``offered_until``, ``negotiation_id``, ``penalties``, ``breaches`` (``kind``, ``instant``,
-``seconds``, ``node_seconds``, ``penalty``), ``operation``, ``reservations``, ``events``, ``holdings`` and ``number``
-(its place in the order of all requests, starting at 1). All dates are instants.
+``seconds``, ``node_seconds``, ``penalty``), ``operation``, ``reservations``, ``events``, ``holdings``, ``idle_since``
+(since when its servers use nothing, or None) and ``number`` (its place in the order of all requests, starting at 1).
+All dates are instants.
 """
 
 from __future__ import annotations
 
 from lease_scheduler.api.dates import iso_date, lease_date, row_date
-from lease_scheduler.api.microversions import V1_2, V1_3, V1_8, V1_12, V1_15, V1_16, Version, reaches
+from lease_scheduler.api.microversions import V1_2, V1_3, V1_8, V1_12, V1_15, V1_16, V1_21, Version, reaches
 from lease_scheduler.model.blazar import lease_status, reservation_terms
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
@@ -47,6 +48,8 @@ def show_lease(view: Document, version: Version, with_hosts: bool) -> Document:
         shown |= {"breaches": breaches, "penalties": view["penalties"], "negotiation_id": negotiation_id}
     if version >= V1_16:
         shown["number"] = view["number"]
+    if version >= V1_21:
+        shown["idle_since"] = iso_date(view["idle_since"])
     return shown
 
 

@@ -20,6 +20,8 @@ from lease_scheduler.cloud.driver import (
     ImageFacts,
     ImageOrder,
     ImageProgress,
+    LeaseOnHosts,
+    LeaseServer,
     WaitingClock,
 )
 from lease_scheduler.cloud.nova.addresses import Addresses
@@ -52,6 +54,7 @@ from lease_scheduler.cloud.nova.snapshots import SnapshotOptions, Snapshots
 from lease_scheduler.cloud.nova.steps import ANNOUNCED, OperationSteps
 from lease_scheduler.cloud.nova.survey import Survey
 from lease_scheduler.cloud.nova.throttle import Throttle
+from lease_scheduler.cloud.nova.usage import ServerUsage
 from lease_scheduler.cloud.nova.vacancy import Vacancy
 from lease_scheduler.cloud.nova.watcher import Watcher
 from lease_scheduler.cloud.observations import AggregateChange, Observer, Stranger
@@ -138,6 +141,7 @@ class NovaDriver:
         self._servers = servers = Servers(nova, on_behalf_of, lease_aggregates.project_of, options.boot_timeout, lost)
         self._server_groups = server_groups = ServerGroups(nova, on_behalf_of)
         self._freepool = Freepool(aggregates, freepool)
+        self._usage = ServerUsage(nova, servers.find)
         self._images, self._precaching = GlanceImages(glance), CachePreloading(clock, aggregates, hosts)
         throttle = Throttle(options.operations_per_host, options.operations)
         self._guests = guests = Guests(nova, servers.find, throttle, lost)
@@ -257,6 +261,14 @@ class NovaDriver:
     def aggregate_ids(self, lease_id: str, reservations: Collection[str]) -> Mapping[str, int]:
         """See ``Driver.aggregate_ids``."""
         return self._reservations.aggregate_ids(lease_id, reservations)
+
+    def servers_of(self, leases: Collection[LeaseOnHosts]) -> Mapping[str, list[LeaseServer]]:
+        """See ``Driver.servers_of``."""
+        return self._usage.servers_of(leases)
+
+    def cpu_time(self, server_id: str) -> float | None:
+        """See ``Driver.cpu_time``."""
+        return self._usage.cpu_time(server_id)
 
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """See ``Driver.start``."""

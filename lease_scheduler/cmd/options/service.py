@@ -5,6 +5,7 @@ from __future__ import annotations
 from oslo_config import cfg
 
 from lease_scheduler.cmd.clouds.loader import configured_cloud
+from lease_scheduler.cmd.meters import idle_options
 from lease_scheduler.cmd.options.engine import engine_options
 from lease_scheduler.cmd.options.subscriptions import subscription_options
 from lease_scheduler.model.errors import InvalidValueError
@@ -35,6 +36,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         replacement_offers=conf.service.replacement_offers,
         fallback_image_mb=conf.image_transfer.fallback_size,
         bounds=_bounds(conf),
+        idle=idle_options(conf),
         subscriptions=subscription_options(conf),
     )
 

@@ -63,6 +63,11 @@ class Enforcement:
         return bool(self._filters)
 
     @property
+    def weighs_others(self) -> bool:
+        """Whether a filter needs to know which other leases an extension would delay."""
+        return any(getattr(each, "weighs_others", False) for each in self._filters)
+
+    @property
     def follows(self) -> bool:
         """Whether a filter must be told of every end."""
         return bool(self._followers)
@@ -125,14 +130,16 @@ class Enforcement:
                         self._not_counted.add(lease_id)
                 self.on_settled()
 
-    def check_update(self, context: Document, change: ChangeProposal) -> None:
+    def check_update(self, context: Document, change: ChangeProposal, *, is_quote: bool = False) -> None:
         """Ask whether a lease may be changed.
 
+        :param is_quote: whether nothing will change; filters that keep count are then not asked, as they would count it
         :raises RefusedError: a filter refuses
         :raises EngineUnavailableError: a filter cannot decide at present
         """
         for each in self._filters:
-            each.check_update(context, change)
+            if not (is_quote and each.follows):
+                each.check_update(context, change)
 
     def deliver(self, message: Message) -> bool:
         """Tell the filters what a message means.

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from lease_scheduler.model.documents import Document
+from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.records.documents import LeaseDocument
+from lease_scheduler.records.extensions import Extensions
 
 LiveLeases = Sequence[tuple[Lease, LeaseDocument]]
 
@@ -51,24 +53,63 @@ class Proposal:
 
 
 @dataclass(frozen=True)
+class Extension:
+    """What a change adds to the time of a lease.
+
+    :ivar added: seconds by which the lease becomes longer, at least 1
+    :ivar record: its extensions so far
+    :ivar latest_end: planned end of the lease, or the end that it would have if it had not been shortened; None if no
+        end is planned
+    :ivar cut: seconds by which the lease is shorter than it once was
+    :ivar delayed: number of leases of other projects that would lose planned time or be suspended
+    :ivar waiting: number of leases of other projects that wait for hosts
+    """
+
+    added: int
+    record: Extensions
+    latest_end: int | None
+    cut: int = 0
+    delayed: int = 0
+    waiting: int = 0
+
+
+@dataclass(frozen=True)
 class ChangeProposal:
     """A live lease to be changed.
 
     :ivar current: the lease as it is
     :ivar changes: the keys of its document that change, with their new values
     :ivar request: the terms that it would have
+    :ivar extension: what the change adds to the time of the lease; None if it adds nothing, or if the lease is an offer
+        that its project has not accepted
     """
 
     current: Proposal
     changes: Document
     request: LeaseRequest
+    extension: Extension | None = None
+
+
+class ShorterExtensionError(RefusedError):
+    """An extension that is refused only for its length (403).
+
+    :param added: seconds that the filter would allow instead; 0 for none
+    """
+
+    def __init__(self, message: str, field: str, added: int) -> None:
+        super().__init__(403, message, field)
+        self.added = added
 
 
 class UsageFilter(Protocol):
     """Refuses leases that use too much.
 
     Every method may raise ``RefusedError`` (it refuses) and ``EngineUnavailableError`` (it cannot decide at present).
-    Calls may take long. They come from several threads, but for one project one at a time.
+    Calls may take long. They come from several threads, but for one project one at a time. A filter that keeps no count
+    is asked about quotes of changes as well, and from several threads at a time.
+
+    A filter that needs the numbers of other leases in ``Extension`` also has the attribute ``weighs_others = True``.
+    Without it they are 0, as finding them takes a trial of the change.
     """
 
     #: Whether the filter keeps count itself and must be told of every end.

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from lease_scheduler.cloud.differences import Difference, Kind, Problem
+from lease_scheduler.cloud.meters.base import Activity
 from lease_scheduler.model.delays import bounded_slowdown, waiting_time
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.states import LeaseState
@@ -47,6 +48,9 @@ COUNTED = {
 #: Label of metrics of leases by origin, and its value for local leases. To Prometheus, an empty label is
 #: no label, so queries for sites without peers do not name it.
 ORIGIN, LOCAL = "origin", ""
+
+#: What is done about idle leases.
+_IDLE_ACTIONS = ("notified", "ended")
 
 _SECONDS = (1, 10, 60, 300, 900, 3_600, 4 * 3_600, 86_400, 3 * 86_400, 7 * 86_400)
 _SLOWDOWNS = (1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 1_000)
@@ -147,6 +151,38 @@ class EventMetrics:
         self._failures = Counter(
             "lease_scheduler_reconciliation_failures", "Comparisons of leases and cloud that failed", registry=registry
         )
+        self._idle = Gauge(
+            "lease_scheduler_idle_leases",
+            "Running leases whose servers use nothing, by whether their projects were told",
+            ["told"],
+            registry=registry,
+        )
+        self._idle_steps = Counter(
+            "lease_scheduler_idle_actions",
+            "Projects that were told that a lease is idle, and leases that were ended for it",
+            ["action"],
+            registry=registry,
+        )
+        self._measurements = Counter(
+            "lease_scheduler_idle_measurements",
+            "Measurements of running leases, by what they found",
+            ["result"],
+            registry=registry,
+        )
+        self._metering = Histogram(
+            "lease_scheduler_idle_metering_duration_seconds",
+            "Time to measure all running leases once",
+            buckets=_LOOKS,
+            registry=registry,
+        )
+        self._metering_failures = Counter(
+            "lease_scheduler_idle_metering_failures", "Measurements that gave no figures at all", registry=registry
+        )
+        for action in _IDLE_ACTIONS:
+            self._idle_steps.labels(action)
+        for activity in Activity:
+            self._measurements.labels(activity.value)
+        self.idle_leases(0, 0)
         for repair in REPAIRS:
             self._repaired.labels(repair)
         self.compared([])
@@ -224,6 +260,39 @@ class EventMetrics:
         for kind in Kind:
             for problem in Problem:
                 self._differences.labels(kind.value, problem.value).set(found[kind, problem])
+
+    def idle_leases(self, told: int, untold: int) -> None:
+        """Show how many leases are idle.
+
+        :param told: number of those whose projects were told
+        :param untold: number of the others
+        """
+        self._idle.labels("true").set(told)
+        self._idle.labels("false").set(untold)
+
+    def idle_notified(self) -> None:
+        """Note that a project was told that a lease is idle."""
+        self._idle_steps.labels("notified").inc()
+
+    def idle_ended(self) -> None:
+        """Note that a lease was ended because it was idle."""
+        self._idle_steps.labels("ended").inc()
+
+    def measured(self, found: Mapping[Activity, int]) -> None:
+        """Note what a measurement has found.
+
+        :param found: number of leases
+        """
+        for activity, number in found.items():
+            self._measurements.labels(activity.value).inc(number)
+
+    def metered(self, seconds: float) -> None:
+        """Note how long a measurement took."""
+        self._metering.observe(seconds)
+
+    def not_measured(self) -> None:
+        """Note that a measurement gave no figures at all."""
+        self._metering_failures.inc()
 
     def not_reconciled(self) -> None:
         """Note that leases and cloud could not be compared."""

@@ -23,10 +23,10 @@ _SUBJECT = "Subject: "
 #: Placeholders whose values are texts or numbers of the payload.
 _TEXTS = (
     *("lease_id", "name", "project_id", "user_id", "kind", "state", "state_before", "reason", "description"),
-    *("price", "preemption_mode", "origin"),
+    *("price", "preemption_mode", "origin", "idle_seconds", "ends_after"),
 )
 #: Placeholders whose values are instants of the payload, shown as dates.
-_INSTANTS = ("start", "end", "instant", "offered_until", "preempted_at")
+_INSTANTS = ("start", "end", "instant", "offered_until", "preempted_at", "idle_since")
 #: Placeholders that do not come from the payload.
 _OTHERS = ("event_type", "subscription_id")
 

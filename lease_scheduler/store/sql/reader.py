@@ -14,8 +14,8 @@ from sqlalchemy.exc import OperationalError
 from lease_scheduler.model.blazar import states_of
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError, StoreFullError, StoreUnavailableError
-from lease_scheduler.model.states import FINAL_STATES
-from lease_scheduler.store.sql import subscriptions, views
+from lease_scheduler.model.states import FINAL_STATES, LeaseState
+from lease_scheduler.store.sql import idleness, subscriptions, views
 from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.schema import (
     BREACHES,
@@ -140,9 +140,10 @@ class SqlReader:
         broken = _grouped(connection, BREACHES, ids, BREACHES.c.id)
         units = {unit for holdings in held.values() for each in holdings for unit in each["hosts"]}
         names = _unit_names(connection, units)
+        idle = idleness.since(connection, [row["id"] for row in rows if row["state"] == LeaseState.ACTIVE.value])
         return [
             views.lease(row, named[row["id"]], held[row["id"]], operations[row["id"]], names)
-            | {"breaches": [views.breach(each) for each in broken[row["id"]]]}
+            | {"breaches": [views.breach(each) for each in broken[row["id"]]], "idle_since": idle.get(row["id"])}
             for row in rows
         ]
 

@@ -15,6 +15,7 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.records.attributes import REMARKS, TERMS, plain_values, values
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
+from lease_scheduler.records.extensions import Extensions
 from lease_scheduler.records.history import BreachRecord, RevenueRecord, UsageRecord
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
@@ -83,6 +84,9 @@ def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
         "reason": lease.reason,
         "before_end_done": document.before_end_done,
         "reminded_start": document.reminded_start,
+        "extension_count": document.extensions.count,
+        "extended_by": document.extensions.seconds,
+        "longest_duration": document.extensions.longest,
         "accumulated": lease.accumulated,
         "started": lease.started,
         "ended": lease.ended,
@@ -217,6 +221,7 @@ def document(row: Row, reservations: Sequence[Row]) -> LeaseDocument:
         before_end=row["before_end"],
         before_end_done=row["before_end_done"],
         reminded_start=row["reminded_start"],
+        extensions=Extensions(row["extension_count"] or 0, row["extended_by"] or 0, row["longest_duration"] or 0),
         servers=tuple(row["servers"]),
         updated_at=row["updated_at"],
         deleted_at=row["deleted_at"],

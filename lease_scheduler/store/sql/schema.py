@@ -90,6 +90,10 @@ LEASES = Table(
     Column("before_end_done", Boolean, nullable=False),
     # Start of which the project was reminded.
     Column("reminded_start", BigInteger),
+    # Extensions: how many, their seconds together, and the longest duration that the lease has had.
+    Column("extension_count", Integer),
+    Column("extended_by", BigInteger),
+    Column("longest_duration", BigInteger),
     Column("accumulated", BigInteger, nullable=False),
     Column("started", BigInteger),
     Column("ended", BigInteger),
@@ -348,6 +352,20 @@ OUTBOX = Table(
 )
 
 #: Where projects want notifications sent. The columns from ``failures`` on are written by the threads that send.
+# Leases whose servers use nothing; not columns of the lease, because they change often and are no new version of it.
+IDLENESS = Table(
+    "idleness",
+    METADATA,
+    Column("lease_id", _ID, ForeignKey("leases.id", ondelete="CASCADE"), primary_key=True),
+    Column("since", BigInteger, nullable=False),
+    # Seconds for which it was seen, and when it was last seen.
+    Column("seconds", BigInteger, nullable=False),
+    Column("seen", BigInteger, nullable=False),
+    # Instant at which its project was told, and the seconds then.
+    Column("told_at", BigInteger),
+    Column("told_seconds", BigInteger, nullable=False),
+)
+
 SUBSCRIPTIONS = Table(
     "subscriptions",
     METADATA,

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.driver import AnyOrder, Removal
+from lease_scheduler.cloud.meters.base import Meter
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
-from lease_scheduler.service.enforcement import Enforcement
+from lease_scheduler.service.enforcement import Enforcement, UsageFilter
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.negotiations import Negotiations
@@ -74,8 +75,11 @@ class Service:
         penalty: str = "none",
         refund_share: float = 1.0,
         boot_time: int = 0,
+        filters: Sequence[UsageFilter] = (),
+        meter: Meter | None = None,
         **options: Any,
     ) -> None:
+        self._filters, self._meter = filters, meter
         self._options, self._refund_share = options, refund_share
         self._penalty = load_policy("penalty", penalty, PolicyOptions(policies))
         self._database = open_database(f"sqlite:///{folder}/service.sqlite")
@@ -109,11 +113,11 @@ class Service:
             lambda: None,
             self.metrics,
         )
-        self.engine = SiteEngine(self.site)
+        self.engine = SiteEngine(self.site, self._meter)
         self.metrics.bind(self.site.look, store.count_messages())
         self.engine.start()
-        enforcement = Enforcement()
-        self.leases, self.quotes = Leases(self.site, enforcement), Quotes(self.site)
+        enforcement = Enforcement(self._filters)
+        self.leases, self.quotes = Leases(self.site, enforcement), Quotes(self.site, enforcement)
         self.offers = Offers(self.site, enforcement)
         self.negotiations = Negotiations(self.site, self.leases, self.quotes)
 

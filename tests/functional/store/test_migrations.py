@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from sqlalchemy import JSON, Column, MetaData, String, Table, insert, inspect, select
 
+from lease_scheduler.records.documents import LeaseDocument
+from lease_scheduler.records.extensions import Extensions
 from lease_scheduler.records.messages import Message
 from lease_scheduler.records.subscriptions import Delivery, SubscriptionRecord
 from lease_scheduler.records.writes import StoreChanges
@@ -144,12 +146,12 @@ def test_subscriptions_come_with_their_tables(database_url: str) -> None:
     engine.dispose()
 
 
-def test_no_start_was_told_of_before_there_were_reminders(database_url: str) -> None:
-    """From revision 0011."""
+def _one_lease_of(database_url: str, revision: str, added: str) -> LeaseDocument:
+    """Return the document of a lease that was written at a revision, which lacks a column, and then upgraded."""
     engine = open_database(database_url)
-    migrate.upgrade(engine, "0011")
+    migrate.upgrade(engine, revision)
     known = {column["name"] for column in inspect(engine).get_columns("leases")}
-    assert "reminded_start" not in known
+    assert added not in known
     needed = [column for column in LEASES.columns if column.name in known and not column.nullable]
     row = {
         column.name: {} if isinstance(column.type, JSON) else _ANYTHING[column.type.python_type] for column in needed
@@ -161,7 +163,30 @@ def test_no_start_was_told_of_before_there_were_reminders(database_url: str) -> 
     store = SqlStore(engine)
     store.take_over("engine", 1)
     (document,) = store.load().documents.values()
-    assert document.reminded_start is None
+    engine.dispose()
+    return document
+
+
+def test_no_start_was_told_of_before_there_were_reminders(database_url: str) -> None:
+    """From revision 0011."""
+    assert _one_lease_of(database_url, "0011", "reminded_start").reminded_start is None
+
+
+def test_no_extension_was_counted_before(database_url: str) -> None:
+    """From revision 0012."""
+    assert _one_lease_of(database_url, "0012", "extension_count").extensions == Extensions()
+
+
+def test_no_lease_was_idle_before_it_was_measured(database_url: str) -> None:
+    """From revision 0013; the table goes with its leases."""
+    engine = open_database(database_url)
+    migrate.upgrade(engine, "0013")
+    assert "idleness" not in inspect(engine).get_table_names()
+    migrate.upgrade(engine)
+    assert migrate.differences(engine) == []
+    store = SqlStore(engine)
+    store.take_over("engine", 1)
+    assert store.load().idleness == {}
     engine.dispose()
 
 

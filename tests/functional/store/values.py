@@ -11,7 +11,9 @@ from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
+from lease_scheduler.records.extensions import Extensions
 from lease_scheduler.records.history import Transition, UsageRecord
+from lease_scheduler.records.idleness import Idleness
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.messages import Message
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
@@ -68,6 +70,7 @@ def document(of: Lease, **values: object) -> LeaseDocument:
         created_at=10,
         before_end=55,
         reminded_start=45,
+        extensions=Extensions(2, 30, 120),
         servers=({"name": "web", "count": 3},),
         reservations=(
             ReservationRecord(str(uuid4()), "virtual:instance", str(uuid4()), {"vcpus": 1}, 1, 10, 0, 2),
@@ -109,4 +112,5 @@ def changes_of(lease_value: Lease, document_value: LeaseDocument, instant: int =
         "other": SubscriptionRecord("other", "project", "user", "webhook", "https://a/", 3),
     }
     changes.private_properties = {("physical:host", "rack"): True}
+    changes.idleness = {lease_value.lease_id: Idleness(11, 5, 18, 17, 4)}
     return changes

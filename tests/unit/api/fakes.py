@@ -100,6 +100,7 @@ class Site(EngineRequests):
             "duration": lease["duration"] or (lease["end"] - lease["start"] if lease["end"] else UNLIMITED),
             "offered_until": None,
             "negotiation_id": None,
+            "idle_since": None,
             "penalties": 0.0,
             "breaches": [],
             "submitted": now,

@@ -367,6 +367,12 @@ def test_breaches_and_penalties(service: Service, openstack: Openstack) -> None:
     assert {asked.version for asked in service.asked} == {"reservation 1.15"}
 
 
+def test_since_when_a_lease_is_idle(service: Service, openstack: Openstack) -> None:
+    service.will_answer("GET", f"/v1/leases/{ID}", {"lease": LEASE | {"idle_since": "2030-01-01T00:00:00Z"}})
+    assert openstack("show", ID, "--idle", "-f", "json").document["idle_since"] == "2030-01-01T00:00:00Z"
+    assert {asked.version for asked in service.asked} == {"reservation 1.21"}
+
+
 @pytest.mark.parametrize("amount", ["-1", "much", "nan", "inf"])
 def test_a_price_is_a_number(service: Service, openstack: Openstack, amount: str) -> None:
     outcome = openstack("create", "night", "--nodes", "vcpus=1", f"--max-price={amount}")

@@ -130,7 +130,7 @@ class Core:
         self.engine = SiteEngine(self.site)
         self.pool = PoolKeeper(self.engine)
         enforcement = Enforcement()
-        self.leases, self.quotes = Leases(self.site, enforcement), Quotes(self.site)
+        self.leases, self.quotes = Leases(self.site, enforcement), Quotes(self.site, enforcement)
         self.offers = Offers(self.site, enforcement)
         if not self.site.records.hosts:
             self.pool.create_hosts({}, ["compute-1", "compute-2"])

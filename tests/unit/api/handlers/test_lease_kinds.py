@@ -361,6 +361,15 @@ def test_deleted_leases_and_history(member: Client) -> None:
     }
 
 
+def test_since_when_a_lease_is_idle(member: Client, site: Site) -> None:
+    made = member.at("latest").post("/v1/leases", {"name": "x", "kind": "best-effort", "nodes": NODES})
+    path = f"/v1/leases/{made.get_json()['lease']['id']}"
+    assert member.at("1.21").get(path).get_json()["lease"]["idle_since"] is None
+    site.views[made.get_json()["lease"]["id"]]["idle_since"] = 3_600
+    assert member.at("1.21").get(path).get_json()["lease"]["idle_since"] == "1970-01-01T01:00:00Z"
+    assert "idle_since" not in member.at("1.20").get(path).get_json()["lease"]
+
+
 def test_a_lease_without_end_says_so(member: Client, site: Site) -> None:
     """The planner's internal end is not shown; Blazar's clients know only leases with an end."""
     made = member.at("latest").post("/v1/leases", {"name": "x", "kind": "best-effort", "nodes": NODES})

@@ -1,0 +1,100 @@
+"""Asks the filters about a change of a lease, and finds a shorter extension if they refuse only its length."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.model.documents import Document
+from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.trials import kinds_of
+from lease_scheduler.service.enforcement import Enforcement
+from lease_scheduler.service.enforcement.base import ChangeProposal, ShorterExtensionError
+from lease_scheduler.service.enforcement.proposals import change_proposal
+from lease_scheduler.service.lease_documents import LeaseDocuments
+from lease_scheduler.service.site_plan import SitePlan
+
+
+def check_change(
+    site: SitePlan,
+    enforcement: Enforcement,
+    context: Document,
+    lease_id: str,
+    changes: Document,
+    *,
+    changes_terms: bool = True,
+    is_quote: bool = False,
+) -> None:
+    """Ask the filters whether a live lease may be changed. Outside of a transaction, as filters may take long.
+
+    :param changes_terms: whether one of the changes is part of the plan
+    :param is_quote: whether nothing will change
+    :raises RefusedError: a filter refuses. If a shorter extension would be granted, it is an alternative
+    :raises EngineUnavailableError: a filter cannot decide at present
+    """
+    documents = LeaseDocuments(site)
+    with site.inquiry(context):
+        lease, document = documents.expected(lease_id, changes)
+        if document.maintenance:
+            return
+        request, least = lease.request, None
+        if changes_terms:
+            request, terms = documents.new_terms(lease, document, changes)
+            least = terms.least if changes.get("reservations") else None
+        weighs_others = enforcement.weighs_others
+        proposal = change_proposal(site, lease_id, changes, request, least, weighs_others=weighs_others)
+    try:
+        enforcement.check_update(context, proposal, is_quote=is_quote)
+    except ShorterExtensionError as error:
+        shorter = _shortened(proposal, error.added)
+        found: list[Document] = []
+        if shorter is not None:
+            found = _granted(site, enforcement, context, lease_id, changes, shorter, least)
+        raise RefusedError(error.code, error.message, error.field, found) from error
+
+
+def _shortened(proposal: ChangeProposal, added: int) -> LeaseRequest | None:
+    """Return the terms of a change with a shorter extension, or None if the filter would allow none."""
+    if not added:
+        return None
+    return replace(proposal.request, duration=proposal.current.request.duration + added)
+
+
+def _granted(
+    site: SitePlan,
+    enforcement: Enforcement,
+    context: Document,
+    lease_id: str,
+    changes: Document,
+    request: LeaseRequest,
+    least: tuple[int, ...] | None,
+) -> list[Document]:
+    """Return other terms of a change as an alternative, or nothing if the plan or a filter would refuse them."""
+    with site.inquiry(context):
+        if lease_id not in site.work.leases:
+            return []
+        try:
+            value, preempted = site.engine.quote_change(lease_id, request, least=least)
+        except NotPlannableError:
+            return []
+        kinds = kinds_of(site.work.leases[each] for each in preempted)
+        weighs_others = enforcement.weighs_others
+        proposal = change_proposal(site, lease_id, changes, request, least, weighs_others=weighs_others)
+    try:
+        # Filters that keep count must not count what is only suggested.
+        enforcement.check_update(context, proposal, is_quote=True)
+    except RefusedError:
+        return []
+    if not value.holdings:
+        return []
+    start = value.holdings[0].run_start if value.started is None else value.started
+    return [
+        {
+            "change": "duration",
+            "start": start,
+            "end": value.holdings[-1].run_end,
+            "count": value.request.node_count,
+            "preempted": dict(kinds),
+        }
+    ]

@@ -1,0 +1,38 @@
+"""Since when leases are idle, in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+
+from sqlalchemy import Connection, delete, insert, select
+
+from lease_scheduler.records.idleness import Idleness
+from lease_scheduler.records.writes import StoreChanges
+from lease_scheduler.store.sql.chunks import chunks
+from lease_scheduler.store.sql.schema import IDLENESS
+
+
+def read(connection: Connection) -> dict[str, Idleness]:
+    """Return lease -> since when it is idle."""
+    rows = connection.execute(select(IDLENESS)).mappings()
+    names = Idleness.__dataclass_fields__
+    return {row["lease_id"]: Idleness(**{name: row[name] for name in names}) for row in rows}
+
+
+def write(connection: Connection, changes: StoreChanges) -> None:
+    """Write since when leases are idle."""
+    for chunk in chunks(list(changes.idleness)):
+        connection.execute(delete(IDLENESS).where(IDLENESS.c.lease_id.in_(chunk)))
+    values = [{"lease_id": key, **asdict(each)} for key, each in changes.idleness.items() if each is not None]
+    if values:
+        connection.execute(insert(IDLENESS), values)
+
+
+def since(connection: Connection, lease_ids: Iterable[str]) -> Mapping[str, int]:
+    """Return lease -> instant since when it is idle, for those of the leases that are."""
+    found: dict[str, int] = {}
+    for chunk in chunks(list(lease_ids)):
+        query = select(IDLENESS.c.lease_id, IDLENESS.c.since).where(IDLENESS.c.lease_id.in_(chunk))
+        found.update({row.lease_id: row.since for row in connection.execute(query)})
+    return found
