@@ -1,7 +1,7 @@
 """Tolerance for Blazar's clients: converts bodies that Blazar accepts to the form of the schemas.
 
-This is for microversions before lease kinds only. python-chi sends numbers as texts, and doni sends null for an empty
-query. Clients that change a reservation send all of it back as it was shown.
+This is for microversions before lease kinds only. python-chi sends numbers as texts, doni sends null for an empty query,
+and blazar-dashboard sends an empty text for no affinity. Clients that change a reservation send all of it back as it was shown.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ def _terms(reservation: dict[str, Any]) -> dict[str, Any]:
     for key in _QUERIES:
         if key in found and found[key] is None:
             found[key] = ""
+    if found.get("affinity") == "":
+        found["affinity"] = None
     if "before_end" in found and found["before_end"] is None:
         found["before_end"] = "default"
     return found

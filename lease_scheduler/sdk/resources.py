@@ -9,7 +9,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.20"
+MAXIMUM_MICROVERSION = "1.21"
 
 
 class _Resource(resource.Resource):
@@ -97,6 +97,8 @@ class Lease(_Resource):
     holdings = Body("holdings", type=list, list_type=dict)
     price = Body("price")
     max_price = Body("max_price")
+    #: Since when its servers have used nothing, as far as the service knows
+    idle_since = Body("idle_since")
     #: Until when a held lease can be accepted
     expires_at = Body("expires_at")
     penalties = Body("penalties")

@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import NoReturn, Protocol, TypeVar
 
 import pytest
+from selenium.webdriver import Chrome
 
 from tests.servers.base import MissingServerError
+from tests.servers.chromium import start_browser
 from tests.servers.keystone import Keystone
 from tests.servers.mariadb import MariaDB
 from tests.servers.openstack import environment
@@ -116,6 +118,17 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
     cache = request.config.cache.mkdir("openstack")
     with running(lambda folder: Lab(folder, cache, LAB_HOSTS, down_after=LAB_DOWN_AFTER)) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    """One browser for all tests of a worker process."""
+    try:
+        browser = start_browser(tmp_path_factory.mktemp("profile"))
+    except MissingServerError as error:
+        missing(str(error))
+    yield browser
+    browser.quit()
 
 
 @pytest.fixture

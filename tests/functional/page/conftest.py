@@ -2,51 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from selenium import webdriver
 from selenium.webdriver import Chrome
-from selenium.webdriver.chrome.service import Service as Driver
 
 from tests.functional.page.browser import Page
 from tests.functional.page.live import Live, Make
 from tests.functional.page.service import Document, Server, Service, holding, host, lease, past
 from tests.servers.reservation import ReservationService
-
-CHROMIUM = "/usr/bin/chromium"
-DRIVER = "/usr/bin/chromedriver"
-_FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size=1280,900",
-)
-
-
-@pytest.fixture(scope="session")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    """One browser for all tests of a worker process."""
-    missing = [path for path in (CHROMIUM, DRIVER) if shutil.which(path) is None]
-    if missing:
-        pytest.skip(f"needs {' and '.join(missing)} (packages chromium and chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    profile: Path = tmp_path_factory.mktemp("profile")
-    for flag in (*_FLAGS, f"--user-data-dir={profile}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = webdriver.Chrome(options=options, service=Driver(DRIVER))
-    yield browser
-    browser.quit()
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +33,7 @@ def service(server: Server) -> Service:
 
 
 @pytest.fixture
-def page(driver: webdriver.Chrome, server: Server, service: Service) -> Iterator[Page]:
+def page(driver: Chrome, server: Server, service: Service) -> Iterator[Page]:
     """The page, not opened yet. The console must have no errors at the end of the test."""
     opened = Page(driver, server.url, service)
     opened.reset()

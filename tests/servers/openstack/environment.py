@@ -1,4 +1,4 @@
-"""The virtual environment of all OpenStack services, with compatible versions of their packages, apart from ours.
+"""Virtual environments of OpenStack services, with compatible versions of their packages, apart from ours.
 
 ``python -m tests.servers.openstack.environment FOLDER`` makes it, using nothing but Python itself.
 """
@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.servers.base import MissingServerError
@@ -26,30 +26,36 @@ _INSTALL_LIMIT_SECONDS = 600
 _DONE = "requirements.txt"
 
 
-def folder(cache: Path) -> Path:
-    """Return where the environment is, or will be.
+def folder(cache: Path, name: str = "environment") -> Path:
+    """Return where an environment is, or will be.
 
     :param cache: folder that is kept from run to run
     """
-    return cache / f"environment-{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
+    return cache / f"{name}-{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
 
 
-def interpreter(cache: Path) -> Path:
+def interpreter(cache: Path, name: str = "environment") -> Path:
     """Return the path of its Python."""
-    return folder(cache) / "bin" / "python"
+    return folder(cache, name) / "bin" / "python"
 
 
-def install(cache: Path) -> Path:
-    """Return the interpreter of the environment; create it from the package index unless it exists.
+def install(
+    cache: Path,
+    name: str = "environment",
+    requirements: Path = REQUIREMENTS,
+    finish: Callable[[Path], None] | None = None,
+) -> Path:
+    """Return the interpreter of an environment; create it from the package index unless it exists.
 
     :param cache: folder that is kept from run to run and may be used by several runs at once
+    :param finish: completes the environment in its folder after the packages are installed; None for that of Nova
     :raises MissingServerError: it cannot be installed
     """
-    home, python = folder(cache), interpreter(cache)
+    home, python = folder(cache, name), interpreter(cache, name)
     # A second process waits here, and then finds everything installed.
     with (cache / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        wanted = REQUIREMENTS.read_text()
+        wanted = requirements.read_text()
         done = home / _DONE
         if done.exists() and done.read_text() == wanted and python.exists():
             return python
@@ -58,14 +64,18 @@ def install(cache: Path) -> Path:
         _run(sys.executable, "-m", "venv", str(home))
         # Python compiles modules on import. Compiling the others, which takes half of pip's time, is of no use.
         pip = [str(python), "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
-        _run(*pip, "--requirement", str(REQUIREMENTS))
-        # Nova looks for etc/nova/api-paste.ini beside its package, but pip installs etc at the root of the environment.
-        for package in home.glob("lib/python*/site-packages"):
-            (package / "etc").symlink_to(os.path.relpath(home / "etc", package))
-        # Otherwise each of the processes that start with Nova's own tests would compile them.
-        _run(str(python), "-W", "ignore", "-c", "import nova.tests.functional.integrated_helpers")
+        _run(*pip, "--requirement", str(requirements))
+        (finish or _finish_nova)(home)
         done.write_text(wanted)
     return python
+
+
+def _finish_nova(home: Path) -> None:
+    # Nova looks for etc/nova/api-paste.ini beside its package, but pip installs etc at the root of the environment.
+    for package in home.glob("lib/python*/site-packages"):
+        (package / "etc").symlink_to(os.path.relpath(home / "etc", package))
+    # Otherwise each of the processes that start with Nova's own tests would compile them.
+    _run(str(home / "bin" / "python"), "-W", "ignore", "-c", "import nova.tests.functional.integrated_helpers")
 
 
 def variables(**more: str) -> dict[str, str]:

@@ -48,9 +48,10 @@ def _body(reservation: dict[str, Any], **more: Any) -> dict[str, Any]:
         (_OF_PYTHON_CHI, {"min": 1, "max": 2}),
         (_OF_DONI, {"hypervisor_properties": "", "resource_properties": _OF_DONI["resource_properties"]}),
         (_INSTANCES, {"vcpus": 2, "memory_mb": 2048, "disk_gb": 10, "amount": 3}),
+        ({**_INSTANCES, "affinity": ""}, {"affinity": None}),
         ({**_OF_DONI, "before_end": None}, {"before_end": "default"}),
     ],
-    ids=["python-chi", "doni", "numbers", "before_end"],
+    ids=["python-chi", "doni", "numbers", "blazar-dashboard", "before_end"],
 )
 def test_new_leases(member: Client, site: Site, reservation: dict[str, Any], shown: dict[str, Any]) -> None:
     answer = member.post("/v1/leases", _body(reservation))
