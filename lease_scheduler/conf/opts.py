@@ -14,6 +14,7 @@ from lease_scheduler.conf import (
     image_transfer,
     metrics,
     nova,
+    page,
     policy,
     scheduling,
     service,
@@ -25,6 +26,7 @@ from lease_scheduler.conf import (
 _MODULES = (
     service,
     api,
+    page,
     scheduling,
     policy,
     enforcement,
