@@ -98,6 +98,8 @@ class Cloud:
         self.service = ReservationService(folder, options=["--config-file", str(file)])
         file.write_text(
             f"[api]\nauth_strategy = keystone\n[simulated_cloud]\nhosts = 4\n{keystone.middleware(service)}"
+            # So that a token that is revoked, or expires, is refused at once.
+            "token_cache_time = -1\n"
             f"[page]\nwebsso = openid:Example Login\nwebsso_url = {sites.url()}/identity\n"
             f"public_url = {self.service.url}/\n{more}"
         )
