@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
@@ -38,9 +38,10 @@ _LONGEST_MESSAGE = 300
 _UNAVAILABLE = "The identity service does not answer at present; try again"
 
 
-def configured_login(conf: cfg.ConfigOpts) -> Login | None:
+def configured_login(conf: cfg.ConfigOpts, threads: int) -> Login | None:
     """Return the login that the page offers, or None.
 
+    :param threads: number of requests that the process serves at the same time
     :raises InvalidValueError: an option of group ``page`` is wrong
     """
     group = conf.page
@@ -52,12 +53,12 @@ def configured_login(conf: cfg.ConfigOpts) -> Login | None:
         websso=websso_choices(conf),
         websso_origin=origin,
         # So that half of the threads go on answering other requests while Keystone is slow.
-        concurrent=max(1, conf.api.threads // 2),
+        concurrent=max(1, threads // 2),
     )
     for name, options in list_auth_token_opts():
         conf.register_opts(options, group=name)
     url = group.auth_url or _service_url(conf)
-    return Login(settings, KeystoneIdentity(url, _verification(conf), group.timeout))
+    return Login(settings, KeystoneIdentity(url, _verification(conf), group.timeout, _certificate(conf)))
 
 
 def _service_url(conf: cfg.ConfigOpts) -> str:
@@ -84,18 +85,28 @@ def _verification(conf: cfg.ConfigOpts) -> bool | str:
     return file or True
 
 
+def _certificate(conf: cfg.ConfigOpts) -> tuple[str, str] | str | None:
+    """Return the client certificate that keystonemiddleware shows, and its key if that is in another file."""
+    group = conf.keystone_authtoken
+    return (group.certfile, group.keyfile) if group.certfile and group.keyfile else group.certfile
+
+
 class KeystoneIdentity:
     """Keystone (see ``api.login.interfaces.Identity``). Each request has a connection of its own.
 
     :param url: with or without version
     :param verify: whether certificates are verified, or the file with those of the authorities
     :param timeout: seconds for each request
+    :param certificate: certificate of the client, as requests takes it
     """
 
-    def __init__(self, url: str, verify: bool | str, timeout: float) -> None:
+    def __init__(
+        self, url: str, verify: bool | str, timeout: float, certificate: tuple[str, str] | str | None = None
+    ) -> None:
         self._url = versioned(url)
         self._verify = verify
         self._timeout = timeout
+        self._certificate = certificate
 
     def by_password(self, credentials: Password, client: str | None) -> Grant:
         """Return an unscoped token."""
@@ -126,23 +137,26 @@ class KeystoneIdentity:
 
     def projects(self, token: str, client: str | None) -> tuple[Project, ...]:
         """Return the projects in which the user has a role, by name."""
-        found = self._ask("GET", "/auth/projects", token, client).json()["projects"]
-        enabled = [Project(each["id"], each["name"]) for each in found if each.get("enabled", True)]
-        return tuple(sorted(enabled, key=lambda project: (project.name.casefold(), project.id)))
+        with self._asking(client) as ask:
+            found = ask("GET", "/auth/projects", token).json()["projects"]
+            enabled = [Project(each["id"], each["name"]) for each in found if each.get("enabled", True)]
+            return tuple(sorted(enabled, key=lambda project: (project.name.casefold(), project.id)))
 
     def default_project(self, token: str, client: str | None) -> str | None:
         """Return the id of the user's default project, or None."""
         try:
-            about = self._ask("GET", "/auth/tokens?nocatalog", token, client, subject=token).json()["token"]
-            user = self._ask("GET", f"/users/{quote(about['user']['id'], safe='')}", token, client).json()["user"]
-        except ApiError:
+            with self._asking(client) as ask:
+                about = ask("GET", "/auth/tokens?nocatalog", token, token).json()["token"]
+                user = ask("GET", f"/users/{quote(about['user']['id'], safe='')}", token).json()["user"]
+                return str(user["default_project_id"])
+        except (ApiError, IdentityUnavailableError):
             return None
-        return user.get("default_project_id")
 
     def revoke(self, token: str, client: str | None) -> None:
         """Make a token invalid."""
         try:
-            self._ask("DELETE", "/auth/tokens", token, client, subject=token)
+            with self._asking(client) as ask:
+                ask("DELETE", "/auth/tokens", token, token)
         except ApiError as error:
             if error.code != 401:
                 raise
@@ -150,21 +164,33 @@ class KeystoneIdentity:
     def _grant(self, plugin: v3.Auth, client: str | None, refusal: str) -> Grant:
         with _plain_errors(refusal), self._session(client) as session:
             found = plugin.get_access(session)
-        assert isinstance(found, AccessInfoV3)
-        project = Project(found.project_id, found.project_name or "") if found.project_id else None
-        expires = found.expires.strftime("%Y-%m-%dT%H:%M:%SZ")
-        return Grant(found.auth_token, found.username or "", found.user_domain_name or "", project, expires)
+            project = Project(found.project_id, found.project_name or "") if found.project_id else None
+            if not isinstance(found, AccessInfoV3) or found.auth_token is None or found.expires is None:
+                raise ValueError("no token of Keystone")
+            expires = found.expires.strftime("%Y-%m-%dT%H:%M:%SZ")
+            return Grant(found.auth_token, found.username or "", found.user_domain_name or "", project, expires)
 
-    def _ask(self, method: str, path: str, token: str, client: str | None, subject: str | None = None) -> Any:
-        """Send a request with a token of the person."""
-        headers = {"X-Auth-Token": token} | ({} if subject is None else {"X-Subject-Token": subject})
+    @contextmanager
+    def _asking(self, client: str | None) -> Iterator[Callable[..., Any]]:
+        """Return a function that sends requests: method, path, a token of the person, and the token it is about."""
         refusal = "Keystone does not accept the token of this login; log in again"
         with _plain_errors(refusal), self._session(client) as session:
-            return session.request(f"{self._url}{path}", method, authenticated=False, headers=headers)
+
+            def ask(method: str, path: str, token: str, subject: str | None = None) -> Any:
+                headers = {"X-Auth-Token": token} | ({} if subject is None else {"X-Subject-Token": subject})
+                return session.request(f"{self._url}{path}", method, authenticated=False, headers=headers)
+
+            yield ask
 
     @contextmanager
     def _session(self, client: str | None) -> Iterator[Session]:
-        session = Session(verify=self._verify, timeout=self._timeout, original_ip=client, app_name="lease-scheduler")
+        session = Session(
+            verify=self._verify,
+            cert=self._certificate,
+            timeout=self._timeout,
+            original_ip=client,
+            app_name="lease-scheduler",
+        )
         try:
             yield session
         finally:
@@ -188,6 +214,10 @@ def _plain_errors(refusal: str) -> Iterator[None]:
         raise _refused(error, refusal) from None
     except exceptions.ClientException as error:
         LOG.warning("the identity service does not answer a login: %s", " ".join(str(error).split()))
+        raise IdentityUnavailableError(_UNAVAILABLE) from None
+    except (ValueError, LookupError, TypeError, AttributeError):
+        # Something else answers at its address, such as the error page of a proxy.
+        LOG.warning("the identity service answered a login with something that is not its interface")
         raise IdentityUnavailableError(_UNAVAILABLE) from None
 
 

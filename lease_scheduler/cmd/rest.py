@@ -46,12 +46,14 @@ def application(
     *,
     shows_metrics: bool = False,
     settings: ApiSettings | None = None,
+    threads: int | None = None,
 ) -> Application:
     """Return the WSGI application with everything in front of it: health check, token check, and proxy headers.
 
     :param registry: where requests are counted; None to count none
     :param shows_metrics: whether any caller can read the registry at ``/metrics``
     :param settings: the result of ``api_settings``, or a proxy of it if the settings may change
+    :param threads: number of requests that the process serves at the same time, if that is not [api] threads
     :raises InvalidValueError: an option is wrong
     """
     settings = api_settings(conf) if settings is None else settings
@@ -62,7 +64,7 @@ def application(
         from lease_scheduler.cmd.identity import with_tokens
         from lease_scheduler.cmd.login import configured_login
 
-        login = configured_login(conf)
+        login = configured_login(conf, threads or conf.api.threads)
     app: Application = build_app(
         settings, engine, reader, clock, policy.Enforcer(conf), trusts, login, frame_ancestors(conf)
     )

@@ -122,7 +122,8 @@ export class Login {
       return;
     }
     this.#busy = true;
-    form.setAttribute("aria-busy", "true");
+    const button = form.querySelector("[type=submit]");
+    button.textContent = "Logging in…";
     try {
       const found =
         method === "password"
@@ -134,7 +135,7 @@ export class Login {
       this.#busy = false;
       this.#failed(form, error);
     } finally {
-      form.removeAttribute("aria-busy");
+      button.textContent = "Log in";
     }
   }
 

@@ -24,6 +24,9 @@ from tests.servers.reservation import ReservationService
 _LIMIT = 30
 _PERIOD = 30
 
+#: Makes a page from the query of its address.
+MakePage = Callable[[dict[str, list[str]]], str]
+
 
 class Sites:
     """Pages of other sites on a free port of this machine, by their paths.
@@ -33,16 +36,16 @@ class Sites:
     """
 
     def __init__(self) -> None:
-        pages: dict[str, Callable[[dict[str, list[str]]], str]] = {}
+        pages: dict[str, MakePage] = {}
 
         class Handler(BaseHTTPRequestHandler):
-            """Serves the pages."""
+            """Answers all requests."""
 
             def do_GET(self) -> None:
                 """Answer one request."""
                 url = urlsplit(self.path)
-                page = pages.get(url.path, lambda _: "<!doctype html><title></title>")
-                content = page(parse_qs(url.query)).encode()
+                page = pages.get(url.path)
+                content = b"" if page is None else page(parse_qs(url.query)).encode()
                 self.send_response(200)
                 self.send_header("Content-Type", "text/html")
                 self.send_header("Content-Length", str(len(content)))
@@ -138,7 +141,7 @@ class Cloud:
     def unscoped(self, user: User) -> str:
         """Return an unscoped token of a user, as Keystone makes at the end of a WebSSO login."""
         password = {"user": {"id": user.id, "password": PASSWORD}}
-        body = {"auth": {"identity": {"methods": ["password"], "password": password}, "scope": "unscoped"}}
+        body: Document = {"auth": {"identity": {"methods": ["password"], "password": password}, "scope": "unscoped"}}
         answer = requests.post(f"{self.keystone.url}/auth/tokens", json=body, timeout=_LIMIT)
         answer.raise_for_status()
         return answer.headers["X-Subject-Token"]
