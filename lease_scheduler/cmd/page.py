@@ -12,7 +12,7 @@ from lease_scheduler.api.login.settings import WebSsoChoice
 from lease_scheduler.model.errors import InvalidValueError
 
 #: Name of a protocol, after that of an identity provider if one is given.
-_CHOICE = re.compile(r"(?:[\w.@-]{1,64}/)?[\w.@-]{1,64}", re.ASCII)
+_CHOICE = re.compile(r"(?:\w[\w.@-]{0,63}/)?\w[\w.@-]{0,63}", re.ASCII)
 _HOST = re.compile(r"[\w.:-]+", re.ASCII)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 

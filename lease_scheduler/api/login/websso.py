@@ -8,7 +8,7 @@ token only if it has itself begun a login in the last minutes (``websso.js``).
 
 from __future__ import annotations
 
-from markupsafe import escape
+from html import escape
 
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.login.bodies import checked_token
