@@ -299,6 +299,27 @@ def test_somebody_else_finds_nothing(page: Page, cloud: Cloud) -> None:
     assert not page.shown("#booking")
 
 
+def test_a_keystone_that_is_down(page: Page, cloud: Cloud, keystone: Keystone) -> None:
+    """Logging in says so; logging out forgets the tokens all the same, and says later that they are still valid."""
+    page.until(lambda: page.shown("#password-form"))
+    keystone.kill()
+    _log_in(page, cloud.person)
+    page.says("#login-message", "The identity service does not answer at present; try again")
+    keystone.ensure_running()
+    _type(page, "#password-form [name=password]", PASSWORD)
+    page.press(Keys.ENTER)
+    _live(page)
+    token = _token(page)
+    keystone.kill()
+    page.one("#leave").click()
+    page.until(lambda: page.text("#status").startswith("Connection lost"))
+    page.until(lambda: page.script("return sessionStorage.getItem('lease-scheduler.token')") is None)
+    keystone.ensure_running()
+    page.until(lambda: page.shown("#password-form"))
+    assert "your token stays valid until 20" in page.text("#login-message")
+    assert cloud.is_valid(token)
+
+
 class TestWebSso:
     def _begin(self, page: Page) -> None:
         page.until(lambda: page.shown("#login select"))
