@@ -34,7 +34,7 @@ OPTIONS: list[cfg.Opt] = [
         default=10,
         min=1,
         max=300,
-        help="Seconds that Keystone has for each request of a login. A login needs up to four.",
+        help="Seconds that Keystone has for each request of a login. A login needs up to five.",
     ),
     cfg.StrOpt(
         "default_domain",

@@ -73,8 +73,11 @@ const newLease = new NewLease(element("booking"), () => clock.now(), booked, wor
 const account = new Account(element("account"), { onProject: workFor, onLeave: logOut });
 const login = new Login(element("login"), {
   onToken: (value) => {
+    const isOther = session() !== null;
     forgetSession();
     connection.setToken(value);
+    // Whose token it is cannot be known here, so nothing stays of the person who had logged in.
+    if (isOther) startOver();
   },
   onSession: loggedIn,
   onLeave: () => keepDraft({ booking: newLease.draft, change: details.proposal && { lease: details.id, ...details.proposal } }),

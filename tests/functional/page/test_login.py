@@ -299,6 +299,24 @@ def test_somebody_else_finds_nothing(page: Page, cloud: Cloud) -> None:
     assert not page.shown("#booking")
 
 
+def test_a_token_by_hand_after_a_login_finds_nothing(page: Page, cloud: Cloud) -> None:
+    """The page cannot know whose token it is."""
+    _log_in(page, cloud.person)
+    _live(page)
+    page.one("#book").click()
+    _type(page, "#booking-form [name=name]", "private")
+    token = _token(page)
+    headers = {"X-Auth-Token": token, "X-Subject-Token": token}
+    requests.delete(f"{cloud.keystone.url}/auth/tokens", headers=headers, timeout=30).raise_for_status()
+    page.until(lambda: page.shown("#password-form"))
+    Select(page.one("#login select")).select_by_value("token")
+    page.one("#token-form input").send_keys(cloud.keystone.token(cloud.stranger), Keys.ENTER)
+    page.until(lambda: page.script("return calendar.model.own?.id") == cloud.stranger.project_id)
+    _live(page)
+    assert page.one("#booking-form [name=name]").get_attribute("value") == ""
+    assert not page.shown("#account")
+
+
 def test_a_keystone_that_is_down(page: Page, cloud: Cloud, keystone: Keystone) -> None:
     """Logging in says so; logging out forgets the tokens all the same, and says later that they are still valid."""
     page.until(lambda: page.shown("#password-form"))
