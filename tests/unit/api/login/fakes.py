@@ -27,7 +27,7 @@ class FakeIdentity:
     """
 
     def __init__(self) -> None:
-        self.member_of = (ALPHA, BETA)
+        self.member_of: tuple[Project, ...] = (ALPHA, BETA)
         self.default: str | None = None
         self.revoked: list[str] = []
         self.clients: list[str | None] = []
