@@ -1,6 +1,8 @@
 /** The account in the head of the page: who has logged in, the project, and the way out. */
 
 import { make } from "./elements.js";
+import { postLogin, problemOf, token } from "./rest.js";
+import { forgetSession, keepNote, session } from "./session.js";
 
 /** Fill a choice of projects. One project is no choice. */
 export function fillProjects(select, projects, chosen) {
@@ -13,6 +15,25 @@ export function fillProjects(select, projects, chosen) {
 /** The projects of a person, the present one first. */
 export function ownFirst(projects, own) {
   return [own, ...projects.filter(({ id }) => id !== own.id)];
+}
+
+/** Revoke the tokens, and forget the login. If they cannot be revoked, the next login says so. */
+export async function endSession() {
+  const { unscoped, expires_at: end } = session();
+  try {
+    await postLogin("end", { tokens: [token(), unscoped].filter(Boolean) });
+    forgetSession();
+  } catch (error) {
+    forgetSession();
+    keepNote(`You are logged out here, but your token stays valid until ${end}: ${problemOf(error)}`);
+  }
+}
+
+/** Load the page again, without what somebody has typed into it or chosen. */
+export function loadAgain() {
+  for (const form of document.forms) form.reset();
+  history.replaceState(null, "", `${location.pathname}${location.search}`);
+  location.reload();
 }
 
 export class Account {

@@ -1,6 +1,6 @@
 /** Puts the parts of the page together. */
 
-import { Account, ownFirst } from "./account.js";
+import { Account, endSession, loadAgain, ownFirst } from "./account.js";
 import { Announcer } from "./announcer.js";
 import { Availability } from "./availability.js";
 import { proposalOf } from "./changes.js";
@@ -16,7 +16,7 @@ import { Login } from "./login.js";
 import { Model, isBusy } from "./model.js";
 import { NewLease } from "./newlease.js";
 import { ServerError, postLogin, problemOf, token } from "./rest.js";
-import { forgetSession, keepDraft, keepNote, keepSession, session, takeDraft } from "./session.js";
+import { forgetSession, keepDraft, keepSession, session, takeDraft } from "./session.js";
 import { inEffect, isFiltered, matcher, readSettings, writeSettings } from "./settings.js";
 import { showClock, showCounts, showMessage, showStatus, showTip } from "./status.js";
 import { Table } from "./table.js";
@@ -154,25 +154,16 @@ async function workFor(id) {
   }
 }
 
-/** Revoke the tokens, and forget everything that the page knows. */
+/** Log out, and forget everything that the page knows. */
 async function logOut() {
-  try {
-    await postLogin("end", { tokens: [token(), session().unscoped].filter(Boolean) });
-    forgetSession();
-  } catch (error) {
-    const { expires_at: end } = session();
-    forgetSession();
-    keepNote(`You are logged out here, but your token stays valid until ${end}: ${problemOf(error)}`);
-  }
+  await endSession();
   startOver();
 }
 
 /** Load the page again, without what somebody has typed or chosen. */
 function startOver() {
-  for (const form of document.forms) form.reset();
   clearTimeout(hashTimer);
-  history.replaceState(null, "", `${location.pathname}${location.search}`);
-  location.reload();
+  loadAgain();
 }
 
 /** Show a lease that was booked just now. */

@@ -1,6 +1,6 @@
 /** The login of this browser tab: who has logged in, and for which project. It ends with the tab. */
 
-import { keepToken, token } from "./rest.js";
+import { keepToken } from "./rest.js";
 
 const SESSION = "lease-scheduler.session";
 const DRAFT = "lease-scheduler.draft";
@@ -45,12 +45,8 @@ export function keepSession({ token: value, ...others }) {
   return isSame;
 }
 
-/** Forget the login, the token and everything else that this tab keeps. Return the tokens, which can be revoked. */
-export function forgetSession() {
-  const tokens = [token(), session()?.unscoped].filter(Boolean);
-  sessionStorage.clear();
-  return tokens;
-}
+/** Forget the login, the token and everything else that this tab keeps. */
+export const forgetSession = () => sessionStorage.clear();
 
 /** Keep a text that the login shows once, after the page is loaded again. */
 export const keepNote = (text) => write(NOTE, text);
