@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import flask
@@ -25,8 +24,11 @@ from lease_scheduler.api.interfaces import (
     StoreUnavailableError,
     Trusts,
 )
+from lease_scheduler.api.login.interfaces import IdentityUnavailableError
+from lease_scheduler.api.login.routes import Login, add_routes
 from lease_scheduler.api.metrics import ROUTE
 from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE, V1_0, V1_2, header, requested
+from lease_scheduler.api.page_files import add_page, page_or, protection
 from lease_scheduler.api.query import read_query
 from lease_scheduler.api.request import Answer, ApiRequest, Route, Services
 from lease_scheduler.api.routes import ROUTES
@@ -39,7 +41,6 @@ from lease_scheduler.rpc.interface import EngineRequests
 
 LOG = logging.getLogger(__name__)
 
-_PAGE = Path(__file__).parent / "page"
 _ID = re.compile(r"[0-9A-Za-z-]{1,36}", re.ASCII)
 _TEXT = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,255}")
 
@@ -51,6 +52,8 @@ def build_app(
     clock: Clock,
     enforcer: policy.Enforcer,
     trusts: Trusts | None = None,
+    login: Login | None = None,
+    frame_ancestors: Sequence[str] = (),
 ) -> flask.Flask:
     """Return the WSGI application.
 
@@ -59,6 +62,8 @@ def build_app(
     :param clock: source of "now"
     :param enforcer: checks permissions; rules that it lacks are registered with it
     :param trusts: creates the trusts with which the service boots servers for projects; None if identity is not checked
+    :param login: logs the people in who use the calendar page; None if they need no login, or bring a token
+    :param frame_ancestors: sites that may show the page in a frame
     """
     access.register(enforcer)
     services = Services(settings, engine, reader, clock, enforcer, ROUTES, trusts)
@@ -69,17 +74,22 @@ def build_app(
         _add(app, route, services)
     for path in dict.fromkeys(route.path for route in ROUTES):
         _add_options(app, path)
-    _add_page(app)
+    add_page(app)
+    add_routes(app, login)
     app.before_request(_begin)
     app.after_request(_finish)
+    app.after_request(protection(frame_ancestors))
     app.register_error_handler(ApiError, _api_error)
     app.register_error_handler(RefusedError, _refused)
     app.register_error_handler(
         EngineUnavailableError, lambda error: _unavailable("reservation engine", settings, str(error))
     )
+    app.register_error_handler(
+        IdentityUnavailableError, lambda error: _unavailable("identity service", settings, str(error))
+    )
     app.register_error_handler(StoreUnavailableError, lambda error: _unavailable("database", settings))
     app.register_error_handler(StoreFullError, lambda error: _unavailable("database", settings, str(error)))
-    app.register_error_handler(RequestEntityTooLarge, lambda error: _too_large(settings))
+    app.register_error_handler(RequestEntityTooLarge, lambda error: _too_large())
     app.register_error_handler(HTTPException, _framework_error)
     app.register_error_handler(Exception, _internal_error)
     return app
@@ -93,7 +103,7 @@ def _add(app: flask.Flask, route: Route, services: Services) -> None:
         app.add_url_rule(
             each,
             endpoint=f"{route.method} {each}",
-            view_func=_page_or(view) if route.path == "/" else view,
+            view_func=page_or(view) if route.path == "/" else view,
             methods=[route.method],
             provide_automatic_options=False,
         )
@@ -243,8 +253,9 @@ def _unavailable(what: str, settings: ApiSettings, why: str = "") -> flask.Respo
     return response
 
 
-def _too_large(settings: ApiSettings) -> flask.Response:
-    return _api_error(ApiError(413, f"The body must not have more than {settings.maximum_body} bytes", "body"))
+def _too_large() -> flask.Response:
+    maximum = flask.request.max_content_length
+    return _api_error(ApiError(413, f"The body must not have more than {maximum} bytes", "body"))
 
 
 def _framework_error(error: HTTPException) -> flask.Response:
@@ -259,39 +270,3 @@ def _framework_error(error: HTTPException) -> flask.Response:
 def _internal_error(error: Exception) -> flask.Response:
     LOG.error("%s: %s failed", flask.g.request_id, flask.request.path, exc_info=error)
     return _response(500, Answer(INTERNAL_ERROR))
-
-
-# The calendar page.
-
-
-def _page_or(view: Callable[[], flask.Response]) -> Callable[[], flask.Response]:
-    """Return a view that serves the page to browsers and the given view to all other clients."""
-
-    def choose() -> flask.Response:
-        wanted = flask.request.accept_mimetypes.best_match(["application/json", "text/html"], "application/json")
-        is_browser = wanted == "text/html" and (_PAGE / "index.html").is_file()
-        response = _page_file("index.html") if is_browser else view()
-        response.vary.add("Accept")
-        return response
-
-    return choose
-
-
-def _add_page(app: flask.Flask) -> None:
-    """Serve the files of the page at the root, and below ``/page/``."""
-    app.add_url_rule("/page/<path:name>", view_func=_page_file, endpoint="page", provide_automatic_options=False)
-    files = sorted(file.relative_to(_PAGE).as_posix() for file in _PAGE.rglob("*") if file.is_file())
-    for name in files:
-        app.add_url_rule(
-            f"/{name}",
-            view_func=_page_file,
-            endpoint=f"page {name}",
-            defaults={"name": name},
-            provide_automatic_options=False,
-        )
-
-
-def _page_file(name: str) -> flask.Response:
-    response: Any = flask.send_from_directory(_PAGE, name)
-    response.headers["Cache-Control"] = "no-cache"
-    return flask.make_response(response)

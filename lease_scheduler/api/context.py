@@ -16,6 +16,7 @@ IMPLIED_ROLES = {"admin": "manager", "manager": "member", "member": "reader"}
 
 _REQUEST_ID = re.compile(r"req-[0-9a-fA-F-]{36}")
 _NAME = re.compile(r"[ -~]{1,255}")
+_LONGEST_PROJECT_NAME = 255
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Caller:
 
     :ivar roles: roles of the caller, including implied ones
     :ivar origin: name of the peer on whose behalf the requests of the caller come; None if they are local
+    :ivar project_name: name of the project, for people; empty if it is not known
     """
 
     user_id: str
@@ -31,6 +33,7 @@ class Caller:
     roles: frozenset[str]
     request_id: str
     origin: str | None = None
+    project_name: str = ""
 
     def credentials(self) -> dict[str, Any]:
         """Return the credentials that oslo.policy checks."""
@@ -68,7 +71,15 @@ def caller_of(
     for name, value in (("X-User-Id", user_id), ("X-Project-Id", project_id), ("X-User-Name", origin)):
         if value is not None and not _NAME.fullmatch(value):
             raise ApiError(400, f"{name}: must be 1 to 255 printable ASCII characters", name)
-    return Caller(user_id, project_id, _with_implied(roles), request_id, origin)
+    project_name = headers.get("X-Project-Name", "")
+    return Caller(
+        user_id,
+        project_id,
+        _with_implied(roles),
+        request_id,
+        origin,
+        project_name if len(project_name) <= _LONGEST_PROJECT_NAME else "",
+    )
 
 
 def _with_implied(roles: set[str]) -> frozenset[str]:

@@ -23,6 +23,7 @@ from lease_scheduler.api.trusts import KeystoneTrusts
 from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.options.subscriptions import enabled_drivers
+from lease_scheduler.cmd.page import frame_ancestors
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.store.sql.reader import SqlReader
@@ -45,20 +46,29 @@ def application(
     *,
     shows_metrics: bool = False,
     settings: ApiSettings | None = None,
+    threads: int | None = None,
 ) -> Application:
     """Return the WSGI application with everything in front of it: health check, token check, and proxy headers.
 
     :param registry: where requests are counted; None to count none
     :param shows_metrics: whether any caller can read the registry at ``/metrics``
     :param settings: the result of ``api_settings``, or a proxy of it if the settings may change
+    :param threads: number of requests that the process serves at the same time, if that is not [api] threads
+    :raises InvalidValueError: an option is wrong
     """
     settings = api_settings(conf) if settings is None else settings
     trustee = configured_cloud(conf).trustee() if settings.auth == "keystone" else None
     trusts = None if trustee is None else KeystoneTrusts(trustee)
-    app: Application = build_app(settings, engine, reader, clock, policy.Enforcer(conf), trusts)
+    login = None
     if settings.auth == "keystone":
         from lease_scheduler.cmd.identity import with_tokens
+        from lease_scheduler.cmd.login import configured_login
 
+        login = configured_login(conf, threads or conf.api.threads)
+    app: Application = build_app(
+        settings, engine, reader, clock, policy.Enforcer(conf), trusts, login, frame_ancestors(conf)
+    )
+    if settings.auth == "keystone":
         # The calendar page and the version documents need no token; the application refuses everything else.
         app = with_tokens(app, conf)
     checks = {"engine": lambda: engine.problem(_PING_SECONDS), "database": reader.problem}

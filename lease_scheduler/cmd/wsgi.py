@@ -27,7 +27,8 @@ def build() -> Application:
     log.setup(conf, configuration.PROJECT)
     if conf.api.auth_strategy == "noauth":
         raise InvalidValueError("api.auth_strategy", "noauth is for lease-scheduler-embedded only; use keystone")
-    return rest_application(conf, *wiring.for_api(conf, server_threads()))
+    threads = server_threads()
+    return rest_application(conf, *wiring.for_api(conf, threads), threads=threads)
 
 
 def server_threads() -> int | None:

@@ -15,6 +15,7 @@ from lease_scheduler.conf import (
     image_transfer,
     metrics,
     nova,
+    page,
     policy,
     scheduling,
     service,
@@ -26,6 +27,7 @@ from lease_scheduler.conf import (
 _MODULES = (
     service,
     api,
+    page,
     scheduling,
     policy,
     enforcement,

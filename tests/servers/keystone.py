@@ -157,6 +157,8 @@ class Keystone(WsgiServer):
             f"[fernet_receipts]\nkey_repository = {self.folder}/keys\n"
             f"[credential]\nkey_repository = {self.folder}/credentials\n"
             "[cache]\nbackend = dogpile.cache.memory\n"
+            # The usual ones, and one-time passcodes.
+            "[auth]\nmethods = external,password,token,oauth1,mapped,application_credential,totp\n"
             # Longer than a lab runs without getting a new token.
             "[token]\nexpiration = 86400\n"
             # Hashing would be most of the time of a log-in, and these passwords are no secret.

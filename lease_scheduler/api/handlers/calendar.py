@@ -42,10 +42,18 @@ def show(request: ApiRequest) -> Answer:
         {
             "now": now,
             **shown,
+            "project": _own_project(request),
             "may_book": request.may("quotes:post") and request.may("leases:post"),
             "states": request.reader.lease_states(None if request.sees_site else project_id) if is_news else None,
         }
     )
+
+
+def _own_project(request: ApiRequest) -> Document | None:
+    """Return id and name of the caller's project; None if identity is not checked, since nobody then has a project."""
+    if request.services.settings.auth == "noauth":
+        return None
+    return {"id": request.caller.project_id, "name": request.caller.project_name or request.caller.project_id}
 
 
 def _instant(text: str, field: str, now: int) -> int:

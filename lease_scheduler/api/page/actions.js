@@ -73,6 +73,11 @@ export class Actions {
     this.#enter(value);
   }
 
+  /** The action whose form is open, and what its field holds; null if none is open. */
+  get proposal() {
+    return this.#name && ACTIONS[this.#name].field ? { name: this.#name, value: this.#field.value } : null;
+  }
+
   #button(name) {
     const button = Object.assign(make("button", ACTIONS[name].label), { type: "button" });
     button.dataset.action = name;

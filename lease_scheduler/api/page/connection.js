@@ -66,14 +66,20 @@ export class Connection {
     clearTimeout(this.#timer);
     this.#busy = true;
     this.#again = false;
+    const sender = token();
     try {
       const answer = await this.#ask();
+      if (token() !== sender) {
+        this.#startAgain();
+        return;
+      }
       this.#failures = 0;
       this.#setStatus("live");
       this.#onAnswer(answer, performance.now(), this.#sent);
       this.#schedule(this.#again ? 0 : POLL_MS);
     } catch (error) {
-      this.#fail(error);
+      if (token() === sender) this.#fail(error);
+      else this.#startAgain();
     } finally {
       this.#busy = false;
     }
@@ -100,6 +106,12 @@ export class Connection {
     this.#revision = answer.revision;
     if (answer.complete) this.#completeAt = performance.now() + COMPLETE_EVERY_MS;
     return answer;
+  }
+
+  /** Ask for everything: the answer was for another token than that of now. */
+  #startAgain() {
+    this.#answered = null;
+    this.#schedule(0);
   }
 
   #fail(error) {

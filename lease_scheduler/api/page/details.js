@@ -74,6 +74,11 @@ export class Details {
     if (proposal) this.#actions.propose(proposal.name, proposal.value);
   }
 
+  /** The change that is being filled in (see changes.js), or null. */
+  get proposal() {
+    return this.#actions.proposal;
+  }
+
   /** Show the lease as it is now. */
   refresh() {
     if (this.id === null) return;

@@ -23,6 +23,7 @@ function boxes(fieldset, name, values, onChange) {
 export class FilterBar {
   #form;
   #projects = [];
+  #own = null;
   #clear;
 
   /**
@@ -43,24 +44,34 @@ export class FilterBar {
 
   /** Clear the filters. */
   clear(onChange) {
-    onChange({ kinds: new Set(KINDS), groups: new Set(Object.keys(GROUPS)), project: "", name: "" });
+    onChange({ kinds: new Set(KINDS), groups: new Set(Object.keys(GROUPS)), project: null, name: "" });
     this.#form.elements.namedItem("name").focus();
   }
 
-  /** Show these settings. */
-  show(settings) {
+  /**
+   * Show these settings.
+   * @param {object} settings
+   * @param {string} project id of the project whose leases are shown; empty if all are
+   */
+  show(settings, project) {
     for (const box of this.#boxes("kind")) box.checked = settings.kinds.has(box.value);
     for (const box of this.#boxes("state")) box.checked = settings.groups.has(box.value);
     const name = this.#form.elements.namedItem("name");
     if (name.value !== settings.name) name.value = settings.name;
-    this.#fillProjects(settings.project);
+    this.#fillProjects(project);
     this.#clear.hidden = !isFiltered(settings);
   }
 
-  /** Set the projects to choose from. */
-  setProjects(projects, chosen) {
-    if (projects.join() === this.#projects.join()) return;
+  /**
+   * Set the projects to choose from.
+   * @param {{id: string, name: string}[]} projects
+   * @param {{id: string, name: string}|null} own that of the user, which comes first
+   * @param {string} chosen id, or empty for all
+   */
+  setProjects(projects, own, chosen) {
+    if (JSON.stringify([projects, own]) === JSON.stringify([this.#projects, this.#own])) return;
     this.#projects = projects;
+    this.#own = own;
     this.#fillProjects(chosen);
   }
 
@@ -70,16 +81,19 @@ export class FilterBar {
 
   #fillProjects(chosen) {
     const select = this.#form.elements.namedItem("project");
-    const names = chosen && !this.#projects.includes(chosen) ? [...this.#projects, chosen] : this.#projects;
-    if (select.options.length !== names.length + 1 || names.some((name, index) => select.options[index + 1].value !== name)) {
-      select.replaceChildren(new Option("all", ""), ...names.map((name) => new Option(name, name)));
-    }
+    const others = this.#projects.filter(({ id }) => id !== this.#own?.id);
+    if (chosen && chosen !== this.#own?.id && !others.some(({ id }) => id === chosen)) others.push({ id: chosen, name: chosen });
+    const own = this.#own ? [[`${this.#own.name} (my project)`, this.#own.id]] : [];
+    const choices = [...own, ["all", ""], ...others.map(({ id, name }) => [name, id])];
+    const shown = [...select.options].map((option) => [option.text, option.value]);
+    if (JSON.stringify(choices) !== JSON.stringify(shown)) select.replaceChildren(...choices.map(([text, value]) => new Option(text, value)));
     select.value = chosen;
   }
 
   #read() {
     const ticked = (name) => new Set([...this.#boxes(name)].filter((box) => box.checked).map((box) => box.value));
-    const { value: project } = this.#form.elements.namedItem("project");
+    const { value } = this.#form.elements.namedItem("project");
+    const project = value === (this.#own?.id ?? "") ? null : value;
     const { value: name } = this.#form.elements.namedItem("name");
     return { kinds: ticked("kind"), groups: ticked("state"), project, name };
   }

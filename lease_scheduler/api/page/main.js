@@ -1,5 +1,6 @@
 /** Puts the parts of the page together. */
 
+import { Account, endSession, loadAgain, ownFirst } from "./account.js";
 import { Announcer } from "./announcer.js";
 import { Availability } from "./availability.js";
 import { proposalOf } from "./changes.js";
@@ -11,10 +12,12 @@ import { FilterBar } from "./filterbar.js";
 import { DAY, instantOf, localInstant, number, plural, shortInstant } from "./format.js";
 import { ZOOM_STEP, listen } from "./gestures.js";
 import { fillLegend } from "./legend.js";
+import { Login } from "./login.js";
 import { Model, isBusy } from "./model.js";
 import { NewLease } from "./newlease.js";
-import { token } from "./rest.js";
-import { isFiltered, matcher, readSettings, writeSettings } from "./settings.js";
+import { ServerError, postLogin, problemOf, token } from "./rest.js";
+import { forgetSession, keepDraft, keepSession, session, takeDraft } from "./session.js";
+import { inEffect, isFiltered, matcher, readSettings, writeSettings } from "./settings.js";
 import { showClock, showCounts, showMessage, showStatus, showTip } from "./status.js";
 import { Table } from "./table.js";
 import { listenTabs, showView } from "./tabs.js";
@@ -36,6 +39,10 @@ let awaited = settings.lease;
 /** Time range that was requested from the server. */
 let range = null;
 let hashTimer = null;
+/** State of the connection that is shown. */
+let shownState = null;
+/** The own project and those of the login, as they are shown. */
+let shownProjects = "";
 
 const connection = new Connection(take, status);
 const timeline = new Timeline(element("chart"), () => clock.now(), moved);
@@ -62,7 +69,19 @@ const details = new Details(element("details"), {
     saveSettings();
   },
 });
-const newLease = new NewLease(element("booking"), () => clock.now(), booked);
+const newLease = new NewLease(element("booking"), () => clock.now(), booked, workFor);
+const account = new Account(element("account"), { onProject: workFor, onLeave: logOut });
+const login = new Login(element("login"), {
+  onToken: (value) => {
+    const isOther = session() !== null;
+    forgetSession();
+    connection.setToken(value);
+    // Whose token it is cannot be known here, so nothing stays of the person who had logged in.
+    if (isOther) startOver();
+  },
+  onSession: loggedIn,
+  onLeave: () => keepDraft({ booking: newLease.draft, change: details.proposal && { lease: details.id, ...details.proposal } }),
+});
 const leases = new Table(element("view-leases"), LEASE_COLUMNS, { key: "submitted", down: true }, open);
 const queue = new Table(element("view-queue"), queueColumns(() => clock.now()), { key: "position", down: false }, open);
 const filters = new FilterBar(element("filter-form"), (chosen) => {
@@ -85,13 +104,66 @@ function take(answer, at, sent) {
     for (const { lease, from } of changes) if (!isBusy(lease) && (from !== null || !answer.complete)) announcer.changed(lease);
   }
   if (news) timeline.setData(model);
+  showProjects();
   const lease = model.leases.get(awaited);
+  const draft = first ? takeDraft() : null;
   if (first || lease) awaited = null;
-  if (lease && !isBusy(lease)) open(lease);
+  if (draft) newLease.restore(draft.booking);
+  if (lease && !isBusy(lease)) open(lease, draft?.change?.lease === lease.id ? draft.change : null);
   if (news) details.refresh();
-  filters.setProjects(model.projects(), settings.project);
   refresh();
   needRange();
+}
+
+/** Show the projects to choose from, that of the user first. */
+function showProjects() {
+  const { own } = model;
+  const known = session()?.projects ?? [];
+  const named = (id) => ({ id, name: known.find((project) => project.id === id)?.name ?? id });
+  const chosen = inEffect(settings, own).project;
+  filters.setProjects(model.projects().map(named), own, chosen);
+  const shown = JSON.stringify([own, known]);
+  if (shown === shownProjects) return;
+  shownProjects = shown;
+  newLease.setProjects(own ? ownFirst(known, own) : []);
+  applyFilters();
+}
+
+/** Show a login, and continue with its token. */
+function loggedIn(found) {
+  if (keepSession(found)) connection.setToken(found.token);
+  else startOver();
+}
+
+/** Work for another project from now on. */
+async function workFor(id) {
+  const before = token();
+  try {
+    const found = await postLogin("token", { token: session().unscoped, project_id: id });
+    loggedIn(found);
+    account.show(session());
+    announcer.say(`Project ${found.project.name}`);
+    // The token of the project before is of no use any more. If this fails, it expires.
+    postLogin("end", { tokens: [before] }).catch(() => {});
+  } catch (error) {
+    account.show(session());
+    account.say(problemOf(error));
+    if (error instanceof ServerError && error.status === 401) connection.setToken(null);
+    shownProjects = "";
+    showProjects();
+  }
+}
+
+/** Log out, and forget everything that the page knows. */
+async function logOut() {
+  await endSession();
+  startOver();
+}
+
+/** Load the page again, without what somebody has typed or chosen. */
+function startOver() {
+  clearTimeout(hashTimer);
+  loadAgain();
 }
 
 /** Show a lease that was booked just now. */
@@ -106,13 +178,12 @@ function booked(lease) {
 /** Show a new state of the connection. */
 function status(next) {
   showStatus(next);
-  const form = element("token-form");
-  const asked = form.hidden && next.state === "token";
-  form.hidden = next.state !== "token";
-  if (form.hidden === false) newLease.close();
-  element("token-message").textContent = next.state === "token" ? next.message : "";
-  element("forget").hidden = token() === null || next.state === "token";
-  if (asked) form.elements.namedItem("token").focus();
+  const isAsked = next.state === "token";
+  if (next.state !== shownState) account.show(isAsked ? null : session());
+  shownState = next.state;
+  if (isAsked) login.ask(next.message && session() ? "Your login has ended. What you have typed is still there." : next.message);
+  else login.close();
+  element("forget").hidden = token() === null || isAsked || session() !== null;
   if (next.state !== "live") refresh();
 }
 
@@ -126,7 +197,7 @@ function startView() {
 
 /** Show the chosen view, with the leases that pass the filters. */
 function refresh() {
-  const passes = matcher(settings);
+  const passes = matcher(inEffect(settings, model.own));
   const all = model.known();
   const waiting = model.queue();
   const shown = all.filter(passes);
@@ -149,8 +220,9 @@ function refresh() {
 /** Show how many leases there are, and how many of them are loaded and pass the filters. */
 function showMatches(shown, all) {
   const { total } = model;
-  const some = `${number(isFiltered(settings) ? shown : all)} of ${plural(total, "lease")}`;
-  element("matches").textContent = isFiltered(settings) ? `${some} shown` : all < total ? `${some} loaded` : plural(total, "lease");
+  const isPart = isFiltered(settings) || shown < all;
+  const some = `${number(isPart ? shown : all)} of ${plural(total, "lease")}`;
+  element("matches").textContent = isPart ? `${some} shown` : all < total ? `${some} loaded` : plural(total, "lease");
   const loadedTime = range && `${shortInstant(range.start)} to ${shortInstant(range.end)}`;
   element("view-leases").querySelector("caption").textContent =
     all < total && loadedTime
@@ -179,6 +251,15 @@ function whatToSay(matching) {
   if (!model.known().length) {
     const action = model.mayBook ? { label: "New lease", run: () => newLease.open() } : null;
     return { kind: "empty", title: "There are no leases yet", text: "", action };
+  }
+  if (!matching && !isFiltered(settings) && model.own) {
+    const run = () => {
+      settings.project = "";
+      applyFilters();
+      saveSettings();
+    };
+    const title = `There are no leases of the project ${model.own.name} at this time`;
+    return { kind: "empty", title, text: "", action: { label: "Show all projects", run } };
   }
   if (!matching) {
     const action = { label: "Clear filters", run: () => element("filter-form").elements.namedItem("clear").click() };
@@ -223,8 +304,9 @@ function choose(view) {
 }
 
 function applyFilters() {
-  filters.show(settings);
-  timeline.setFilter(matcher(settings));
+  const shown = inEffect(settings, model.own);
+  filters.show(settings, shown.project);
+  timeline.setFilter(matcher(shown));
   refresh();
 }
 
@@ -265,12 +347,6 @@ function listenTools() {
   element("help-open").addEventListener("click", () => element("help").showModal());
   element("retry").addEventListener("click", () => connection.poll());
   element("forget").addEventListener("click", () => connection.setToken(null));
-  element("token-form").addEventListener("submit", (event) => {
-    event.preventDefault();
-    const field = element("token-form").elements.namedItem("token");
-    connection.setToken(field.value.trim());
-    field.value = "";
-  });
   element("skip").addEventListener("click", (event) => {
     event.preventDefault();
     (settings.view === "timeline" ? element("chart") : element(`view-${settings.view}`)).focus();

@@ -45,6 +45,8 @@ export function remaining(lease, now) {
 }
 
 export class Model {
+  /** Project of the user, as id and name; null if the server does not check who asks. */
+  own = null;
   /** Whether the user of the page may book leases. */
   mayBook = false;
   /** Number of all leases in each state, loaded or not; empty before the first answer. */
@@ -64,6 +66,7 @@ export class Model {
    */
   merge(answer) {
     const before = this.leases;
+    this.own = answer.project ?? null;
     this.mayBook = answer.may_book;
     this.#states = answer.states ?? this.#states;
     if (answer.complete) {

@@ -1,5 +1,6 @@
 /** The panel in which people put together a lease, see what it would come to, and book it. */
 
+import { fillProjects } from "./account.js";
 import { PROMISES, TIMES, fieldOf, identified, leaseBody, missing, termsOf } from "./booking.js";
 import { make } from "./elements.js";
 import { clearProblems, fill, showLocalTimes, showProblem, valuesOf } from "./fields.js";
@@ -24,6 +25,7 @@ export class NewLease {
   #asker;
   #now;
   #onBooked;
+  #onProject;
   #request = null;
   #busy = false;
 
@@ -31,11 +33,13 @@ export class NewLease {
    * @param {HTMLDialogElement} dialog
    * @param {() => number} now the server's instant, s
    * @param {(lease: object) => void} onBooked gets the lease as the server shows it
+   * @param {(id: string) => Promise<void>} onProject works for another project from now on
    */
-  constructor(dialog, now, onBooked) {
+  constructor(dialog, now, onBooked, onProject) {
     this.#form = dialog.querySelector("form");
     this.#now = now;
     this.#onBooked = onBooked;
+    this.#onProject = onProject;
     this.#panel = new Panel(dialog, () => this.#asker.stop());
     this.#quote = new QuoteView(dialog.querySelector(".quote"), (alternative) => {
       this.#fill(termsOf(valuesOf(this.#form), alternative));
@@ -44,6 +48,7 @@ export class NewLease {
     this.#asker = new Asker((quote) => this.#quoted(quote), (error) => this.#failed(error));
     this.#addKinds(dialog.querySelector(".promises"));
     this.#form.addEventListener("input", () => this.#changed());
+    this.#form.elements.namedItem("project").addEventListener("change", () => this.#choose());
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#book();
@@ -77,6 +82,39 @@ export class NewLease {
   /** Close the panel. */
   close() {
     this.#panel.close();
+  }
+
+  /** What is filled in, and whether the panel is open. */
+  get draft() {
+    return { values: valuesOf(this.#form), open: this.#panel.isOpen };
+  }
+
+  /** Fill in what was filled in before the page was loaded again. */
+  restore({ values, open }) {
+    const { project, ...others } = values;
+    fill(this.#form, others);
+    if (open) this.open();
+  }
+
+  /**
+   * Show the projects for which people can book.
+   * @param {{id: string, name: string}[]} projects the one that is used now is the first one
+   */
+  setProjects(projects) {
+    const select = this.#form.elements.namedItem("project");
+    select.closest("label").hidden = !projects.length;
+    if (projects.length) fillProjects(select, projects, projects[0].id);
+  }
+
+  /** Work for another project, and ask what the lease would come to there. */
+  async #choose() {
+    this.#busy = true;
+    try {
+      await this.#onProject(this.#form.elements.namedItem("project").value);
+    } finally {
+      this.#busy = false;
+    }
+    this.#changed();
   }
 
   #addKinds(fieldset) {

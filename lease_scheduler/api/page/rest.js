@@ -1,6 +1,8 @@
 /** Requests to the server, with the token of this browser tab. */
 
 const TIMEOUT_MS = 20000;
+/** A login waits for Keystone, several times. */
+const LOGIN_TIMEOUT_MS = 60000;
 const TOKEN_KEY = "lease-scheduler.token";
 
 /** An answer that is not a success. */
@@ -33,31 +35,45 @@ export function keepToken(value) {
 /**
  * Send a request and return the JSON value of the answer, or null if it has none.
  * @param {string} method
- * @param {string} path relative to the page
- * @param {object} [body]
+ * @param {string|URL} path relative to the page
+ * @param {object|undefined} body
+ * @param {object} headers further headers
+ * @param {number} timeout ms
  * @throws {ServerError} the server refused the request
  * @throws {TypeError|DOMException} the server did not answer
  */
-async function ask(method, path, body) {
+async function send(method, path, body, headers, timeout) {
   const response = await fetch(path, {
     method,
     headers: {
       Accept: "application/json",
       "OpenStack-API-Version": "reservation latest",
-      "X-Auth-Token": token() ?? "noauth",
+      ...headers,
       ...(body === undefined ? {} : { "Content-Type": "application/json" }),
     },
     body: body === undefined ? undefined : JSON.stringify(body),
     cache: "no-store",
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: AbortSignal.timeout(timeout),
   });
   if (response.ok) return response.status === 204 ? null : response.json();
   const wait = Number(response.headers.get("Retry-After")) || 0;
   throw new ServerError(response.status, await response.json().catch(() => null), wait);
 }
 
+/** Send a request with the token of this tab. */
+const ask = (method, path, body) => send(method, path, body, { "X-Auth-Token": token() ?? "noauth" }, TIMEOUT_MS);
+
 export const getJson = (path) => ask("GET", path);
 export const postJson = (path, body) => ask("POST", path, body);
+
+/** The address of a part of the login. It is next to this file, also for the page to which WebSSO returns. */
+const loginPath = (name) => new URL(`login${name}`, import.meta.url);
+
+/** What the server offers for logging in. */
+export const getLogin = () => send("GET", loginPath(""), undefined, {}, TIMEOUT_MS);
+
+/** Log in or out. These requests have no token but those in their body. */
+export const postLogin = (name, body) => send("POST", loginPath(`/${name}`), body, {}, LOGIN_TIMEOUT_MS);
 
 /** What to tell people about a request that failed. */
 export const problemOf = (error) => (error instanceof ServerError ? error.message : "The server does not answer.");

@@ -23,7 +23,8 @@ export function readSettings(hash) {
     view: VIEWS.includes(values.get("view")) ? values.get("view") : "timeline",
     kinds: chosen(values.get("kind"), KINDS),
     groups: chosen(values.get("state"), Object.keys(GROUPS)),
-    project: values.get("project") ?? "",
+    // null: the own project if the user has one, else all; an empty text: all
+    project: values.get("project"),
     name: values.get("name") ?? "",
     lease: values.get("lease"),
     span: positive(values.get("span")),
@@ -38,7 +39,7 @@ export function writeSettings(settings) {
   if (settings.view !== "timeline") values.set("view", settings.view);
   if (settings.kinds.size < KINDS.length) values.set("kind", [...settings.kinds].join(","));
   if (settings.groups.size < Object.keys(GROUPS).length) values.set("state", [...settings.groups].join(","));
-  if (settings.project) values.set("project", settings.project);
+  if (settings.project !== null) values.set("project", settings.project);
   if (settings.name) values.set("name", settings.name);
   if (settings.lease) values.set("lease", settings.lease);
   if (settings.span !== null) values.set("span", Math.round(settings.span));
@@ -48,11 +49,14 @@ export function writeSettings(settings) {
   return text && `#${text}`;
 }
 
-/** Whether any filter is set. */
+/** The settings with the project that they stand for. */
+export const inEffect = (settings, own) => ({ ...settings, project: settings.project ?? own?.id ?? "" });
+
+/** Whether people have set any filter. */
 export const isFiltered = (settings) =>
   settings.kinds.size < KINDS.length ||
   settings.groups.size < Object.keys(GROUPS).length ||
-  settings.project !== "" ||
+  Boolean(settings.project) ||
   settings.name !== "";
 
 /** A function that returns whether a lease passes the filters. The name filter matches parts of names, or an id. */

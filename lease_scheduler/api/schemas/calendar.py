@@ -38,6 +38,8 @@ def one(version: Version) -> Schema:
                 {"type": "object", "required": ["id", "name", "kind", "state", "holdings", "past", "may_change"]}
             ),
             "removed": base.array(base.STRING),
+            # That of the caller; null if identity is not checked.
+            "project": base.nullable(base.answer({"id": base.STRING, "name": base.STRING})),
             "may_book": base.BOOLEAN,
             # Number of all leases in each state, in or out of the period; null if it is as in the answer before.
             "states": {"type": ["object", "null"], "additionalProperties": base.INTEGER},

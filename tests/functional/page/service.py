@@ -89,6 +89,8 @@ class Service:
     :ivar now: the server's instant
     :ivar broken: HTTP status with which every request for data is answered; 0 closes the connection without an answer
     :ivar token: the only token that is accepted; None accepts any
+    :ivar login: what the service offers for logging in
+    :ivar project: project of the caller; None if identity is not checked
     :ivar requests: path with query and headers of every request for data
     :ivar may_book: whether the caller may book leases
     :ivar elsewhere: number of leases in each state that are not in the calendar's period
@@ -100,6 +102,8 @@ class Service:
         self.now = NOW
         self.broken: int | None = None
         self.token: str | None = None
+        self.login: Document = {"login": False}
+        self.project: Document | None = None
         self.requests: list[tuple[str, Mapping[str, str]]] = []
         self.history: dict[str, list[Document]] = {}
         self.reservations: dict[str, list[Document]] = {}
@@ -188,6 +192,7 @@ class Service:
                 "hosts": self._hosts if since is None else [],
                 "leases": [one for one in self._leases.values() if since is None or one["revision"] > since],
                 "removed": [one for one, revision in self._removed.items() if since is not None and revision > since],
+                "project": self.project,
                 "may_book": self.may_book,
                 "states": None if since == self._revision else self._states(),
             }
@@ -208,6 +213,9 @@ class Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         if url.path.startswith("/v1/"):
             self._data(lambda service: service.reply(url.path, parse_qs(url.query)))
+            return
+        if url.path == "/login":
+            self._json(200, self.service.login)
             return
         if url.path == "/blank":
             self._send(200, b'<!doctype html><title></title><link rel="icon" href="icon.svg">', "text/html")

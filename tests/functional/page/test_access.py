@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from selenium.webdriver import ActionChains, Keys
+from selenium.webdriver.support.select import Select
 
 from tests.functional.page.browser import Page
 from tests.functional.page.service import Service, holding, host, lease
@@ -107,6 +108,47 @@ def test_contrast_of_messages(page: Page, sight: Service) -> None:
     page.one("#message button").click()
     page.until(lambda: page.shown("#token-form"))
     assert page.script(_LOW_CONTRAST)[1] == []
+
+
+@pytest.mark.parametrize("method", ["password", "credential", "websso 0", "token"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_login_is_readable_and_named(page: Page, sight: Service, method: str, scheme: str) -> None:
+    """All ways of logging in, with an error, also on a narrow screen."""
+    choices = [{"label": "Example", "url": "https://keystone.example/"}]
+    sight.login = {"login": True, "default_domain": "Default", "websso": choices}
+    sight.token = "secret"
+    page.prefer(scheme)
+    page.resize(360, 740)
+    page.load()
+    page.until(lambda: page.shown("#login"))
+    Select(page.one("#login select")).select_by_value(method)
+    source = "for (const each of document.querySelectorAll('#login details')) each.open = true;"
+    page.script(f"{source} document.getElementById('login-message').textContent = 'It does not accept this'")
+    assert page.shown(f"#{method.split()[0]}-form")
+    assert page.script(_LOW_CONTRAST)[1] == []
+    assert page.script(_FAULTS) == []
+    assert page.script("const d = document.getElementById('login'); return d.scrollWidth <= d.clientWidth") is True
+    assert page.script("return document.documentElement.scrollWidth <= innerWidth") is True
+
+
+def test_account_is_readable_and_named(page: Page, sight: Service) -> None:
+    """The head of the page with a login, whose names are long, on a narrow screen."""
+    sight.project = {"id": "physics", "name": "p" * 64}
+    page.resize(360, 740)
+    page.load()
+    kept = {
+        "user": "u" * 64,
+        "domain": "Default",
+        "unscoped": "x",
+        "project": sight.project,
+        "projects": [sight.project, {"id": "biology", "name": "biology"}],
+    }
+    page.script("sessionStorage.setItem('lease-scheduler.session', JSON.stringify(arguments[0]))", kept)
+    page.driver.refresh()
+    page.until(lambda: page.shown("#account"))
+    assert page.script(_LOW_CONTRAST)[1] == []
+    assert page.script(_FAULTS) == []
+    assert page.script("return document.documentElement.scrollWidth <= innerWidth") is True
 
 
 @pytest.mark.parametrize("view", VIEWS)

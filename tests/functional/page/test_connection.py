@@ -139,21 +139,21 @@ def test_empty(page: Page, service: Service, hosts: int, title: str) -> None:
 
 def test_token(page: Page, sight: Service) -> None:
     """After a 401 the page asks for a token, keeps it for the tab only, and sends it; the token can be forgotten."""
-    sight.token = "secret"
+    sight.token = "f3rnet"
     page.load()
     page.until(lambda: page.shown("#token-form"))
     assert page.focus() == "token"
     assert page.text("#status") == "Token needed"
     count = _polls(sight)
     page.press("wrong", Keys.ENTER)
-    page.until(lambda: page.text("#token-message") == "The server does not accept this token.")
+    page.until(lambda: page.text("#login-message") == "The server does not accept this token.")
     assert _polls(sight) == count + 1
-    page.one("#token-form input").send_keys("secret", Keys.ENTER)
+    page.one("#token-form input").send_keys("f3rnet", Keys.ENTER)
     page.until(lambda: page.text("#status") == "Live")
     assert page.shown("#chart")
     assert not page.shown("#token-form")
     assert page.script("return [sessionStorage.length, localStorage.length, document.cookie]") == [1, 0, ""]
-    assert "secret" not in page.driver.page_source
+    assert "f3rnet" not in page.driver.page_source
     page.driver.refresh()
     page.until(lambda: page.text("#status") == "Live")
     page.one("#forget").click()

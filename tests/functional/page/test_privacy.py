@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from selenium.webdriver.support.select import Select
+
 from lease_scheduler.api.handlers.calendar import private_calendar
 from tests.functional.page.browser import Page
 from tests.functional.page.service import NOW, Service, holding, host, lease
@@ -42,6 +44,53 @@ def test_they_are_counted_nowhere(page: Page, service: Service) -> None:
     assert page.one("#use").get_attribute("title") == "1 of 1 hosts"
     options = [option.text for option in page.all("#filter-form select option")]
     assert options == ["all", "biology"]
+
+
+def test_the_own_project_comes_first(page: Page, service: Service) -> None:
+    """Whoever sees several projects begins with the own one, and can choose the others or all of them."""
+    service.project = {"id": "biology", "name": "Biology"}
+    service.put(
+        lease("mine", "reservation", "active", holdings=[holding(-1, 2, [1])], project_id="biology"),
+        lease("theirs", "best-effort", "active", holdings=[holding(-2, 4, [2])], project_id="astronomy"),
+    )
+    page.open("#view=leases")
+    chosen = Select(page.one("#filter-form select"))
+    assert [option.text for option in chosen.options] == ["Biology (my project)", "all", "astronomy"]
+    assert page.names("leases") == ["mine"]
+    assert page.text("#matches") == "1 of 2 leases shown"
+    assert not page.shown("#filter-form [name=clear]")
+    chosen.select_by_visible_text("all")
+    page.until(lambda: sorted(page.names("leases")) == ["mine", "theirs"])
+    page.until(lambda: page.driver.current_url.endswith("#view=leases&project="))
+    chosen.select_by_visible_text("astronomy")
+    page.until(lambda: page.names("leases") == ["theirs"])
+    assert page.shown("#filter-form [name=clear]")
+    page.one("#filter-form [name=clear]").click()
+    page.until(lambda: page.names("leases") == ["mine"])
+    page.until(lambda: page.driver.current_url.endswith("#view=leases"))
+    page.open("#view=leases&project=")
+    assert sorted(page.names("leases")) == ["mine", "theirs"]
+
+
+def test_an_own_project_without_leases(page: Page, service: Service) -> None:
+    """It says so, and leads to those of the others."""
+    service.project = {"id": "biology", "name": "Biology"}
+    service.put(lease("theirs", "best-effort", "active", holdings=[holding(-2, 4, [2])], project_id="astronomy"))
+    page.open("#view=leases")
+    assert page.text("#message h2") == "There are no leases of the project Biology at this time"
+    page.one("#message button").click()
+    page.until(lambda: page.names("leases") == ["theirs"])
+
+
+def test_without_identity_all_projects_are_shown(page: Page, sight: Service) -> None:
+    """Nobody has a project then, so a new lease has no choice of one either."""
+    page.open("#view=leases")
+    assert Select(page.one("#filter-form select")).first_selected_option.text == "all"
+    assert len(page.names("leases")) == 8
+    page.one("#book").click()
+    assert not page.shown("#booking-form [name=project]")
+    assert not page.shown("#account")
+    assert not page.shown("#login")
 
 
 def test_a_project_without_leases(page: Page, service: Service) -> None:

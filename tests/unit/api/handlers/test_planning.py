@@ -577,6 +577,15 @@ class TestCalendar:
             {"id": "1", "name": "host-1", "state": "up", "vcpus": 1, "memory_mb": 1},
         ]
 
+    def test_the_own_project(self, build: Build, admin: Client) -> None:
+        """It has a name for people; nobody has one if identity is not checked."""
+        assert (admin.at("1.1").get("/v1/calendar").json or {})["project"] is None
+        client = Client(build(ApiSettings(auth="keystone")), "1.1", "member")
+        for name, shown in ((None, "red"), ("Röd", "Röd"), ("x" * 300, "red")):
+            headers = {"X-Identity-Status": "Confirmed"} | ({} if name is None else {"X-Project-Name": name})
+            found = client.get("/v1/calendar", headers=headers).json or {}
+            assert found["project"] == {"id": "red", "name": shown}
+
     def test_others_are_busy_time_only(self, member: Client, admin: Client, site: Site) -> None:
         """No ids, no hosts except those of own leases, no numbers; two overlapping leases are one period."""
         held = {"run_start": 0, "run_end": 9, "closing": "shutdown"}
