@@ -1,7 +1,8 @@
 """Tolerance for Blazar's clients: converts bodies that Blazar accepts to the form of the schemas.
 
-This is for microversions before lease kinds only. python-chi sends numbers as texts, doni sends null for an empty query,
-and blazar-dashboard sends an empty text for no affinity. Clients that change a reservation send all of it back as it was shown.
+This is for microversions before lease kinds only. python-chi sends numbers as texts, doni sends null for an empty
+query, and blazar-dashboard sends an empty text for no affinity. Clients that change a reservation send all of it back
+as it was shown.
 """
 
 from __future__ import annotations
