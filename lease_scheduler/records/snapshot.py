@@ -9,6 +9,7 @@ from typing import Any
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.records.documents import LeaseDocument
+from lease_scheduler.records.feeds import FeedRecord
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.records.series import SeriesRecord
@@ -25,6 +26,7 @@ class Snapshot:
     :ivar lateness: seconds by which operations were late, by kind
     :ivar cached_images: images that hosts are thought to have in their caches
     :ivar subscriptions: subscriptions whose lease has not ended
+    :ivar feeds: secret addresses of projects
     :ivar next_sequence: sequence number of the next lease
     :ivar next_intent: number of the next intent
     :ivar clock: instant of the last transaction
@@ -44,3 +46,4 @@ class Snapshot:
     lateness: Mapping[str, list[int]] = field(default_factory=dict)
     cached_images: tuple[CachedImage, ...] = ()
     subscriptions: tuple[SubscriptionRecord, ...] = ()
+    feeds: tuple[FeedRecord, ...] = ()

@@ -28,6 +28,7 @@ class ServiceOptions:
     :ivar replacement_offers: whether replacements are offered for leases whose terms cannot be kept
     :ivar fallback_image_mb: size in MB to assume for a disk image of unknown size
     :ivar subscriptions: what projects may subscribe to
+    :ivar maximum_feeds: maximum number of secret addresses of a project; 0 for none
     :ivar bounds: bounds on the duration and lead time of leases, and on offers
     """
 
@@ -45,3 +46,4 @@ class ServiceOptions:
     fallback_image_mb: int = 4_096
     bounds: Bounds = field(default_factory=Bounds)
     subscriptions: SubscriptionOptions = field(default_factory=SubscriptionOptions)
+    maximum_feeds: int = 10

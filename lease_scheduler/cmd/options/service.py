@@ -36,6 +36,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         fallback_image_mb=conf.image_transfer.fallback_size,
         bounds=_bounds(conf),
         subscriptions=subscription_options(conf),
+        maximum_feeds=conf.service.max_feeds,
     )
 
 

@@ -15,7 +15,7 @@ from lease_scheduler.records.messages import FOR_FILTERS, Message
 from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.records.units import Units
 from lease_scheduler.records.writes import DeposedError, StoreChanges
-from lease_scheduler.store.sql import capacity, rows, subscriptions
+from lease_scheduler.store.sql import capacity, feeds, rows, subscriptions
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.schema import (
     BREACHES,
@@ -152,6 +152,7 @@ class SqlStore:
                 ).mappings()
             ),
             subscriptions=subscriptions.read(connection),
+            feeds=feeds.read(connection),
             next_sequence=site["next_sequence"],
             next_intent=(connection.execute(select(func.max(OPERATIONS.c.id))).scalar() or 0) + 1,
             clock=site["clock"],
@@ -194,6 +195,7 @@ class SqlStore:
             self._write_lists(connection, changes)
             self._write_cached_images(connection, changes)
             subscriptions.write(connection, changes)
+            feeds.write(connection, changes)
         self._revision = revision
         self._versions.update(versions)
         for lease_id, lease in changes.leases.items():

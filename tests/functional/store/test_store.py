@@ -51,6 +51,7 @@ def test_everything_that_is_written_is_read_again(database: Engine) -> None:
     assert snapshot.floating_ips[0].floating_ip_address == "10.0.0.1"
     assert snapshot.series == tuple(changes.series.values())
     assert snapshot.subscriptions == tuple(changes.subscriptions.values())
+    assert snapshot.feeds == tuple(changes.feeds.values())
     assert snapshot.private_properties == {("physical:host", "rack"): True}
     assert (snapshot.next_sequence, snapshot.next_intent, snapshot.clock) == (4, 3, 20)
     assert [message for _, message in found.waiting_messages()] == changes.messages

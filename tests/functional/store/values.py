@@ -11,6 +11,7 @@ from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
+from lease_scheduler.records.feeds import FeedRecord
 from lease_scheduler.records.history import Transition, UsageRecord
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.messages import Message
@@ -108,5 +109,6 @@ def changes_of(lease_value: Lease, document_value: LeaseDocument, instant: int =
         "one": SubscriptionRecord("one", "project", "user", "webhook", "https://a/", 1, ("lease.create",), "b", "c", 2),
         "other": SubscriptionRecord("other", "project", "user", "webhook", "https://a/", 3),
     }
+    changes.feeds = {"feed": FeedRecord("feed", "project", "user", "phone", "d" * 64, 4)}
     changes.private_properties = {("physical:host", "rack"): True}
     return changes
