@@ -186,8 +186,10 @@ def _subject(route: Route, reader: Reader, arguments: dict[str, str], deleted: b
             found = reader.lease(value, deleted=deleted or route.shows_deleted)
         elif route.subject == "series":
             found = reader.serie(value)
-        else:
+        elif route.subject == "subscription":
             found = reader.subscription(value)
+        else:
+            found = reader.feed(value)
     if found is None:
         raise not_found(**{key: value})
     return found
@@ -208,7 +210,11 @@ def _response(code: int, answer: Answer) -> flask.Response:
         del response.headers["Content-Type"]
         return response
     data = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body)
-    return flask.Response(data, code, dict(answer.headers), content_type=answer.content_type)
+    response = flask.Response(data, code, dict(answer.headers), content_type=answer.content_type)
+    if "ETag" in answer.headers:
+        # An answer that the client has already is confirmed with 304.
+        response.make_conditional(flask.request)
+    return response
 
 
 # Steps common to all requests.
@@ -268,5 +274,6 @@ def _framework_error(error: HTTPException) -> flask.Response:
 
 
 def _internal_error(error: Exception) -> flask.Response:
-    LOG.error("%s: %s failed", flask.g.request_id, flask.request.path, exc_info=error)
+    # The path as it is declared, since variable parts may be secret.
+    LOG.error("%s: %s failed", flask.g.request_id, flask.request.environ.get(ROUTE), exc_info=error)
     return _response(500, Answer(INTERNAL_ERROR))

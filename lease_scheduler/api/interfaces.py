@@ -61,9 +61,10 @@ class Reader(Protocol):
         """Return the views of leases.
 
         :param filters: values that the leases must have: ``project_id``, ``user_id``, ``name``, ``kind``,
-            ``series_id``, ``maintenance``, ``number``; ``states``: a list of values of ``LeaseState``; ``statuses``: a
-            list of Blazar's statuses (see :mod:`lease_scheduler.model.blazar`); ``live``: true excludes leases that are
-            over; ``deleted``: true includes deleted ones
+            ``series_id``, ``maintenance``, ``number``; ``after``: an instant, which excludes leases that ended before,
+            or were to end before; ``states``: a list of values of ``LeaseState``; ``statuses``: a list of Blazar's
+            statuses (see :mod:`lease_scheduler.model.blazar`); ``live``: true excludes leases that are over;
+            ``deleted``: true includes deleted ones
         :param sort: keys (``name``, ``start``, ``end``, ``created_at``, ``updated_at``, ``kind``, ``state``, ``id``,
             ``project_id``) with ``asc`` or ``desc``; without keys, leases are in the order of their submission
         :param limit: maximum number of leases; None means no limit
@@ -192,4 +193,19 @@ class Reader(Protocol):
 
     def subscription(self, subscription_id: str) -> Document | None:
         """Return the subscription with this id, or None."""
+        ...
+
+    def feeds(self, project_id: str | None = None) -> list[Document]:
+        """Return the feeds of a project, or of all projects.
+
+        A feed has ``id``, ``project_id``, ``user_id``, ``name`` and ``created_at``.
+        """
+        ...
+
+    def feed(self, feed_id: str) -> Document | None:
+        """Return the feed with this id, or None."""
+        ...
+
+    def feed_owner(self, digest: str) -> tuple[str, str] | None:
+        """Return the project of the feed whose secret has this digest, and the digest as it is stored, or None."""
         ...

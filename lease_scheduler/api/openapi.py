@@ -160,7 +160,8 @@ def _responses(route: Route, version: Version) -> Document:
         codes.append(413)
     if route.changes:
         codes += [409, 503, 404]
-    return {str(route.code): good, **{str(code): _error(code) for code in sorted(set(codes))}}
+    unchanged = {"304": {"description": "Unchanged since the ETag in If-None-Match."}} if route.conditional else {}
+    return {str(route.code): good, **unchanged, **{str(code): _error(code) for code in sorted(set(codes))}}
 
 
 def _error(code: int) -> Document:

@@ -51,7 +51,7 @@ class ApiRequest:
 
     :ivar arguments: the variable parts of the path
     :ivar query: the converted query parameters
-    :ivar subject: the lease, series or subscription that the path names, or None
+    :ivar subject: the lease, series, subscription or feed that the path names, or None
     :ivar raw_body: the JSON value of the body, not validated
     :ivar problems: problems of the body, in the order in which they are reported
     :ivar token: the sender, as keystonemiddleware describes them beside headers; None without keystonemiddleware
@@ -98,7 +98,7 @@ class ApiRequest:
 
     @property
     def named(self) -> Document:
-        """The lease, series or subscription that the path names."""
+        """The lease, series, subscription or feed that the path names."""
         if self.subject is None:
             raise TypeError(f"{self.route.name} names no object")
         return self.subject
@@ -165,6 +165,7 @@ class Route:
     :ivar query: query parameters
     :ivar answer: schema of a successful answer; None if it has no JSON body
     :ivar changes: whether the route needs the engine
+    :ivar conditional: whether an answer that the client has already is confirmed with 304
     """
 
     method: Method
@@ -174,7 +175,7 @@ class Route:
     code: int
     summary: str
     since: Version = V1_0
-    subject: Literal["lease", "series", "subscription"] | None = None
+    subject: Literal["lease", "series", "subscription", "feed"] | None = None
     shows_deleted: bool = False
     body: VersionedSchema | None = None
     liberal: Callable[[Any], Any] | None = None
@@ -182,6 +183,7 @@ class Route:
     answer: VersionedSchema | None = None
     changes: bool = False
     content_type: str = "application/json"
+    conditional: bool = False
 
     @property
     def name(self) -> str:

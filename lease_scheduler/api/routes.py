@@ -9,6 +9,7 @@ from lease_scheduler.api.handlers import (
     availability,
     calendar,
     feed,
+    feeds,
     floatingips,
     hosts,
     leases,
@@ -24,6 +25,7 @@ from lease_scheduler.api.request import Route
 from lease_scheduler.api.schemas import allocations as allocation_schemas
 from lease_scheduler.api.schemas import availability as availability_schemas
 from lease_scheduler.api.schemas import calendar as calendar_schemas
+from lease_scheduler.api.schemas import feeds as feed_schemas
 from lease_scheduler.api.schemas import floatingips as floatingip_schemas
 from lease_scheduler.api.schemas import hosts as host_schemas
 from lease_scheduler.api.schemas import leases as lease_schemas
@@ -158,6 +160,7 @@ _LEASES = (
         "Leases as an iCalendar feed",
         since=mv.V1_11,
         content_type="text/calendar",
+        conditional=True,
     ),
 )
 
@@ -433,6 +436,65 @@ _SUBSCRIPTIONS = (
     ),
 )
 
+_FEEDS = (
+    Route(
+        "GET",
+        "/v1/feeds",
+        feeds.list_feeds,
+        "feeds:get",
+        200,
+        "List feeds",
+        since=mv.V1_22,
+        query=feed_schemas.LIST_QUERY,
+        answer=feed_schemas.several,
+    ),
+    Route(
+        "POST",
+        "/v1/feeds",
+        feeds.create_feed,
+        "feeds:post",
+        201,
+        "Make a feed: a secret address at which calendar programs read the leases of the project",
+        since=mv.V1_22,
+        body=feed_schemas.create,
+        answer=feed_schemas.created,
+        changes=True,
+    ),
+    Route(
+        "GET",
+        "/v1/feeds/{feed_id}",
+        feeds.show,
+        "feeds:get",
+        200,
+        "Show a feed",
+        since=mv.V1_22,
+        subject="feed",
+        answer=feed_schemas.one,
+    ),
+    Route(
+        "DELETE",
+        "/v1/feeds/{feed_id}",
+        feeds.delete_feed,
+        "feeds:delete",
+        204,
+        "Withdraw a feed",
+        since=mv.V1_22,
+        subject="feed",
+        changes=True,
+    ),
+    # Calendar programs send neither a token nor a microversion.
+    Route(
+        "GET",
+        feeds.SECRET_PATH,
+        feeds.show_leases,
+        None,
+        200,
+        "The leases of a project as an iCalendar feed, for who knows the secret address",
+        content_type="text/calendar",
+        conditional=True,
+    ),
+)
+
 _REPORTS = (
     Route(
         "GET",
@@ -458,4 +520,13 @@ _REPORTS = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*_VERSIONS, *_LEASES, *_HOSTS, *_FLOATING_IPS, *_PLANNING, *_SUBSCRIPTIONS, *_REPORTS)
+ROUTES: tuple[Route, ...] = (
+    *_VERSIONS,
+    *_LEASES,
+    *_HOSTS,
+    *_FLOATING_IPS,
+    *_PLANNING,
+    *_SUBSCRIPTIONS,
+    *_FEEDS,
+    *_REPORTS,
+)

@@ -18,6 +18,7 @@ class ApiSettings:
     :ivar maximum_occurrences: maximum number of leases in one series
     :ivar series_days: maximum number of days from the first lease of a series to the last one
     :ivar notification_drivers: drivers to which projects may subscribe; empty if they may not subscribe at all
+    :ivar feeds: whether leases can be read at secret addresses without a token
     :ivar retry_after: seconds after which a client may try again when engine or database do not answer
     """
 
@@ -29,4 +30,5 @@ class ApiSettings:
     maximum_occurrences: int = 366
     series_days: int = 366
     notification_drivers: tuple[str, ...] = ()
+    feeds: bool = True
     retry_after: int = 5

@@ -95,6 +95,7 @@ def api_settings(conf: cfg.ConfigOpts) -> ApiSettings:
         maximum_occurrences=group.maximum_occurrences,
         series_days=group.series_days,
         notification_drivers=enabled_drivers(conf),
+        feeds=conf.service.max_feeds > 0,
         retry_after=group.retry_after,
     )
 

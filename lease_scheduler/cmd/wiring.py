@@ -44,6 +44,7 @@ from lease_scheduler.service.clock import AcceleratedClock, RealClock
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.enforcement.proposals import keep_message, report_ends
 from lease_scheduler.service.enforcement.telling import Teller
+from lease_scheduler.service.feeds import FeedKeeper
 from lease_scheduler.service.inspection import Inspection
 from lease_scheduler.service.leadership import Leader, Leadership
 from lease_scheduler.service.leases import Leases
@@ -330,6 +331,7 @@ class EngineService:
             pool,
             series,
             SubscriptionKeeper(plan),
+            FeedKeeper(plan),
             Uninstall(engine, leases, pool, series),
             Inspection(engine),
         )

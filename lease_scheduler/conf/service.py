@@ -57,6 +57,14 @@ OPTIONS: list[cfg.Opt] = [
         "promised, because its hosts failed or are not free in time. The offer changes nothing for the original lease "
         "unless it is accepted.",
     ),
+    cfg.IntOpt(
+        "max_feeds",
+        default=10,
+        mutable=True,
+        min=0,
+        help="Maximum number of feeds of a project. Whoever knows the secret address of a feed can read the leases of "
+        "the project without a token. With 0, projects can make no feeds, and those that exist are not served.",
+    ),
     cfg.FloatOpt(
         "engine_timeout", default=30.0, min=1.0, help="Maximum time that a request waits for the engine, in seconds."
     ),

@@ -5,13 +5,16 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import lru_cache
 
+#: The first instant that has a date, that of the year 1.
+FIRST = -62_135_596_800
+
 #: The last instant whose year has four digits.
 LAST = 253_402_300_799
 
 
 def utc(instant: int) -> datetime:
-    """Return the date of an instant, or that of ``LAST`` if the instant is later."""
-    return datetime.fromtimestamp(min(instant, LAST), UTC)
+    """Return the date of an instant, or that of ``FIRST`` or ``LAST`` if the instant is before or after them."""
+    return datetime.fromtimestamp(max(FIRST, min(instant, LAST)), UTC)
 
 
 @lru_cache(maxsize=16_384)

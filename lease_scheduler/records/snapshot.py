@@ -9,6 +9,7 @@ from typing import Any
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.records.documents import LeaseDocument
+from lease_scheduler.records.feeds import FeedRecord
 from lease_scheduler.records.idleness import Idleness
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
@@ -27,6 +28,7 @@ class Snapshot:
     :ivar cached_images: images that hosts are thought to have in their caches
     :ivar idleness: since when leases are idle, by lease id
     :ivar subscriptions: subscriptions whose lease has not ended
+    :ivar feeds: secret addresses of projects
     :ivar next_sequence: sequence number of the next lease
     :ivar next_intent: number of the next intent
     :ivar clock: instant of the last transaction
@@ -47,3 +49,4 @@ class Snapshot:
     cached_images: tuple[CachedImage, ...] = ()
     subscriptions: tuple[SubscriptionRecord, ...] = ()
     idleness: Mapping[str, Idleness] = field(default_factory=dict)
+    feeds: tuple[FeedRecord, ...] = ()

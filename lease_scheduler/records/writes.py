@@ -10,6 +10,7 @@ from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.records.documents import LeaseDocument
+from lease_scheduler.records.feeds import FeedRecord
 from lease_scheduler.records.history import BreachRecord, RevenueRecord, Transition, UsageRecord
 from lease_scheduler.records.idleness import Idleness
 from lease_scheduler.records.intents import Intent
@@ -40,6 +41,7 @@ class StoreChanges:
     :ivar subscriptions: subscriptions by id
     :ivar deliveries: notifications for subscriptions that are in the store or in these changes
     :ivar idleness: since when leases are idle, by lease id
+    :ivar feeds: secret addresses of projects by id
     :ivar cached_images: images in the caches of hosts, by (host number, image id)
     """
 
@@ -61,6 +63,7 @@ class StoreChanges:
     series: dict[str, SeriesRecord] = field(default_factory=dict)
     subscriptions: dict[str, SubscriptionRecord | None] = field(default_factory=dict)
     deliveries: list[Delivery] = field(default_factory=list)
+    feeds: dict[str, FeedRecord | None] = field(default_factory=dict)
     deleted: dict[str, int] = field(default_factory=dict)
     cached_images: dict[tuple[int, str], CachedImage | None] = field(default_factory=dict)
     idleness: dict[str, Idleness | None] = field(default_factory=dict)
@@ -85,6 +88,7 @@ class StoreChanges:
             or self.series
             or self.subscriptions
             or self.deliveries
+            or self.feeds
             or self.deleted
             or self.cached_images
             or self.idleness

@@ -20,7 +20,7 @@ from lease_scheduler.model.documents import Document
 
 #: Version of the interface. The second number grows when a method is added or changed, the first when a method is
 #: removed. ``tests/unit/rpc/requests.txt`` lists the changes.
-VERSION = "1.3"
+VERSION = "1.5"
 
 #: Name of a request -> the method that answers it, whose first argument is the context.
 Methods = Mapping[str, Callable[..., Document]]
@@ -136,6 +136,17 @@ class EngineRequests:
 
     def delete_subscription(self, context: Document, subscription_id: str) -> Document:
         """Delete a subscription, and what waits to be sent to it. Return ``{}``."""
+
+    # -- feeds -----------------------------------------------------------------------------------------------
+
+    def create_feed(self, context: Document, feed: Document) -> Document:
+        """Give a project a secret address at which its leases can be read. Return ``{"feed_id"}``.
+
+        ``feed`` has ``id``, ``project_id``, ``user_id``, ``name`` and ``digest``, the digest of the secret.
+        """
+
+    def delete_feed(self, context: Document, feed_id: str) -> Document:
+        """Withdraw a secret address. Return ``{}``."""
 
     # -- hosts and addresses ---------------------------------------------------------------------------------
 

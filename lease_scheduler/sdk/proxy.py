@@ -10,6 +10,7 @@ from openstack import proxy, resource
 from lease_scheduler.sdk.resources import (
     Availability,
     ChangeQuote,
+    Feed,
     FloatingIP,
     Host,
     Lease,
@@ -201,6 +202,27 @@ class Proxy(proxy.Proxy):
     def delete_subscription(self, subscription: str | Subscription, ignore_missing: bool = True) -> None:
         """Delete a subscription."""
         self._delete(Subscription, subscription, ignore_missing=ignore_missing)
+
+    # -- feeds -----------------------------------------------------------------------------------------------
+
+    def feeds(self, **query: Any) -> Iterator[Feed]:
+        """Return the feeds of the own project unless the query (project_id, all_projects) says otherwise."""
+        return self._list(Feed, **query)
+
+    def get_feed(self, feed: str | Feed) -> Feed:
+        """Return a feed, without its address."""
+        return self._get(Feed, feed)
+
+    def create_feed(self, name: str) -> Feed:
+        """Make a secret address for the leases of the project.
+
+        :return: the feed, with its url, which is not shown again
+        """
+        return self._create(Feed, name=name)
+
+    def delete_feed(self, feed: str | Feed, ignore_missing: bool = True) -> None:
+        """Withdraw a feed: its address has nothing any more."""
+        self._delete(Feed, feed, ignore_missing=ignore_missing)
 
     # -- the pool --------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.21"
+MAXIMUM_MICROVERSION = "1.22"
 
 
 class _Resource(resource.Resource):
@@ -227,6 +227,22 @@ class Subscription(_Resource):
     next_attempt_at = Body("next_attempt_at")
     delivered_at = Body("delivered_at")
     last_error = Body("last_error")
+
+
+class Feed(_Resource):
+    """A secret address at which calendar programs read the leases of a project."""
+
+    resource_key = "feed"
+    resources_key = "feeds"
+    base_path = "/feeds"
+    allow_create = allow_fetch = allow_delete = allow_list = True
+
+    _query_mapping = resource.QueryParameters("all_projects", "project_id", include_pagination_defaults=False)
+
+    project_id = Body("project_id")
+    user_id = Body("user_id")
+    #: The address; only the answer to the creation has it
+    url = Body("url")
 
 
 class Host(_Resource):

@@ -30,6 +30,7 @@ class ServiceOptions:
     :ivar fallback_image_mb: size in MB to assume for a disk image of unknown size
     :ivar subscriptions: what projects may subscribe to
     :ivar idle: when projects are told of idle leases, and when these are ended
+    :ivar maximum_feeds: maximum number of secret addresses of a project; 0 for none
     :ivar bounds: bounds on the duration and lead time of leases, and on offers
     """
 
@@ -48,3 +49,4 @@ class ServiceOptions:
     bounds: Bounds = field(default_factory=Bounds)
     idle: IdleOptions = field(default_factory=IdleOptions)
     subscriptions: SubscriptionOptions = field(default_factory=SubscriptionOptions)
+    maximum_feeds: int = 10

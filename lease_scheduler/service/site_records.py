@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lease_scheduler.model.host import Site
+from lease_scheduler.records.feeds import FeedRecord
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.records.series import SeriesRecord
 from lease_scheduler.records.snapshot import Snapshot
@@ -22,6 +23,7 @@ class SiteRecords:
     :ivar floating_ips: addresses by id
     :ivar private_properties: whether only administrators see a property, by resource type and name
     :ivar series: series that are not deleted, by id
+    :ivar feeds: secret addresses of projects, by id
     """
 
     def __init__(self, snapshot: Snapshot, work: UnitOfWork) -> None:
@@ -31,6 +33,7 @@ class SiteRecords:
         self.floating_ips: dict[str, FloatingIpRecord] = {ip.floating_ip_id: ip for ip in snapshot.floating_ips}
         self.private_properties = dict(snapshot.private_properties)
         self.series: dict[str, SeriesRecord] = {series.series_id: series for series in snapshot.series}
+        self.feeds: dict[str, FeedRecord] = {feed.feed_id: feed for feed in snapshot.feeds}
         self._last_host_id = max(self.hosts, default=0)
 
     def site(self) -> Site:
@@ -89,3 +92,13 @@ class SiteRecords:
             self.series[series.series_id] = series
         else:
             self.series.pop(series.series_id, None)
+
+    def put_feed(self, feed: FeedRecord) -> None:
+        """Store a new secret address of a project."""
+        self.feeds[feed.feed_id] = feed
+        self._work.changes.feeds[feed.feed_id] = feed
+
+    def remove_feed(self, feed_id: str) -> None:
+        """Withdraw a secret address."""
+        del self.feeds[feed_id]
+        self._work.changes.feeds[feed_id] = None

@@ -83,6 +83,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
 #: Blocks that the tests below run, by page and beginning.
 README = ("README.md", "curl")
 LEASES = [("user/command-line.rst", "tomorrow="), ("admin/monitoring.rst", "openstack lease usage")]
+FEEDS = [("user/feeds.rst", f"openstack lease feed {command}") for command in ("create", "delete")]
 BODIES = [("user/leases.rst", beginning) for beginning in ("{", '{"quote"', '{"name": "course"')]
 OPERATORS = [
     ("admin/operation.rst", "lease-scheduler-status upgrade"),
@@ -98,7 +99,7 @@ SIMULATIONS = [
     ("user/simulator.rst", "lease-sim rate-sweep"),
     ("user/simulator.rst", "lease-sim run blue1 --set simulation.suspend_factor"),
 ]
-RUN = [README, *LEASES, *BODIES, *OPERATORS, *SIMULATIONS]
+RUN = [README, *LEASES, *FEEDS, *BODIES, *OPERATORS, *SIMULATIONS]
 
 _BLOCKS = list(blocks())
 
@@ -163,6 +164,23 @@ def test_commands_on_leases(service: Server, entry: tuple[str, str]) -> None:
         outcome = shell.openstack(*_words(command.removeprefix("openstack "), variables))
         assert outcome.status == 0, f"{command}: {outcome.errors}"
         assert outcome.errors == "", command
+
+
+def test_commands_on_feeds(service: Server) -> None:
+    """The printed address works until its feed is deleted."""
+    shell = InsideShell(service)
+    make, withdraw = (_block(entry) for entry in FEEDS)
+    created, listed = (shell.openstack(*_words(each.removeprefix("openstack "))) for each in make.commands)
+    assert (created.status, listed.status) == (0, 0), created.errors + listed.errors
+    (address,) = re.findall(r"http://\S+/leases\.ics", created.output)
+    assert "phone" in listed.output
+    assert address not in listed.output
+    assert requests.get(address, timeout=60).status_code == 200
+    (feed,) = requests.get(f"{service.url}/v1/feeds", headers=_LATEST, timeout=60).json()["feeds"]
+    (command,) = withdraw.commands
+    deleted = shell.openstack(*_words(command.removeprefix("openstack ").replace("FEED", feed["id"])))
+    assert (deleted.status, deleted.output, deleted.errors) == (0, "", "")
+    assert requests.get(address, timeout=60).status_code == 404
 
 
 def test_the_commands_of_the_readme(service: Server) -> None:

@@ -13,10 +13,11 @@ from uuid import uuid4
 
 import openstack
 import pytest
+import requests
 from openstack import exceptions
 
 from lease_scheduler.api.microversions import MAXIMUM
-from lease_scheduler.api.schemas import floatingips, hosts, leases, maintenances, quotes, series, subscriptions
+from lease_scheduler.api.schemas import feeds, floatingips, hosts, leases, maintenances, quotes, series, subscriptions
 from lease_scheduler.model.states import FINAL_STATES
 from lease_scheduler.sdk import add_to, proxy, resources
 from tests.compat.printed import ROOT
@@ -139,6 +140,15 @@ def test_series(reservation: proxy.Proxy) -> None:
     assert list(reservation.series()) == []
 
 
+def test_feeds(reservation: proxy.Proxy) -> None:
+    made = reservation.create_feed("phone")
+    assert requests.get(made.url, timeout=30).headers["Content-Type"].startswith("text/calendar")
+    assert [each.id for each in reservation.feeds()] == [made.id]
+    assert (reservation.get_feed(made.id).name, reservation.get_feed(made.id).url) == ("phone", None)
+    reservation.delete_feed(made)
+    assert requests.get(made.url, timeout=30).status_code == 404
+
+
 def test_the_pool(reservation: proxy.Proxy) -> None:
     host = next(iter(reservation.hosts()))
     assert host.vcpus > 0
@@ -202,6 +212,7 @@ def _properties(schema: dict[str, Any], key: str) -> set[str]:
         (resources.Quote, quotes, set()),
         (resources.Series, series, {"lease", "refused"}),
         (resources.Subscription, subscriptions, {"secret"}),
+        (resources.Feed, feeds, {"url"}),
         (resources.FloatingIP, floatingips, set()),
         (resources.Host, hosts, set()),
     ],

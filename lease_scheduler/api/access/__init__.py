@@ -15,6 +15,7 @@ from lease_scheduler.api.access import (
     base,
     calendar,
     feed,
+    feeds,
     floatingips,
     hosts,
     leases,
@@ -40,6 +41,7 @@ _MODULES = (
     subscriptions,
     usage,
     feed,
+    feeds,
     calendar,
 )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.model.blazar import lease_status
 from lease_scheduler.model.documents import Document
-from lease_scheduler.records.dates import LAST, utc
+from lease_scheduler.records.dates import FIRST, LAST, utc
 
 if TYPE_CHECKING:
     from icalendar import Event
@@ -17,20 +18,34 @@ _DAY = 86_400
 #: Seconds for which past leases stay in the feed.
 _PAST = 90 * _DAY
 
+#: First and last instant of an event: dates of iCalendar have four digits, in every time zone.
+_EARLIEST, _LATEST = FIRST + _DAY, LAST - _DAY
+
 
 def show(request: ApiRequest) -> Answer:
-    """Return the leases of the caller's project that have a start and an end, and ended at most 90 days ago."""
+    """Return the leases of the caller's project."""
+    return leases_of(request, request.caller.project_id)
+
+
+def leases_of(request: ApiRequest, project_id: str) -> Answer:
+    """Return the leases of a project that have a start and an end, and ended at most 90 days ago.
+
+    Only programs of the project may keep the answer, and must ask each time whether it still holds.
+    """
     # Imported here because it takes long to load, and few requests are for the feed.
     from icalendar import Calendar
 
     calendar = Calendar()
     calendar.add("prodid", "-//OpenStack//lease-scheduler//EN")
     calendar.add("version", "2.0")
-    calendar.add("x-wr-calname", f"Leases of {request.caller.project_id}")
-    for view in request.reader.leases({"project_id": request.caller.project_id}):
-        if view["start"] is not None and view["end"] is not None and view["end"] > request.now - _PAST:
+    calendar.add("x-wr-calname", f"Leases of {project_id}")
+    after = request.now - _PAST
+    for view in request.reader.leases({"project_id": project_id, "after": after}):
+        if view["start"] is not None and view["end"] is not None and view["end"] > after:
             calendar.add_component(_event(view))
-    return Answer(calendar.to_ical(), CONTENT_TYPE)
+    body = calendar.to_ical()
+    headers = {"Cache-Control": "private, no-cache", "ETag": f'"{sha256(body).hexdigest()}"'}
+    return Answer(body, CONTENT_TYPE, headers)
 
 
 def _event(view: Document) -> Event:
@@ -38,11 +53,12 @@ def _event(view: Document) -> Event:
 
     event = Event()
     event.add("uid", f"{view['id']}@lease-scheduler")
-    # Instants after the last possible date are written as that date, but an event must end after it starts.
-    start = min(view["start"], LAST - 1)
+    # Instants that have no date are written as the nearest one, but an event must end after it starts.
+    start = min(max(view["start"], _EARLIEST), _LATEST - 1)
+    end = min(max(view["end"], start + 1), _LATEST)
     event.add("dtstamp", utc(view["updated_at"] or view["created_at"]))
     event.add("dtstart", utc(start))
-    event.add("dtend", utc(max(view["end"], start + 1)))
+    event.add("dtend", utc(end))
     event.add("summary", view["name"])
     event.add("description", f"{view['kind']} lease {view['id']}: {view['state']}")
     event.add("status", "TENTATIVE" if lease_status(view["state"], view["operation"]) == "PENDING" else "CONFIRMED")

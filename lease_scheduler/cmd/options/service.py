@@ -38,6 +38,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         bounds=_bounds(conf),
         idle=idle_options(conf),
         subscriptions=subscription_options(conf),
+        maximum_feeds=conf.service.max_feeds,
     )
 
 

@@ -15,10 +15,11 @@ from lease_scheduler.model.blazar import states_of
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError, StoreFullError, StoreUnavailableError
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
-from lease_scheduler.store.sql import idleness, subscriptions, views
+from lease_scheduler.store.sql import feeds, idleness, subscriptions, views
 from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.schema import (
     BREACHES,
+    FEEDS,
     FLOATING_IPS,
     HISTORY,
     HOLDINGS,
@@ -221,6 +222,24 @@ class SqlReader:
             found = subscriptions.views(connection, SUBSCRIPTIONS.c.id == subscription_id)
         return found[0] if found else None
 
+    # -- feeds -----------------------------------------------------------------------------------------------
+
+    def feeds(self, project_id: str | None = None) -> list[Document]:
+        """Return the feeds of a project, or of all projects."""
+        with self._connection() as connection:
+            return feeds.views(connection, None if project_id is None else FEEDS.c.project_id == project_id)
+
+    def feed(self, feed_id: str) -> Document | None:
+        """Return the feed with this id, or None."""
+        with self._connection() as connection:
+            found = feeds.views(connection, FEEDS.c.id == feed_id)
+        return found[0] if found else None
+
+    def feed_owner(self, digest: str) -> tuple[str, str] | None:
+        """Return the project of the feed whose secret has this digest, and the digest as it is stored, or None."""
+        with self._connection() as connection:
+            return feeds.owner(connection, digest)
+
     # -- allocations -----------------------------------------------------------------------------------------
 
     def allocations(
@@ -380,6 +399,11 @@ def _conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
     conditions = [LEASES.c[name] == filters[name] for name in _EQUAL if filters.get(name) is not None]
     if filters.get("number") is not None:
         conditions.append(LEASES.c.sequence == filters["number"] - 1)
+    if filters.get("after") is not None:
+        # A reservation that ended early may show the end that was promised.
+        after = filters["after"]
+        promised = LEASES.c.requested_start + LEASES.c.duration
+        conditions.append(or_(LEASES.c.ended.is_(None), LEASES.c.ended > after, promised > after))
     if filters.get("states"):
         conditions.append(LEASES.c.state.in_(list(filters["states"])))
     if filters.get("statuses"):

@@ -341,6 +341,18 @@ SERIES = Table(
     Column("deleted_at", BigInteger),
 )
 
+#: Secret addresses at which calendar programs read the leases of a project. Only digests of the secrets are kept.
+FEEDS = Table(
+    "feeds",
+    METADATA,
+    Column("id", _ID, primary_key=True),
+    Column("project_id", _KEYSTONE_ID, nullable=False, index=True),
+    Column("user_id", _KEYSTONE_ID, nullable=False),
+    Column("name", String(255), nullable=False),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("created_at", BigInteger, nullable=False),
+)
+
 #: Notifications to be sent; written in the same transaction as the change that they report.
 OUTBOX = Table(
     "outbox",

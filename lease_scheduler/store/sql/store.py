@@ -15,7 +15,7 @@ from lease_scheduler.records.messages import FOR_FILTERS, Message
 from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.records.units import Units
 from lease_scheduler.records.writes import DeposedError, StoreChanges
-from lease_scheduler.store.sql import capacity, idleness, rows, subscriptions
+from lease_scheduler.store.sql import capacity, feeds, idleness, rows, subscriptions
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.schema import (
     BREACHES,
@@ -153,6 +153,7 @@ class SqlStore:
             ),
             subscriptions=subscriptions.read(connection),
             idleness=idleness.read(connection),
+            feeds=feeds.read(connection),
             next_sequence=site["next_sequence"],
             next_intent=(connection.execute(select(func.max(OPERATIONS.c.id))).scalar() or 0) + 1,
             clock=site["clock"],
@@ -196,6 +197,7 @@ class SqlStore:
             self._write_cached_images(connection, changes)
             subscriptions.write(connection, changes)
             idleness.write(connection, changes)
+            feeds.write(connection, changes)
         self._revision = revision
         self._versions.update(versions)
         for lease_id, lease in changes.leases.items():

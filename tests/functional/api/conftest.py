@@ -51,6 +51,8 @@ def hostile_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target
             subscription_id=create(
                 "subscriptions", "subscription", {"driver": "webhook", "target": "https://hooks.invalid/"}
             ),
+            feed_id=create("feeds", "feed", {"name": "phone"}),
+            secret="x" * 43,
             floatingip_id=create(
                 "floatingips", "floatingip", {"floating_network_id": "public", "floating_ip_address": "192.0.2.1"}
             ),

@@ -24,6 +24,7 @@ STATE = (
     "floatingips",
     "series",
     "subscriptions",
+    "feeds",
     "maintenances",
     "os-hosts/properties?detail=true&all=true",
 )

@@ -46,6 +46,7 @@ _BODIES: dict[str, dict[str, Any]] = {
     "POST /v1/maintenances": _MAINTENANCE,
     "POST /v1/series": _SERIES,
     "POST /v1/subscriptions": _SUBSCRIPTION,
+    "POST /v1/feeds": {"name": "phone"},
     "PUT /v1/subscriptions/{subscription_id}": {"event_types": ["lease.create"]},
 }
 _CHANGES = [route for route in ROUTES if route.changes]
@@ -80,6 +81,11 @@ class Away:
         assert answer.status_code == 201, answer.text
         return str((answer.get_json())[key]["id"])
 
+    def secret(self) -> str:
+        """Return the secret of a new feed."""
+        made = self.send("POST", "/v1/feeds", {"name": "wall"})
+        return str((made.get_json())["feed"]["url"]).split("/")[-2]
+
 
 @pytest.fixture(scope="module")
 def away(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Away]:
@@ -112,6 +118,8 @@ def away(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Away]:
             "lease_id": service.create("/v1/leases", "lease", _LEASE),
             "series_id": service.create("/v1/series", "series", {**_SERIES, "name": "some"}),
             "subscription_id": service.create("/v1/subscriptions", "subscription", _SUBSCRIPTION),
+            "feed_id": service.create("/v1/feeds", "feed", {"name": "phone"}),
+            "secret": service.secret(),
             "floatingip_id": service.create("/v1/floatingips", "floatingip", _ADDRESS),
         }
     finally:

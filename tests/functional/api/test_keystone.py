@@ -411,6 +411,30 @@ def test_api_is_killed_while_it_is_asked(site: Site) -> None:
             assert site.ask(site.member, "DELETE", f"leases/{lease['id']}").status_code == 204
 
 
+def test_feeds_need_no_token(site: Site) -> None:
+    """Calendar programs send none. A bad one does not matter either, nor whether the identity service answers."""
+    site.lease(site.member, name="in the feed")
+    made = site.ask(site.member, "POST", "feeds", {"name": "phone"})
+    assert made.status_code == 201, made.text
+    feed = made.json()["feed"]
+    assert site.ask(site.reader, "POST", "feeds", {"name": "phone"}).status_code == 403
+    assert [each["id"] for each in site.ask(site.reader, "GET", "feeds").json()["feeds"]] == [feed["id"]]
+    assert site.ask(site.stranger, "GET", f"feeds/{feed['id']}").status_code == 403
+    assert site.ask(site.stranger, "DELETE", f"feeds/{feed['id']}").status_code == 403
+    for headers in ({}, {"X-Auth-Token": "nonsense"}, {"X-Project-Id": "other", "X-Roles": "admin"}):
+        answer = requests.get(feed["url"], headers=headers, timeout=_LIMIT)
+        assert (answer.status_code, "in the feed" in answer.text) == (200, True), answer.text
+    site.keystone.kill()
+    try:
+        assert requests.get(feed["url"], timeout=_LIMIT).status_code == 200
+    finally:
+        site.keystone.ensure_running()
+    assert site.ask(site.member, "DELETE", f"feeds/{feed['id']}").status_code == 204
+    assert requests.get(feed["url"], timeout=_LIMIT).status_code == 404
+    log = site.log.read_text()
+    assert feed["url"].split("/")[-2] not in log
+
+
 def test_identity_service_is_away(site: Site) -> None:
     """A new token cannot be validated: 503 and no access. Paths without tokens work; later everything does again."""
     fresh = {"X-Auth-Token": site.keystone.token(site.member)}

@@ -53,6 +53,8 @@ REQUESTS: list[tuple[str, Document]] = [
     ("create_subscription", {"subscription": {"driver": "webhook", "target": "https://hooks.example.org/"}}),
     ("update_subscription", {"subscription_id": "1", "changes": {"event_types": []}}),
     ("delete_subscription", {"subscription_id": "1"}),
+    ("create_feed", {"feed": {"name": "phone", "digest": "0"}}),
+    ("delete_feed", {"feed_id": "1"}),
     ("reconcile", {"dry_run": True}),
     ("ping", {}),
     ("list_installed", {}),

@@ -4,6 +4,7 @@ from sqlalchemy import JSON, Column, MetaData, String, Table, insert, inspect, s
 
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.extensions import Extensions
+from lease_scheduler.records.feeds import FeedRecord, digest_of
 from lease_scheduler.records.messages import Message
 from lease_scheduler.records.subscriptions import Delivery, SubscriptionRecord
 from lease_scheduler.records.writes import StoreChanges
@@ -194,3 +195,26 @@ _NODES = {"count": 1, "resources": {"VCPU": 1}, "traits": [], "hosts": None, "pe
 
 
 _ANYTHING: dict[type, object] = {int: 1, bool: False, str: "a"}
+
+
+def test_feeds_come_with_their_table(database_url: str) -> None:
+    """From revision 0012: no project has a feed before, and a withdrawn one is gone."""
+    engine = open_database(database_url)
+    migrate.upgrade(engine, "0012")
+    assert "feeds" not in inspect(engine).get_table_names()
+    migrate.upgrade(engine)
+    assert migrate.differences(engine) == []
+    store, reader = SqlStore(engine), SqlReader(engine)
+    store.take_over("engine", 1)
+    assert store.load().feeds == ()
+    phone, wall = (FeedRecord(name, "red", "user", name, digest_of(name), 2) for name in ("phone", "wall"))
+    store.commit(StoreChanges(2, feeds={"phone": phone, "wall": wall}))
+    assert store.load().feeds == (phone, wall)
+    assert reader.feed_owner(digest_of("phone")) == ("red", digest_of("phone"))
+    assert [each["id"] for each in reader.feeds("red")] == ["phone", "wall"]
+    assert reader.feeds("blue") == []
+    assert "digest" not in (reader.feed("wall") or {})
+    store.commit(StoreChanges(3, feeds={"phone": None}))
+    assert (reader.feed("phone"), reader.feed_owner(digest_of("phone"))) == (None, None)
+    assert store.load().feeds == (wall,)
+    engine.dispose()

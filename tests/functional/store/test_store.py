@@ -54,6 +54,7 @@ def test_everything_that_is_written_is_read_again(database: Engine) -> None:
     assert snapshot.idleness == changes.idleness
     found.commit(StoreChanges(30, idleness={lease.lease_id: None}))
     assert found.load().idleness == {}
+    assert snapshot.feeds == tuple(changes.feeds.values())
     assert snapshot.private_properties == {("physical:host", "rack"): True}
     assert (snapshot.next_sequence, snapshot.next_intent, snapshot.clock) == (4, 3, 20)
     assert [message for _, message in found.waiting_messages()] == changes.messages

@@ -12,6 +12,7 @@ from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.records.extensions import Extensions
+from lease_scheduler.records.feeds import FeedRecord
 from lease_scheduler.records.history import Transition, UsageRecord
 from lease_scheduler.records.idleness import Idleness
 from lease_scheduler.records.intents import Intent
@@ -111,6 +112,7 @@ def changes_of(lease_value: Lease, document_value: LeaseDocument, instant: int =
         "one": SubscriptionRecord("one", "project", "user", "webhook", "https://a/", 1, ("lease.create",), "b", "c", 2),
         "other": SubscriptionRecord("other", "project", "user", "webhook", "https://a/", 3),
     }
+    changes.feeds = {"feed": FeedRecord("feed", "project", "user", "phone", "d" * 64, 4)}
     changes.private_properties = {("physical:host", "rack"): True}
     changes.idleness = {lease_value.lease_id: Idleness(11, 5, 18, 17, 4)}
     return changes

@@ -63,6 +63,7 @@ class Site(EngineRequests):
         self.addresses: dict[str, Document] = {}
         self.series_rows: dict[str, Document] = {}
         self.subscription_rows: dict[str, Document] = {}
+        self.feed_rows: dict[str, Document] = {}
         self.usage_rows: list[Document] = []
         self.revenue_rows: list[Document] = []
         self.delay_rows: list[Document] = []
@@ -325,6 +326,16 @@ class Site(EngineRequests):
         del self.subscription_rows[subscription_id]
         return {}
 
+    def create_feed(self, context: Document, feed: Document) -> Document:
+        self._called("create_feed", context, feed)
+        self.feed_rows[feed["id"]] = {**feed, "created_at": self.clock.now()}
+        return {"feed_id": feed["id"]}
+
+    def delete_feed(self, context: Document, feed_id: str) -> Document:
+        self._called("delete_feed", context, feed_id)
+        del self.feed_rows[feed_id]
+        return {}
+
     # -- reader --
 
     def lease(self, lease_id: str, deleted: bool = False) -> Document | None:
@@ -337,7 +348,7 @@ class Site(EngineRequests):
         limit: int | None = None,
         marker: str | None = None,
     ) -> list[Document]:
-        equal = {key: value for key, value in filters.items() if key not in ("states", "statuses", "deleted")}
+        equal = {key: value for key, value in filters.items() if key not in ("states", "statuses", "deleted", "after")}
         found = [
             view
             for view in self.views.values()
@@ -357,6 +368,16 @@ class Site(EngineRequests):
 
     def subscription(self, subscription_id: str) -> Document | None:
         return self.subscription_rows.get(subscription_id)
+
+    def feeds(self, project_id: str | None = None) -> list[Document]:
+        return [row for row in self.feed_rows.values() if project_id in (None, row["project_id"])]
+
+    def feed(self, feed_id: str) -> Document | None:
+        return self.feed_rows.get(feed_id)
+
+    def feed_owner(self, digest: str) -> tuple[str, str] | None:
+        found = [row for row in self.feed_rows.values() if row["digest"] == digest]
+        return (found[0]["project_id"], digest) if found else None
 
     def history(self, lease_id: str) -> list[Document]:
         return [{"instant": NOW, "from": "new", "to": self.views[lease_id]["state"], "reason": "because"}]

@@ -515,3 +515,23 @@ def test_subscriptions(service: Service, openstack: Openstack) -> None:
         ("GET", path, "reservation 1.20"),
         ("DELETE", path, "reservation 1.20"),
     ]
+
+
+def test_feeds(service: Service, openstack: Openstack) -> None:
+    feed = {"id": ID, "project_id": "p", "user_id": "u", "name": "phone", "created_at": None}
+    service.will_answer("POST", "/v1/feeds", {"feed": {**feed, "url": "https://192.0.2.1/secret"}}, status=201)
+    service.will_answer("GET", "/v1/feeds", {"feeds": [feed]})
+    service.will_answer("DELETE", f"/v1/feeds/{ID}", {}, status=204)
+    made = openstack("feed", "create", "phone")
+    assert (made.status, "https://192.0.2.1/secret" in made.output) == (0, True)
+    assert openstack("feed", "create").status == 2
+    listed = openstack("feed", "list", "--all-projects")
+    assert (listed.status, "phone" in listed.output) == (0, True)
+    assert openstack("feed", "delete", ID).status == 0
+    assert service.asked[0].body == {"name": "phone"}
+    assert service.asked[1].query == {"all_projects": "true"}
+    assert sent(service) == [
+        ("POST", "/v1/feeds", "reservation 1.22"),
+        ("GET", "/v1/feeds", "reservation 1.22"),
+        ("DELETE", f"/v1/feeds/{ID}", "reservation 1.22"),
+    ]

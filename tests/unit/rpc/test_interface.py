@@ -16,6 +16,7 @@ import pytest
 from lease_scheduler.model.documents import Document
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.rpc.interface import METHODS, VERSION, EngineRequests, answers, methods_of
+from lease_scheduler.service.feeds import FeedKeeper
 from lease_scheduler.service.inspection import Inspection
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.negotiations import Negotiations
@@ -29,7 +30,18 @@ from lease_scheduler.service.uninstall import Uninstall
 #: Number of requests in the first version.
 _FIRST = 25
 
-_PARTS = (Leases, Quotes, Offers, Negotiations, SeriesKeeper, SubscriptionKeeper, PoolKeeper, Uninstall, Inspection)
+_PARTS = (
+    Leases,
+    Quotes,
+    Offers,
+    Negotiations,
+    SeriesKeeper,
+    SubscriptionKeeper,
+    FeedKeeper,
+    PoolKeeper,
+    Uninstall,
+    Inspection,
+)
 
 
 def _changes() -> Iterator[tuple[str, str, str]]:

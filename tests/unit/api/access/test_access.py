@@ -70,6 +70,11 @@ EXPECTED: dict[str, tuple[frozenset[str], Any, str]] = {
     "GET /v1/subscriptions/{subscription_id}": (READERS, None, ""),
     "PUT /v1/subscriptions/{subscription_id}": (MEMBERS, {"event_types": ["lease.create"]}, ""),
     "DELETE /v1/subscriptions/{subscription_id}": (MEMBERS, None, ""),
+    "GET /v1/feeds": (READERS, None, ""),
+    "POST /v1/feeds": (MEMBERS, {"name": "phone"}, ""),
+    "GET /v1/feeds/{feed_id}": (READERS, None, ""),
+    "DELETE /v1/feeds/{feed_id}": (MEMBERS, None, ""),
+    "GET /v1/feeds/{secret}/leases.ics": (EVERYBODY, None, ""),
     "GET /v1/usage": (READERS, None, ""),
     "GET /v1/calendar": (READERS, None, ""),
 }
@@ -95,8 +100,11 @@ def arguments(member: Client, site: Site) -> dict[str, str]:
     answer = member.at("latest").post("/v1/series", {"rule": "FREQ=DAILY;COUNT=2", "lease": LEASE})
     body = {"driver": "webhook", "target": "https://192.0.2.1/"}
     subscribed = member.at("latest").post("/v1/subscriptions", body)
+    feed = (member.at("latest").post("/v1/feeds", {"name": "phone"}).json or {})["feed"]
     site.calls.clear()
     return {
+        "feed_id": feed["id"],
+        "secret": feed["url"].split("/")[-2],
         "lease_id": lease["id"],
         "host_id": "1",
         "property_name": "gpu",

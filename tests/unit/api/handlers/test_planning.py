@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta, timezone
 from typing import Any
 
 import pytest
@@ -666,16 +667,25 @@ class TestCalendar:
         assert latest.get(f"/v1/calendar?{query}").status_code == 400
 
 
+_FIRST, _LAST = -62_135_596_800, 253_402_300_799
+
+
 @pytest.mark.parametrize(
-    ("start", "end"),
+    ("start", "end", "year"),
     [
-        (253_402_300_740, 253_402_300_740 + 86_400),  # 9999-12-31 23:59, one day longer than dates can express
-        (253_402_300_799, 253_402_300_800),
-        (NOW, 2**60),
+        pytest.param(_LAST - 59, _LAST - 59 + DAY, 9999, id="ends after the last date"),
+        pytest.param(_LAST, _LAST + 1, 9999, id="starts at the last date"),
+        pytest.param(NOW, 2**60, 9999, id="ends when there are no dates any more"),
+        pytest.param(2**60, 2**61, 9999, id="starts when there are no dates any more"),
+        pytest.param(_FIRST - 1, NOW + DAY, 2030, id="starts before the first date"),
+        pytest.param(-(2**60), NOW + DAY, 2030, id="starts long before the first date"),
     ],
 )
-def test_feed_with_a_lease_beyond_all_dates(latest: Client, site: Site, start: int, end: int) -> None:
-    """One lease that ends in the year 10000 does not remove the others from the feed."""
+@pytest.mark.parametrize("zone", [-12, 0, 14])
+def test_feed_with_a_lease_beyond_all_dates(
+    latest: Client, site: Site, start: int, end: int, year: int, zone: int
+) -> None:
+    """Such a lease does not remove the others, and has dates that every program can show."""
     made(latest, HOSTS, name="near")
     far = made(latest, HOSTS, name="far")
     site.views[far["id"]].update(start=start, end=end)
@@ -683,8 +693,10 @@ def test_feed_with_a_lease_beyond_all_dates(latest: Client, site: Site, start: i
     assert answer.status_code == 200
     events = {str(event["summary"]): event for event in Calendar.from_ical(answer.data).walk("VEVENT")}
     assert sorted(events) == ["far", "near"]
-    assert events["far"].decoded("dtstart") < events["far"].decoded("dtend")
-    assert events["far"].decoded("dtend").year == 9999
+    shown = [events["far"].decoded(name) for name in ("dtstart", "dtend")]
+    local = [date.astimezone(timezone(timedelta(hours=zone))) for date in shown]
+    assert local[0] < local[1]
+    assert shown[1].year == year
 
 
 def test_feed(latest: Client, app: Flask, site: Site) -> None:
