@@ -74,7 +74,6 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("contributor/releasing.rst", ".venv/bin/reno"): _CHANGES,
     ("contributor/testing.rst", "make mutate"): "takes minutes, and installs a tool",
     ("contributor/testing.rst", "HYPOTHESIS_PROFILE"): "looks for new examples without end",
-    ("user/calendar.rst", "openstack token issue"): _KEYSTONE,
     ("user/haizea.rst", "haizea -c"): "occupies Haizea's port and runs in real time; tests/functional/frontend does so",
     ("user/simulator.rst", "lease-sim run WORKLOAD"): "is a synopsis",
     ("user/simulator.rst", "#!/bin/sh"): "is a template",
