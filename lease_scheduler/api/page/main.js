@@ -13,6 +13,7 @@ import { DAY, instantOf, localInstant, number, plural, shortInstant } from "./fo
 import { ZOOM_STEP, listen } from "./gestures.js";
 import { fillLegend } from "./legend.js";
 import { Login } from "./login.js";
+import { whatToSay } from "./messages.js";
 import { Model, isBusy } from "./model.js";
 import { NewLease } from "./newlease.js";
 import { ServerError, postLogin, problemOf, token } from "./rest.js";
@@ -201,7 +202,12 @@ function refresh() {
   const all = model.known();
   const waiting = model.queue();
   const shown = all.filter(passes);
-  const message = whatToSay(shown.length);
+  const message = whatToSay({ loaded, status: connection.status, model, settings, matching: shown.length }, {
+    retry: () => connection.poll(),
+    book: () => newLease.open(),
+    clear: () => element("filter-form").elements.namedItem("clear").click(),
+    showAll: showAllProjects,
+  });
   showView(settings.view, loaded && connection.status.state !== "token" && !message?.instead);
   showMessage(message);
   element("book").hidden = !loaded || !model.mayBook || connection.status.state === "token";
@@ -230,42 +236,11 @@ function showMatches(shown, all) {
       : "All leases; times are UTC";
 }
 
-/** The message to show above the view or instead of it, or null. */
-function whatToSay(matching) {
-  const { state, message } = connection.status;
-  if (state === "token") return null;
-  if (!loaded && state === "lost") {
-    const action = { label: "Try again", run: () => connection.poll() };
-    return { kind: "error", title: "The calendar cannot be loaded", text: message, action, instead: true };
-  }
-  if (!loaded) return { kind: "loading", title: "Loading the calendar…", text: "", instead: true };
-  if (!model.rows.length && !model.leases.size) {
-    const text = "An administrator fills the pool with lease-scheduler-manage pool fill, or lease-scheduler-embedded "
-      + "--fill-pool. Hosts then appear here, with the leases that are planned on them.";
-    return { kind: "empty", title: "The pool has no hosts", text, instead: true };
-  }
-  if (!model.known().length && model.total) {
-    const text = `There ${model.total === 1 ? "is" : "are"} ${plural(model.total, "lease")} at other times. Move the timeline or zoom out.`;
-    return { kind: "empty", title: "There are no leases at this time", text };
-  }
-  if (!model.known().length) {
-    const action = model.mayBook ? { label: "New lease", run: () => newLease.open() } : null;
-    return { kind: "empty", title: "There are no leases yet", text: "", action };
-  }
-  if (!matching && !isFiltered(settings) && model.own) {
-    const run = () => {
-      settings.project = "";
-      applyFilters();
-      saveSettings();
-    };
-    const title = `There are no leases of the project ${model.own.name} at this time`;
-    return { kind: "empty", title, text: "", action: { label: "Show all projects", run } };
-  }
-  if (!matching) {
-    const action = { label: "Clear filters", run: () => element("filter-form").elements.namedItem("clear").click() };
-    return { kind: "empty", title: "No lease matches the filters", text: "", action };
-  }
-  return null;
+/** Show the leases of all projects. */
+function showAllProjects() {
+  settings.project = "";
+  applyFilters();
+  saveSettings();
 }
 
 /** Request the visible time range from the server, unless it was requested before. */
