@@ -2,7 +2,9 @@
 
 import { ServerError, getJson, keepToken, problemOf, token } from "./rest.js";
 
-const POLL_MS = 2000;
+const POLL_MS = 5000;
+/** Seconds. */
+const HOUR = 3600;
 const LONGEST_WAIT_MS = 30000;
 /** Interval of complete answers, which are necessary because changes do not include hosts that were removed. */
 const COMPLETE_EVERY_MS = 300000;
@@ -45,7 +47,8 @@ export class Connection {
    * @param {number} end s
    */
   setRange(start, end) {
-    this.#range = { start: Math.floor(start), end: Math.ceil(end) };
+    // Whole hours, so that many pages ask for the same, which the server has then already.
+    this.#range = { start: Math.floor(start / HOUR) * HOUR, end: Math.ceil(end / HOUR) * HOUR };
     if (this.#busy) this.#again = true;
     else if (this.status.state === "live") this.#schedule(150);
   }
@@ -90,7 +93,7 @@ export class Connection {
     if (since !== null) query.set("since", since);
     this.#sent = performance.now();
     let answer = await getJson(`v1/calendar?${query}`);
-    if (since !== null && answer.revision < since) {
+    if (since !== null && !answer.complete && answer.revision < since) {
       // A smaller revision means that the server has another database, so a complete answer is necessary.
       query.delete("since");
       this.#sent = performance.now();
