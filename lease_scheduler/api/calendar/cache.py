@@ -1,7 +1,7 @@
 """What many open pages ask for is read from the database and written as JSON once.
 
 Every transaction of the engine gives the site a new version, which is in the database. So what was read at one version
-stays right until the next one, in every process of the API. Nothing is kept of who has asked: what a caller may see is
+stays right until the next one, in every process of the API. What a caller may see is
 decided for each request, and what is kept for a project has the project in its key.
 
 Everything is also forgotten after a while, because operators change the database without the engine when they purge it.
@@ -15,9 +15,10 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from cachetools import LRUCache, TTLCache
+from cachetools import TTLCache
 
 from lease_scheduler.api.calendar.parts import LeasePart
+from lease_scheduler.api.context import Caller
 from lease_scheduler.api.interfaces import Reader, SiteVersion
 from lease_scheduler.model.documents import Document
 
@@ -26,13 +27,15 @@ _Value = TypeVar("_Value")
 #: Bytes that the leases may take, and that the answers to projects may take.
 _LEASES_SIZE = 48 << 20
 _ANSWERS_SIZE = 16 << 20
-#: Lists of leases that are kept, which share the leases. There is one for each span of time and each past version.
-_LISTS = 32
+#: Leases in all lists that are kept. There is a list for each span of time and each past version, and they share the
+#: leases.
+_LISTED = 200_000
 #: Numbers of leases in each state, one for each project.
 _STATES = 1_000
 #: Seconds after which something is read again although its version is the same.
 _LEASES_AGE = 300
 _AGE = 60
+_RIGHTS_AGE = 30
 #: Number of changed leases from which on everything is sent.
 _MOST_CHANGES = 1_000
 
@@ -61,6 +64,18 @@ class Hosts:
 
 
 @dataclass(frozen=True)
+class Rights:
+    """What the page offers to somebody. It guards nothing: the policy decides again when it is asked for.
+
+    :ivar may_book: whether they may make leases
+    :ivar may_change: whether they may change leases of their project
+    """
+
+    may_book: bool
+    may_change: bool
+
+
+@dataclass(frozen=True)
 class ProjectAnswer:
     """What a project is sent, without the present instant.
 
@@ -83,6 +98,10 @@ def _answer_size(answer: ProjectAnswer) -> int:
     return 500 + len(answer.text)
 
 
+def _list_size(found: Listed) -> int:
+    return 1 + len(found.leases) + len(found.removed)
+
+
 def _part_size(part: LeasePart) -> int:
     return part.size
 
@@ -103,9 +122,10 @@ class CalendarCache:
     def __post_init__(self) -> None:
         self._leases: TTLCache[Any, LeasePart] = TTLCache(self.leases_size, _LEASES_AGE, getsizeof=_part_size)
         self._answers: TTLCache[Any, ProjectAnswer] = TTLCache(self.answers_size, _AGE, getsizeof=_answer_size)
-        self._lists: TTLCache[Any, Listed] = TTLCache(_LISTS, _AGE)
+        self._lists: TTLCache[Any, Listed] = TTLCache(_LISTED, _AGE, getsizeof=_list_size)
         self._hosts: TTLCache[Any, Hosts] = TTLCache(1, _AGE)
         self._states: TTLCache[Any, Document] = TTLCache(_STATES, _AGE)
+        self._rights: TTLCache[Any, Rights] = TTLCache(_STATES, _RIGHTS_AGE)
 
     @property
     def size(self) -> int:
@@ -168,6 +188,16 @@ class CalendarCache:
         self._keep(self._answers, key, made)
         return made
 
+    def rights(self, caller: Caller, decide: Callable[[], Rights]) -> Rights:
+        """Return what the page offers to a caller, decided anew after some seconds."""
+        key = (caller.user_id, caller.project_id, caller.roles)
+        with self._lock:
+            found = self._rights.get(key)
+        if found is None:
+            found = decide()
+            self._keep(self._rights, key, found)
+        return found
+
     def _parts(self, reader: Reader, version: SiteVersion, wanted: Sequence[tuple[str, int]]) -> list[LeasePart | None]:
         """Return leases by id and revision; None for one that is not there any more."""
         epoch = version.epoch
@@ -181,9 +211,7 @@ class CalendarCache:
             self._keep(self._leases, (epoch, part.lease_id, part.revision), part)
         return [found[key] or read.get(key[0]) for key in wanted]
 
-    def _kept(
-        self, cache: LRUCache[Any, Any] | TTLCache[Any, Any], key: Hashable, read: Callable[[], _Value]
-    ) -> _Value:
+    def _kept(self, cache: TTLCache[Any, Any], key: Hashable, read: Callable[[], _Value]) -> _Value:
         with self._lock:
             found: _Value | None = cache.get(key)
         if found is not None:

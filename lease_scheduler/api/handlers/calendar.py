@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 from lease_scheduler.api import dates
-from lease_scheduler.api.calendar.cache import Listed, ProjectAnswer
+from lease_scheduler.api.calendar.cache import Listed, ProjectAnswer, Rights
 from lease_scheduler.api.calendar.parts import LeasePart
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.interfaces import SiteVersion
@@ -51,9 +51,9 @@ def _site(request: ApiRequest, version: SiteVersion, start: int, end: int, now: 
     cache, reader, since = request.services.calendar, request.reader, request.query.get("since")
     if since == version.revision:
         return _opened(now, since) + _nothing_new(request)
-    changes = (
-        cache.changes(reader, version, since, start, end) if since is not None and since < version.revision else None
-    )
+    changes = None
+    if since is not None and since < version.revision:
+        changes = cache.changes(reader, version, since, start, end)
     found = changes or cache.everything(reader, version, start, end)
     names = request.may("calendar:get_names")
     own = request.caller.project_id
@@ -79,18 +79,18 @@ def _project(request: ApiRequest, version: SiteVersion, start: int, end: int, no
     same as long as that is.
     """
     cache, reader, project_id = request.services.calendar, request.reader, request.caller.project_id
-    may_change, may_book = request.may("leases:action"), _may_book(request)
+    rights = _rights(request)
 
     def make() -> ProjectAnswer:
         found = cache.everything(reader, version, start, end)
         all_hosts = cache.hosts(reader, version).documents
-        hosts, leases, until = private_calendar(found, all_hosts, project_id, now, may_change=may_change)
+        hosts, leases, until = private_calendar(found, all_hosts, project_id, now, may_change=rights.may_change)
         states = cache.states(reader, version, project_id)
         text = _rest(request, True, json.dumps(hosts), f"[{', '.join(leases)}]", "[]", states)
         tag = int.from_bytes(sha256(text.encode()).digest()[:_TAG_BYTES])
         return ProjectAnswer(text, tag, now, until)
 
-    answer = cache.answer((version, start, end, project_id, may_change, may_book), now, make)
+    answer = cache.answer((version, start, end, project_id, rights), now, make)
     is_known = request.query.get("since") == answer.tag
     return _opened(now, answer.tag) + (_nothing_new(request) if is_known else answer.text)
 
@@ -103,7 +103,7 @@ def _rest(request: ApiRequest, complete: bool, hosts: str, leases: str, removed:
     """Return the answer behind ``now`` and ``revision``. Hosts, leases and removed leases are JSON."""
     return (
         f'"complete": {json.dumps(complete)}, "hosts": {hosts}, "leases": {leases}, "removed": {removed}, '
-        f'"may_book": {json.dumps(_may_book(request))}, "states": {json.dumps(states)}}}'
+        f'"may_book": {json.dumps(_rights(request).may_book)}, "states": {json.dumps(states)}}}'
     )
 
 
@@ -111,8 +111,12 @@ def _nothing_new(request: ApiRequest) -> str:
     return _rest(request, False, "[]", "[]", "[]", None)
 
 
-def _may_book(request: ApiRequest) -> bool:
-    return request.may("quotes:post") and request.may("leases:post")
+def _rights(request: ApiRequest) -> Rights:
+    def decide() -> Rights:
+        may_book = request.may("quotes:post") and request.may("leases:post")
+        return Rights(may_book, request.may("leases:action"))
+
+    return request.services.calendar.rights(request.caller, decide)
 
 
 def private_calendar(
