@@ -42,10 +42,9 @@ _HOUR, _DAY = 3_600, 86_400
 _PROJECTS = 50
 _SEED = 7
 _SITE = "default"
-#: Seconds between two polls of a page; see ``POLL_MS`` of api/page/connection.js.
-_INTERVAL = 5
-#: Seconds between two changes of the site.
-_CHANGES = 10
+#: Seconds between two polls of a page when there are news each time, and when there are none; see ``leastWait`` and
+#: ``mostWait`` of api/page/connection.js.
+_NEWS, _QUIET = 10, 20
 _CHUNK = 1_000
 
 
@@ -259,12 +258,10 @@ def _measure(url: str, hosts: int, leases: int, pages: int) -> dict[str, str]:
             _change(database, 2)
             after, _ = every.poll()
             every.close()
-            polls = _CHANGES / _INTERVAL
-            share = (after + (polls - 1) * unchanged) / _CHANGES
             found[f"{name}: poll without news, ms"] = f"{unchanged / pages * 1_000:.2f}"
             found[f"{name}: poll after a change, ms"] = f"{after / pages * 1_000:.2f}"
-            found[f"{name}: {pages} pages, no changes, % of a core"] = f"{unchanged / _INTERVAL * 100:.1f}"
-            found[f"{name}: {pages} pages, a change every {_CHANGES} s, % of a core"] = f"{share * 100:.1f}"
+            found[f"{name}: {pages} pages, no changes, % of a core"] = f"{unchanged / _QUIET * 100:.1f}"
+            found[f"{name}: {pages} pages, news at every poll, % of a core"] = f"{after / _NEWS * 100:.1f}"
     database.dispose()
     return found
 
