@@ -12,11 +12,14 @@ from typing import Any, Protocol
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError, StoreFullError, StoreUnavailableError
+from lease_scheduler.records.calendar import CalendarIndex, SiteVersion
 
 __all__ = [
+    "CalendarIndex",
     "EngineUnavailableError",
     "Reader",
     "RefusedError",
+    "SiteVersion",
     "StoreFullError",
     "StoreUnavailableError",
 ]
@@ -160,11 +163,31 @@ class Reader(Protocol):
         """
         ...
 
-    def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
-        """Return the calendar page's document: ``revision``, ``complete``, ``hosts``, ``leases``, ``removed``.
+    def site_version(self) -> SiteVersion:
+        """Return the present version of the site."""
+        ...
 
-        :param since_revision: None means everything, otherwise what changed after this revision
+    def calendar_index(self, start: int, end: int) -> CalendarIndex:
+        """Return which leases the calendar has in ``[start, end)``, in the order of their submission."""
+        ...
+
+    def calendar_changes(self, since: int, start: int, end: int, most: int) -> CalendarIndex | None:
+        """Return which leases of the calendar have changed, or None if that are many.
+
+        :param since: revision of the site after which they have changed
+        :param most: maximum number of changed leases
         """
+        ...
+
+    def calendar_leases(self, ids: Sequence[str]) -> list[Document]:
+        """Return leases as the calendar page shows them; ``store.sql.views.calendar_lease`` lists the keys.
+
+        They are at the present version of the site, and in no order. Those that are not there are left out.
+        """
+        ...
+
+    def calendar_hosts(self) -> list[Document]:
+        """Return all hosts as the calendar page shows them: ``id``, ``name``, ``state``, ``vcpus``, ``memory_mb``."""
         ...
 
     def lease_states(self, project_id: str | None) -> dict[str, int]:

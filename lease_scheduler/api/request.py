@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from oslo_policy import policy
 
+from lease_scheduler.api.calendar.cache import CalendarCache
 from lease_scheduler.api.context import Caller
 from lease_scheduler.api.errors import forbidden
 from lease_scheduler.api.interfaces import Reader, Trusts
@@ -31,6 +32,7 @@ class Services:
     enforcer: policy.Enforcer
     routes: tuple[Route, ...]
     trusts: Trusts | None = None
+    calendar: CalendarCache = field(default_factory=CalendarCache)
 
 
 @dataclass(frozen=True)

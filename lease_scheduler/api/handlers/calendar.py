@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 
 from lease_scheduler.api import dates
+from lease_scheduler.api.calendar.cache import Listed, ProjectAnswer, Rights
+from lease_scheduler.api.calendar.parts import LeasePart
 from lease_scheduler.api.errors import ApiError
+from lease_scheduler.api.interfaces import SiteVersion
 from lease_scheduler.api.microversions import V1_2
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.model.documents import Document
@@ -16,6 +21,8 @@ _OTHERS = "other projects"
 #: Longest span of one calendar, in seconds.
 _MAXIMUM_SPAN = 366 * _DAY
 _LARGEST_INSTANT = 253_402_300_799
+#: Bytes of a digest that fit into a number of JavaScript.
+_TAG_BYTES = 6
 
 
 def show(request: ApiRequest) -> Answer:
@@ -25,28 +32,9 @@ def show(request: ApiRequest) -> Answer:
     end = _instant(query["end"], "end", now) if "end" in query else start + 7 * _DAY
     if not start < end <= start + _MAXIMUM_SPAN:
         raise ApiError(400, "end: must be later than start, by 366 days at most", "end")
-    since = query.get("since") if request.sees_site else None
-    found = request.reader.calendar(start, end, since)
-    is_news = found["complete"] or found["revision"] != since
-    project_id = request.caller.project_id
-    leases = [{**lease, "may_change": request.may("leases:action", lease["project_id"])} for lease in found["leases"]]
-    if not request.sees_site:
-        shown = private_calendar({**found, "leases": leases}, project_id, now)
-    else:
-        everything = request.may("calendar:get_names")
-        shown = {key: found[key] for key in ("revision", "complete", "hosts", "removed")}
-        shown["leases"] = [
-            lease if everything or lease["project_id"] == project_id else _nameless(lease) for lease in leases
-        ]
-    return Answer(
-        {
-            "now": now,
-            **shown,
-            "project": _own_project(request),
-            "may_book": request.may("quotes:post") and request.may("leases:post"),
-            "states": request.reader.lease_states(None if request.sees_site else project_id) if is_news else None,
-        }
-    )
+    version = request.reader.site_version()
+    text = (_site if request.sees_site else _project)(request, version, start, end, now)
+    return Answer(text.encode())
 
 
 def _own_project(request: ApiRequest) -> Document | None:
@@ -65,34 +53,99 @@ def _instant(text: str, field: str, now: int) -> int:
     return dates.parse_date(text, field, now, V1_2)
 
 
-def _nameless(lease: Document) -> Document:
-    """Return a lease of another project without its name, project and reason."""
-    return {**lease, "name": "", "project_id": "", "reason": ""}
+def _site(request: ApiRequest, version: SiteVersion, start: int, end: int, now: int) -> str:
+    """Return the answer to a caller who sees hosts, and leases of all projects."""
+    cache, reader, since = request.services.calendar, request.reader, request.query.get("since")
+    if since == version.revision:
+        return _opened(request, now, since) + _nothing_new(request)
+    changes = None
+    if since is not None and since < version.revision:
+        changes = cache.changes(reader, version, since, start, end)
+    found = changes or cache.everything(reader, version, start, end)
+    names = request.may("calendar:get_names")
+    own = request.caller.project_id
+    leases = ", ".join(
+        part.text(
+            place,
+            may_change=request.may("leases:action", part.project_id),
+            with_names=names or part.project_id == own,
+        )
+        for part, place in found.leases
+    )
+    states = cache.states(reader, version, None)
+    hosts = cache.hosts(reader, version).text
+    removed = json.dumps(found.removed)
+    text = _rest(request, changes is None, hosts, f"[{leases}]", removed, states)
+    return _opened(request, now, found.version.revision) + text
 
 
-def private_calendar(found: Document, project_id: str, now: int) -> Document:
+def _project(request: ApiRequest, version: SiteVersion, start: int, end: int, now: int) -> str:
+    """Return the answer to a caller who sees only the leases of their project.
+
+    The revision of the site would tell how much others do. So this one is made from what the project sees, and is the
+    same as long as that is.
+    """
+    cache, reader, project_id = request.services.calendar, request.reader, request.caller.project_id
+    rights = _rights(request)
+
+    def make() -> ProjectAnswer:
+        found = cache.everything(reader, version, start, end)
+        all_hosts = cache.hosts(reader, version).documents
+        hosts, leases, until = private_calendar(found, all_hosts, project_id, now, may_change=rights.may_change)
+        states = cache.states(reader, version, project_id)
+        text = _rest(request, True, json.dumps(hosts), f"[{', '.join(leases)}]", "[]", states)
+        tag = int.from_bytes(sha256(text.encode()).digest()[:_TAG_BYTES])
+        return ProjectAnswer(text, tag, now, until)
+
+    answer = cache.answer((version, start, end, project_id, rights), now, make)
+    is_known = request.query.get("since") == answer.tag
+    return _opened(request, now, answer.tag) + (_nothing_new(request) if is_known else answer.text)
+
+
+def _opened(request: ApiRequest, now: int, revision: int) -> str:
+    project = json.dumps(_own_project(request))
+    return f'{{"now": {now}, "project": {project}, "revision": {revision}, '
+
+
+def _rest(request: ApiRequest, complete: bool, hosts: str, leases: str, removed: str, states: Document | None) -> str:
+    """Return the answer behind ``now`` and ``revision``. Hosts, leases and removed leases are JSON."""
+    return (
+        f'"complete": {json.dumps(complete)}, "hosts": {hosts}, "leases": {leases}, "removed": {removed}, '
+        f'"may_book": {json.dumps(_rights(request).may_book)}, "states": {json.dumps(states)}}}'
+    )
+
+
+def _nothing_new(request: ApiRequest) -> str:
+    return _rest(request, False, "[]", "[]", "[]", None)
+
+
+def _rights(request: ApiRequest) -> Rights:
+    def decide() -> Rights:
+        may_book = request.may("quotes:post") and request.may("leases:post")
+        return Rights(may_book, request.may("leases:action"))
+
+    return request.services.calendar.rights(request.caller, decide)
+
+
+def private_calendar(
+    found: Listed, all_hosts: Sequence[Document], project_id: str, now: int, *, may_change: bool
+) -> tuple[list[Document], list[str], int | None]:
     """Return the calendar of one project: its leases with their hosts, and when others keep the site busy.
 
     All other projects share one row. Instead of their leases, it has one bar for each span of time in which any of
     these leases holds something.
+
+    :param may_change: whether the caller may change the leases of the project
+    :return: the hosts, the leases as JSON, and the next instant at which time alone changes them
     """
-    own = [lease for lease in found["leases"] if lease["project_id"] == project_id]
-    hosts = {host for lease in own for part in (*lease["holdings"], *lease["past"]) for host in part["hosts"]}
-    spans = [
-        (part["start"], part["end"])
-        for lease in found["leases"]
-        if lease["project_id"] != project_id
-        for part in (*lease["holdings"], *lease["past"])
-    ]
+    own = [(part, place) for part, place in found.leases if part.project_id == project_id]
+    hosts = frozenset[str]().union(*(part.hosts for part, _ in own))
+    spans = merged(span for part, _ in found.leases if part.project_id != project_id for span in part.spans)
     others = {"id": _OTHERS, "name": _OTHERS, "state": "up", "vcpus": 0, "memory_mb": 0}
-    return {
-        # Changes after a revision would have to be tracked by project, and the revision would reveal their number.
-        "revision": 0,
-        "complete": True,
-        "hosts": [host for host in found["hosts"] if host["id"] in hosts] + ([others] if spans else []),
-        "leases": own + [_busy(start, end, now) for start, end in merged(spans)],
-        "removed": [],
-    }
+    shown = [host for host in all_hosts if host["id"] in hosts] + ([others] if spans else [])
+    leases = [part.text(place, may_change=may_change, with_names=True) for part, place in own]
+    busy = [LeasePart.of(_busy(start, end, now)).text(None, may_change=False, with_names=True) for start, end in spans]
+    return shown, leases + busy, min((edge for span in spans for edge in span if edge > now), default=None)
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -126,9 +179,7 @@ def _busy(start: int, end: int, now: int) -> Document:
         "accumulated": 0,
         "nodes": 0,
         "preemptible": False,
-        "queue_position": None,
         "revision": 0,
-        "may_change": False,
         "holdings": [{**holding, "hosts": [_OTHERS]}],
         "past": [],
     }

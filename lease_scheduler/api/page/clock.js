@@ -4,7 +4,7 @@
  */
 
 /** Real milliseconds for which the clock goes on without a new answer. */
-const CARRY_MS = 6000;
+const CARRY_MS = 25000;
 /** Seconds of difference that are not speed: one for rounding, and half of one for slow scripts. */
 const ROUNDING = 1.5;
 

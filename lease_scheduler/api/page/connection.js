@@ -2,10 +2,26 @@
 
 import { ServerError, getJson, keepToken, problemOf, token } from "./rest.js";
 
-const POLL_MS = 2000;
+/** Wait after the first failure; doubles with every further one. */
+const RETRY_MS = 2000;
+const SHORTEST_WAIT_MS = 2000;
+/** Seconds. */
+const HOUR = 3600;
 const LONGEST_WAIT_MS = 30000;
 /** Interval of complete answers, which are necessary because changes do not include hosts that were removed. */
 const COMPLETE_EVERY_MS = 300000;
+
+const hasNews = (answer) => answer.complete || answer.leases.length > 0 || answer.removed.length > 0;
+
+/**
+ * Time until the next poll, ms.
+ * @param {number} quiet number of answers without news since the last one with news
+ * @param {number} least ms after an answer with news
+ * @param {number} most ms
+ * @param {number} speed by how much polls are more frequent
+ */
+export const intervalOf = (quiet, least, most, speed) =>
+  Math.max(Math.min(least * 2 ** quiet, most) / speed, SHORTEST_WAIT_MS);
 
 /**
  * Polls /v1/calendar, one request at a time.
@@ -24,6 +40,12 @@ export class Connection {
   #timer = null;
   #busy = false;
   #again = false;
+  #quiet = 0;
+  /** Interval of polls, ms: after an answer with news, and when there has been none for long. */
+  leastWait = 10000;
+  mostWait = 20000;
+  /** By how much polls are more frequent, at least 1: the clock of a simulated cloud may run fast. */
+  speed = 1;
   status = { state: "loading", message: "", retryAt: null };
 
   /**
@@ -45,7 +67,8 @@ export class Connection {
    * @param {number} end s
    */
   setRange(start, end) {
-    this.#range = { start: Math.floor(start), end: Math.ceil(end) };
+    // Whole hours, so that many pages ask for the same, which the server has then already.
+    this.#range = { start: Math.floor(start / HOUR) * HOUR, end: Math.ceil(end / HOUR) * HOUR };
     if (this.#busy) this.#again = true;
     else if (this.status.state === "live") this.#schedule(150);
   }
@@ -76,7 +99,8 @@ export class Connection {
       this.#failures = 0;
       this.#setStatus("live");
       this.#onAnswer(answer, performance.now(), this.#sent);
-      this.#schedule(this.#again ? 0 : POLL_MS);
+      this.#quiet = hasNews(answer) ? 0 : this.#quiet + 1;
+      this.#schedule(this.#again ? 0 : intervalOf(this.#quiet, this.leastWait, this.mostWait, this.speed));
     } catch (error) {
       if (token() === sender) this.#fail(error);
       else this.#startAgain();
@@ -96,7 +120,7 @@ export class Connection {
     if (since !== null) query.set("since", since);
     this.#sent = performance.now();
     let answer = await getJson(`v1/calendar?${query}`);
-    if (since !== null && answer.revision < since) {
+    if (since !== null && !answer.complete && answer.revision < since) {
       // A smaller revision means that the server has another database, so a complete answer is necessary.
       query.delete("since");
       this.#sent = performance.now();
@@ -120,7 +144,7 @@ export class Connection {
       return;
     }
     const asked = error instanceof ServerError ? error.wait * 1000 : 0;
-    const wait = Math.min(Math.max(POLL_MS * 2 ** this.#failures, asked), LONGEST_WAIT_MS);
+    const wait = Math.min(Math.max(RETRY_MS * 2 ** this.#failures, asked), LONGEST_WAIT_MS);
     this.#failures += 1;
     this.#setStatus("lost", problemOf(error), performance.now() + wait);
     this.#schedule(wait);

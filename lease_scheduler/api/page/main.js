@@ -96,6 +96,7 @@ function take(answer, at, sent) {
   const first = !loaded;
   loaded = true;
   clock.take(answer.now, at, sent);
+  connection.speed = Math.max(clock.rate, 1);
   const changes = model.merge(answer);
   const news = answer.complete || answer.leases.length || answer.removed.length || answer.hosts.length;
   if (first) {

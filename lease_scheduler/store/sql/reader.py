@@ -15,6 +15,7 @@ from lease_scheduler.model.blazar import states_of
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError, StoreFullError, StoreUnavailableError
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
+from lease_scheduler.records.calendar import CalendarEntry, CalendarIndex, SiteVersion
 from lease_scheduler.store.sql import feeds, idleness, subscriptions, views
 from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.schema import (
@@ -328,46 +329,58 @@ class SqlReader:
             rows = connection.execute(grouped.order_by(BREACHES.c.project_id, BREACHES.c.kind)).mappings()
             return [{**row, "node_seconds": int(row["node_seconds"])} for row in rows]
 
-    def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
-        """Return the document of the calendar page, without ``now``.
+    # -- calendar --------------------------------------------------------------------------------------------
 
-        :param since_revision: leave out what has not changed since this revision of the site
-        """
-        touches = and_(
-            or_(LEASES.c.planned_end.is_(None), LEASES.c.planned_end > start),
-            or_(LEASES.c.planned_start.is_(None), LEASES.c.planned_start < end),
-            or_(LEASES.c.ended.is_(None), LEASES.c.ended > start),
-        )
+    def site_version(self) -> SiteVersion:
+        """Return the present version of the site."""
         with self._connection() as connection:
-            query = select(SITES.c.revision, SITES.c.clock).where(SITES.c.name == self._site)
-            site = connection.execute(query).one_or_none()
-            revision = site.revision if site is not None else 0
-            shown = select(LEASES).where(LEASES.c.deleted_at.is_(None), touches)
-            removed: list[str] = []
-            complete = since_revision is None or since_revision > revision
-            if not complete:
-                shown = shown.where(LEASES.c.revision > since_revision)
-                gone = select(LEASES.c.id).where(LEASES.c.revision > since_revision, LEASES.c.deleted_at.is_not(None))
-                removed = list(connection.execute(gone).scalars())
-            rows = connection.execute(shown.order_by(LEASES.c.sequence)).mappings().all()
-            ids = [row["id"] for row in rows]
-            held = _grouped(connection, HOLDINGS, ids, HOLDINGS.c.position)
-            past = _grouped(connection, USAGE, ids, USAGE.c.id)
-            queue = select(LEASES.c.id).where(LEASES.c.state.in_(("queued", "suspended-queued")))
-            queue = queue.where(LEASES.c.deleted_at.is_(None)).order_by(LEASES.c.sequence)
-            places = {lease_id: place for place, lease_id in enumerate(connection.execute(queue).scalars(), start=1)}
-            hosts = [
-                views.calendar_host(row) for row in connection.execute(select(HOSTS).order_by(HOSTS.c.id)).mappings()
-            ]
-        return {
-            "revision": revision,
-            "complete": complete,
-            "hosts": hosts,
-            "leases": [
-                views.calendar_lease(row, held[row["id"]], past[row["id"]], places.get(row["id"])) for row in rows
-            ],
-            "removed": removed,
-        }
+            return self._version(connection)
+
+    def _version(self, connection: Connection) -> SiteVersion:
+        query = select(SITES.c.epoch, SITES.c.revision).where(SITES.c.name == self._site)
+        found = connection.execute(query).one_or_none()
+        return SiteVersion(0, 0) if found is None else SiteVersion(found.epoch, found.revision)
+
+    def calendar_index(self, start: int, end: int) -> CalendarIndex:
+        """Return which leases the calendar has in ``[start, end)``, in the order of their submission."""
+        query = select(LEASES.c.id, LEASES.c.revision).where(LEASES.c.deleted_at.is_(None), _touches(start, end))
+        with self._connection() as connection:
+            # Before the leases: they may then be newer than the version says, but not older.
+            version = self._version(connection)
+            rows = connection.execute(query.order_by(LEASES.c.sequence)).all()
+            places = _places(connection)
+        return CalendarIndex(version, [CalendarEntry(row.id, row.revision, places.get(row.id)) for row in rows])
+
+    def calendar_changes(self, since: int, start: int, end: int, most: int) -> CalendarIndex | None:
+        """Return which leases of the calendar have changed since a revision, or None if more than ``most`` have."""
+        is_shown = and_(LEASES.c.deleted_at.is_(None), _touches(start, end)).label("is_shown")
+        query = select(LEASES.c.id, LEASES.c.revision, is_shown).where(LEASES.c.revision > since)
+        with self._connection() as connection:
+            version = self._version(connection)
+            rows = connection.execute(query.order_by(LEASES.c.sequence).limit(most + 1)).all()
+            places = _places(connection) if len(rows) <= most else {}
+        if len(rows) > most:
+            return None
+        shown = [CalendarEntry(row.id, row.revision, places.get(row.id)) for row in rows if row.is_shown]
+        return CalendarIndex(version, shown, [row.id for row in rows if not row.is_shown])
+
+    def calendar_leases(self, ids: Sequence[str]) -> list[Document]:
+        """Return leases as the calendar page shows them."""
+        found: list[Document] = []
+        with self._connection() as connection:
+            for first in range(0, len(ids), _CHUNK):
+                part = list(ids[first : first + _CHUNK])
+                rows = connection.execute(select(LEASES).where(LEASES.c.id.in_(part))).mappings().all()
+                held = _grouped(connection, HOLDINGS, part, HOLDINGS.c.position)
+                past = _grouped(connection, USAGE, part, USAGE.c.id)
+                found += [views.calendar_lease(row, held[row["id"]], past[row["id"]]) for row in rows]
+        return found
+
+    def calendar_hosts(self) -> list[Document]:
+        """Return all hosts as the calendar page shows them, ordered by id."""
+        with self._connection() as connection:
+            rows = connection.execute(select(HOSTS).order_by(HOSTS.c.id)).mappings()
+            return [views.calendar_host(row) for row in rows]
 
     def lease_states(self, project_id: str | None) -> dict[str, int]:
         """Return the number of leases in each state that any is in; None means those of all projects."""
@@ -393,6 +406,22 @@ class SqlReader:
             query = select(SERIES).where(SERIES.c.id == series_id, SERIES.c.deleted_at.is_(None))
             row = connection.execute(query).mappings().one_or_none()
             return None if row is None else dict(row)
+
+
+def _touches(start: int, end: int) -> ColumnElement[bool]:
+    """Return the condition that a lease has to do with a span of time."""
+    return and_(
+        or_(LEASES.c.planned_end.is_(None), LEASES.c.planned_end > start),
+        or_(LEASES.c.planned_start.is_(None), LEASES.c.planned_start < end),
+        or_(LEASES.c.ended.is_(None), LEASES.c.ended > start),
+    )
+
+
+def _places(connection: Connection) -> dict[str, int]:
+    """Return the places in the queue by lease, from 1 on."""
+    queue = select(LEASES.c.id).where(LEASES.c.state.in_(("queued", "suspended-queued")))
+    queue = queue.where(LEASES.c.deleted_at.is_(None)).order_by(LEASES.c.sequence)
+    return {lease_id: place for place, lease_id in enumerate(connection.execute(queue).scalars(), start=1)}
 
 
 def _conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:

@@ -120,11 +120,8 @@ def calendar_host(row: Any) -> Document:
     }
 
 
-def calendar_lease(row: Any, holdings: Sequence[Any], past: Sequence[Any], queue_position: int | None) -> Document:
-    """Return the view of a lease on the calendar page.
-
-    :param queue_position: place in the queue, from 1 on; None if the lease is not queued
-    """
+def calendar_lease(row: Any, holdings: Sequence[Any], past: Sequence[Any]) -> Document:
+    """Return the view of a lease on the calendar page, without its place in the queue."""
     is_endless = row["duration"] == UNLIMITED and LeaseState(row["state"]) not in FINAL_STATES
     return {
         "id": row["id"],
@@ -142,7 +139,6 @@ def calendar_lease(row: Any, holdings: Sequence[Any], past: Sequence[Any], queue
         "accumulated": row["accumulated"],
         "nodes": sum(node_set["count"] for node_set in row["nodes"]),
         "preemptible": bool(row["preemptible"]),
-        "queue_position": queue_position,
         "revision": row["revision"],
         "holdings": [_holding(holding) for holding in holdings],
         "past": [

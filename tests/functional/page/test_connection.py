@@ -71,6 +71,18 @@ def test_announcements_are_few(page: Page, sight: Service) -> None:
     assert second - first >= 4900
 
 
+def test_polls_become_rarer_when_there_is_no_news(page: Page, sight: Service) -> None:
+    """The interval doubles up to the longest one, and is short again after news; a fast clock shortens it."""
+    page.open()
+    source = """
+    const done = arguments[0];
+    import("./connection.js").then(({ intervalOf }) => {
+      const cases = [[0, 1], [1, 1], [9, 1], [0, 5], [1, 5], [0, 1000]];
+      done(cases.map(([quiet, speed]) => intervalOf(quiet, 10000, 20000, speed)));
+    });"""
+    assert page.driver.execute_async_script(source) == [10_000, 20_000, 20_000, 2_000, 4_000, 2_000]
+
+
 def test_connection_lost_and_found(page: Page, sight: Service) -> None:
     """A lost connection is reported, known data stay, retries become rarer, and then everything continues."""
     page.open("#rows=24")
@@ -221,7 +233,7 @@ def test_real_time_has_no_speed(page: Page, sight: Service) -> None:
     assert later == pytest.approx(107.08)
     assert faster == 10_800
     # Without answers the clock does not run away.
-    assert silent == 7200 + 6 * 3600
+    assert silent == 7200 + 25 * 3600
 
 
 def test_slow_answers_and_sleep_are_not_speed(page: Page, sight: Service) -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 from selenium.webdriver.support.select import Select
 
+from lease_scheduler.api.calendar.cache import Listed
+from lease_scheduler.api.calendar.parts import LeasePart
 from lease_scheduler.api.handlers.calendar import private_calendar
+from lease_scheduler.records.calendar import SiteVersion
 from tests.functional.page.browser import Page
 from tests.functional.page.service import NOW, Service, holding, host, lease
 
@@ -16,9 +21,11 @@ def _tell(service: Service, project_id: str) -> None:
         lease("theirs", "best-effort", "active", holdings=[holding(-2, 4, [2, 3])]),
         lease("later", "deadline", "scheduled", holdings=[holding(5, 6, [1])]),
     ]
-    told = private_calendar({"hosts": [host(number) for number in (1, 2, 3)], "leases": everything}, project_id, NOW)
-    service.set_hosts(told["hosts"])
-    service.put(*told["leases"])
+    found = Listed(SiteVersion(1, 1), [(LeasePart.of({**each, "revision": 1}), None) for each in everything])
+    all_hosts = [host(number) for number in (1, 2, 3)]
+    hosts, leases, _ = private_calendar(found, all_hosts, project_id, NOW, may_change=True)
+    service.set_hosts(hosts)
+    service.put(*(json.loads(text) for text in leases))
 
 
 def test_others_are_a_grey_row(page: Page, service: Service) -> None:

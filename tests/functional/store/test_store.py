@@ -407,17 +407,27 @@ def test_the_calendar_tells_what_changed_since_a_revision(database: Engine) -> N
         changes.documents = {lease.lease_id: values.document(lease)}
         store.commit(changes)
     reader = SqlReader(database)
-    everything = reader.calendar(0, 1_000)
-    assert [each["id"] for each in everything["leases"]] == [first.lease_id, second.lease_id]
-    assert len(everything["hosts"]) == 3
+    everything = reader.calendar_index(0, 1_000)
+    assert everything.version == reader.site_version()
+    assert [each.lease_id for each in everything.leases] == [first.lease_id, second.lease_id]
+    shown = reader.calendar_leases([second.lease_id, first.lease_id, "nothing"])
+    assert {each["id"]: each["revision"] for each in shown} == {
+        each.lease_id: each.revision for each in everything.leases
+    }
+    assert len(reader.calendar_hosts()) == 3
     assert reader.lease_states(None) == {first.state.value: 2}
     assert reader.lease_states("nobody") == {}
     gone = StoreChanges(30)
     gone.leases = {first.lease_id: replace(first, state=LeaseState.CANCELLED, ended=30, holdings=(), saved_on=None)}
     gone.documents = {first.lease_id: values.document(first, deleted_at=30)}
     store.commit(gone)
-    changed = reader.calendar(0, 1_000, everything["revision"])
-    assert (changed["complete"], changed["leases"], changed["removed"]) == (False, [], [first.lease_id])
+    assert reader.site_version() == (everything.version.epoch, everything.version.revision + 1)
+    changed = reader.calendar_changes(everything.version.revision, 0, 1_000, 1)
+    assert changed == (reader.site_version(), [], [first.lease_id])
+    assert reader.calendar_changes(0, 0, 1_000, 1) is None, "more have changed than were asked for"
+    late = reader.calendar_changes(0, 10_000, 20_000, 2)
+    assert late is not None
+    assert sorted(late.removed) == sorted([first.lease_id, second.lease_id]), "what is out of the span is removed"
     assert reader.lease_states(None) == {second.state.value: 1}
 
 

@@ -11,6 +11,7 @@ from lease_scheduler.model.blazar import lease_status
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.records.attributes import ATTRIBUTES
+from lease_scheduler.records.calendar import CalendarEntry, CalendarIndex, SiteVersion
 from lease_scheduler.rpc.interface import EngineRequests
 
 #: 2030-01-31 12:00:30 UTC: half a minute past a full minute.
@@ -442,9 +443,30 @@ class Site(EngineRequests):
         self.calls.append(("penalties", project_id, start, end))
         return [row for row in self.penalty_rows if project_id in (None, row["project_id"])]
 
-    def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
-        self.calls.append(("calendar", start, end, since_revision))
-        return self.calendar_document
+    def site_version(self) -> SiteVersion:
+        self.calls.append(("site_version",))
+        return SiteVersion(1, self.calendar_document["revision"])
+
+    def calendar_index(self, start: int, end: int) -> CalendarIndex:
+        self.calls.append(("calendar_index", start, end))
+        return CalendarIndex(SiteVersion(1, self.calendar_document["revision"]), self._entries(-1))
+
+    def calendar_changes(self, since: int, start: int, end: int, most: int) -> CalendarIndex | None:
+        self.calls.append(("calendar_changes", since, start, end))
+        version = SiteVersion(1, self.calendar_document["revision"])
+        return CalendarIndex(version, self._entries(since), self.calendar_document["removed"])
+
+    def _entries(self, since: int) -> list[CalendarEntry]:
+        leases = self.calendar_document["leases"]
+        return [CalendarEntry(each["id"], each["revision"], None) for each in leases if each["revision"] > since]
+
+    def calendar_leases(self, ids: Sequence[str]) -> list[Document]:
+        self.calls.append(("calendar_leases", *ids))
+        return [copy.deepcopy(each) for each in self.calendar_document["leases"] if each["id"] in ids]
+
+    def calendar_hosts(self) -> list[Document]:
+        self.calls.append(("calendar_hosts",))
+        return copy.deepcopy(self.calendar_document["hosts"])
 
     def lease_states(self, project_id: str | None) -> dict[str, int]:
         self.calls.append(("lease_states", project_id))

@@ -572,7 +572,8 @@ class TestCalendar:
     def leases(self, site: Site) -> None:
         lease = {"id": "1", "name": "secret", "kind": "reservation", "state": "active", "reason": "why"}
         site.calendar_document["leases"] = [
-            {**lease, "project_id": project, "holdings": [], "past": []} for project in ("red", "blue")
+            {**lease, "id": project, "project_id": project, "holdings": [], "past": [], "revision": 7}
+            for project in ("red", "blue")
         ]
         site.calendar_document["hosts"] = [
             {"id": "1", "name": "host-1", "state": "up", "vcpus": 1, "memory_mb": 1},
@@ -609,7 +610,8 @@ class TestCalendar:
         ]
         answer = member.at("1.1").get("/v1/calendar?since=6")
         found = answer.json or {}
-        assert (found["now"], found["revision"], found["complete"], found["removed"]) == (NOW, 0, True, [])
+        assert (found["now"], found["complete"], found["removed"]) == (NOW, True, [])
+        assert found["revision"] > 2**20, "it is not that of the site"
         assert [host["name"] for host in found["hosts"]] == ["host-1", "other projects"]
         assert [lease["name"] for lease in found["leases"]] == ["secret", "", ""]
         assert [(lease["start"], lease["end"]) for lease in found["leases"][1:]] == [
@@ -618,7 +620,8 @@ class TestCalendar:
         ]
         for secret in ("foreign", "host-2", "host-3", "blue"):
             assert secret not in answer.text
-        assert [call[-1] for call in site.calls[-2:]] == [None, "red"]
+        assert ("lease_states", "red") in site.calls
+        assert ("lease_states", None) not in site.calls
         assert found["states"] == {"active": 1}
         found = admin.at("1.1").get("/v1/calendar").json or {}
         assert [lease["name"] for lease in found["leases"]] == ["secret"] * 4
@@ -635,14 +638,15 @@ class TestCalendar:
     @pytest.mark.parametrize(
         ("query", "asked"),
         [
-            ("", (NOW - DAY, NOW + 6 * DAY, None)),
-            (f"?start={NOW}&end={NOW + 60}&since=6", (NOW, NOW + 60, 6)),
-            ("?start=2030-02-01T00:00:00Z", (1_896_134_400, 1_896_134_400 + 7 * DAY, None)),
+            ("", ("calendar_index", NOW - DAY, NOW + 6 * DAY)),
+            (f"?start={NOW}&end={NOW + 60}&since=6", ("calendar_changes", 6, NOW, NOW + 60)),
+            (f"?start={NOW}&end={NOW + 60}&since=8", ("calendar_index", NOW, NOW + 60)),
+            ("?start=2030-02-01T00:00:00Z", ("calendar_index", 1_896_134_400, 1_896_134_400 + 7 * DAY)),
         ],
     )
     def test_what_is_asked(self, admin: Client, site: Site, query: str, asked: tuple[Any, ...]) -> None:
         assert admin.at("latest").get(f"/v1/calendar{query}").status_code == 200
-        assert [call[1:] for call in site.calls if call[0] == "calendar"] == [asked]
+        assert [call for call in site.calls if call[0] in ("calendar_index", "calendar_changes")] == [asked]
 
     def test_what_the_caller_may_do(self, build: Build) -> None:
         """A member may book, and change the leases of their project; a reader may do neither; an admin may do all."""
@@ -656,11 +660,10 @@ class TestCalendar:
         """All leases are counted; while the revision stays the same, so do the numbers, and nothing is counted."""
         site.calendar_document["leases"][1]["state"] = "done"
         assert (admin.at("1.1").get("/v1/calendar").json or {})["states"] == {"active": 1, "done": 1}
-        site.calendar_document["complete"] = False
         assert (admin.at("1.1").get("/v1/calendar?since=6").json or {})["states"] == {"active": 1, "done": 1}
         site.calls.clear()
         assert (admin.at("1.1").get("/v1/calendar?since=7").json or {})["states"] is None
-        assert [call[0] for call in site.calls] == ["calendar"]
+        assert site.calls == [("site_version",)]
 
     @pytest.mark.parametrize("query", ["start=5&end=5", "start=0&end=99999999999", "start=x", "since=-1", "end=\u0661"])
     def test_what_is_wrong(self, latest: Client, query: str) -> None:

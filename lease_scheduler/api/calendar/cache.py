@@ -1,0 +1,231 @@
+"""What many open pages ask for is read from the database and written as JSON once.
+
+Every transaction of the engine gives the site a new version, which is in the database. So what was read at one version
+stays right until the next one, in every process of the API. What a caller may see is
+decided for each request, and what is kept for a project has the project in its key.
+
+Everything is also forgotten after a while, because operators change the database without the engine when they purge it.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from cachetools import TTLCache
+
+from lease_scheduler.api.calendar.parts import LeasePart
+from lease_scheduler.api.context import Caller
+from lease_scheduler.api.interfaces import Reader, SiteVersion
+from lease_scheduler.model.documents import Document
+
+_Value = TypeVar("_Value")
+
+#: Bytes that the leases may take, and that the answers to projects may take.
+_LEASES_SIZE = 48 << 20
+_ANSWERS_SIZE = 16 << 20
+#: Leases in all lists that are kept. There is a list for each span of time and each past version, and they share the
+#: leases.
+_LISTED = 200_000
+#: Numbers of leases in each state, one for each project.
+_STATES = 1_000
+#: Seconds after which something is read again although its version is the same.
+_LEASES_AGE = 300
+_AGE = 60
+_RIGHTS_AGE = 30
+#: Number of changed leases from which on everything is sent.
+_MOST_CHANGES = 1_000
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Leases at one version of the site, each with its place in the queue.
+
+    :ivar removed: ids of the leases that were there before, but are not any more
+    """
+
+    version: SiteVersion
+    leases: Sequence[tuple[LeasePart, int | None]]
+    removed: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """All hosts at one version of the site.
+
+    :ivar text: the hosts as JSON
+    """
+
+    documents: Sequence[Document]
+    text: str
+
+
+@dataclass(frozen=True)
+class Rights:
+    """What the page offers to somebody. It guards nothing: the policy decides again when it is asked for.
+
+    :ivar may_book: whether they may make leases
+    :ivar may_change: whether they may change leases of their project
+    """
+
+    may_book: bool
+    may_change: bool
+
+
+@dataclass(frozen=True)
+class ProjectAnswer:
+    """What a project is sent, without the present instant.
+
+    :ivar tag: number that is the same only for the same text
+    :ivar first: first instant at which it is right
+    :ivar until: instant from which on it is not right any more; None if time alone changes nothing
+    """
+
+    text: str
+    tag: int
+    first: int
+    until: int | None
+
+    def is_right(self, now: int) -> bool:
+        """Return whether time alone has not changed it."""
+        return self.first <= now and (self.until is None or now < self.until)
+
+
+def _answer_size(answer: ProjectAnswer) -> int:
+    return 500 + len(answer.text)
+
+
+def _list_size(found: Listed) -> int:
+    return 1 + len(found.leases) + len(found.removed)
+
+
+def _part_size(part: LeasePart) -> int:
+    return part.size
+
+
+@dataclass
+class CalendarCache:
+    """Leases, hosts and numbers as they were read last, and answers to projects.
+
+    :ivar leases_size: maximum number of bytes that the leases may take
+    :ivar answers_size: maximum number of bytes that the answers to projects may take
+    """
+
+    leases_size: int = _LEASES_SIZE
+    answers_size: int = _ANSWERS_SIZE
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _reading: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._leases: TTLCache[Any, LeasePart] = TTLCache(self.leases_size, _LEASES_AGE, getsizeof=_part_size)
+        self._answers: TTLCache[Any, ProjectAnswer] = TTLCache(self.answers_size, _AGE, getsizeof=_answer_size)
+        self._lists: TTLCache[Any, Listed] = TTLCache(_LISTED, _AGE, getsizeof=_list_size)
+        self._hosts: TTLCache[Any, Hosts] = TTLCache(1, _AGE)
+        self._states: TTLCache[Any, Document] = TTLCache(_STATES, _AGE)
+        self._rights: TTLCache[Any, Rights] = TTLCache(_STATES, _RIGHTS_AGE)
+
+    @property
+    def size(self) -> int:
+        """About how many bytes the leases and answers take."""
+        with self._lock:
+            return int(self._leases.currsize + self._answers.currsize)
+
+    def everything(self, reader: Reader, version: SiteVersion, start: int, end: int) -> Listed:
+        """Return the leases in a span of time, at this version of the site or a later one."""
+
+        def read() -> Listed:
+            index = reader.calendar_index(start, end)
+            found = self._parts(reader, index.version, [(each.lease_id, each.revision) for each in index.leases])
+            places = [each.queue_position for each in index.leases]
+            return Listed(index.version, [(part, place) for part, place in zip(found, places, strict=True) if part])
+
+        return self._kept(self._lists, (version, start, end), read)
+
+    def changes(self, reader: Reader, version: SiteVersion, since: int, start: int, end: int) -> Listed | None:
+        """Return what has changed since a revision, or None if that is so much that everything should be sent.
+
+        A lease that has left the span of time is removed.
+        """
+
+        def read() -> Listed | None:
+            changed = reader.calendar_changes(since, start, end, _MOST_CHANGES)
+            if changed is None:
+                return None
+            found = self._parts(reader, changed.version, [(each.lease_id, each.revision) for each in changed.leases])
+            places = [each.queue_position for each in changed.leases]
+            leases = [(part, place) for part, place in zip(found, places, strict=True) if part]
+            return Listed(changed.version, leases, changed.removed)
+
+        return self._kept(self._lists, (version, since, start, end), read)
+
+    def hosts(self, reader: Reader, version: SiteVersion) -> Hosts:
+        """Return all hosts."""
+
+        def read() -> Hosts:
+            found = reader.calendar_hosts()
+            return Hosts(found, json.dumps(found))
+
+        return self._kept(self._hosts, version, read)
+
+    def states(self, reader: Reader, version: SiteVersion, project_id: str | None) -> Document:
+        """Return the number of leases in each state; None means those of all projects."""
+        return self._kept(self._states, (version, project_id), lambda: reader.lease_states(project_id))
+
+    def answer(self, key: Hashable, now: int, make: Callable[[], ProjectAnswer]) -> ProjectAnswer:
+        """Return what a project is sent, made anew if it is not right any more.
+
+        :param key: everything on which the answer depends besides time: the version of the site, the project, what the
+            caller may do, and what was asked for
+        """
+        with self._lock:
+            found = self._answers.get(key)
+        if found is not None and found.is_right(now):
+            return found
+        made = make()
+        self._keep(self._answers, key, made)
+        return made
+
+    def rights(self, caller: Caller, decide: Callable[[], Rights]) -> Rights:
+        """Return what the page offers to a caller, decided anew after some seconds."""
+        key = (caller.user_id, caller.project_id, caller.roles)
+        with self._lock:
+            found = self._rights.get(key)
+        if found is None:
+            found = decide()
+            self._keep(self._rights, key, found)
+        return found
+
+    def _parts(self, reader: Reader, version: SiteVersion, wanted: Sequence[tuple[str, int]]) -> list[LeasePart | None]:
+        """Return leases by id and revision; None for one that is not there any more."""
+        epoch = version.epoch
+        with self._lock:
+            found = {key: self._leases.get((epoch, *key)) for key in wanted}
+        missing = [lease_id for (lease_id, _), part in found.items() if part is None]
+        if not missing:
+            return [found[key] for key in wanted]
+        read = {lease["id"]: LeasePart.of(lease) for lease in reader.calendar_leases(missing)}
+        for part in read.values():
+            self._keep(self._leases, (epoch, part.lease_id, part.revision), part)
+        return [found[key] or read.get(key[0]) for key in wanted]
+
+    def _kept(self, cache: TTLCache[Any, Any], key: Hashable, read: Callable[[], _Value]) -> _Value:
+        with self._lock:
+            found: _Value | None = cache.get(key)
+        if found is not None:
+            return found
+        # Many pages ask for the same when the version has changed: one of them reads it.
+        with self._reading:
+            with self._lock:
+                found = cache.get(key)
+            if found is None:
+                found = read()
+                self._keep(cache, key, found)
+            return found
+
+    def _keep(self, cache: Any, key: Hashable, value: object) -> None:
+        with self._lock:
+            if value is not None and cache.getsizeof(value) <= cache.maxsize:
+                cache[key] = value
