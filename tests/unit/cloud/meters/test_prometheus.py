@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
@@ -48,11 +49,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.requests.append((self.path, parse_qs(body), self.headers.get("Authorization")))
         time.sleep(self.server.pause)
         status, answer = self.server.answer or (200, json.dumps(_vector(self.server.values)).encode())
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
+        # A client that waits no longer has closed the connection.
+        with suppress(ConnectionError):
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
 
     def log_message(self, format: str, *arguments: Any) -> None:
         pass
