@@ -206,9 +206,12 @@ class FailingDriver(SlowDriver):
             raise ConnectionError("nobody answers")
         return None
 
+    def times(self, number: int) -> int:
+        """Return how often it was asked to perform a step of an order."""
+        return [each for each, _ in self.asked].count(number)
 
-def test_all_that_failed_is_tried_as_soon_as_the_cloud_answers(over: list[tuple[int, str | None]]) -> None:
-    """A few orders retry often while it is away, all others less and less often; none waits long afterwards."""
+
+def _twenty_fail(over: list[tuple[int, str | None]]) -> tuple[FailingDriver, Executor]:
     driver = FailingDriver()
     executor = Executor(
         driver,  # type: ignore[arg-type]
@@ -217,16 +220,31 @@ def test_all_that_failed_is_tried_as_soon_as_the_cloud_answers(over: list[tuple[
         lambda order, error: over.append((order.intent_id, None if error is None else str(error))),
         4,
     )
+    for number in range(1, 21):
+        executor.submit(order(number, OperationKind.START, f"lease-{number}"))
+    return driver, executor
+
+
+def test_a_few_orders_try_often_while_the_cloud_is_away_all_others_less_and_less_often(
+    over: list[tuple[int, str | None]],
+) -> None:
+    driver, executor = _twenty_fail(over)
     try:
-        for number in range(1, 21):
-            executor.submit(order(number, OperationKind.START, f"lease-{number}"))
+        assert wait_until(lambda: driver.times(1) > driver.times(20) >= 2, 60.0), driver.asked
+    finally:
+        executor.stop()
 
-        def asked(number: int) -> int:
-            return [each for each, _ in driver.asked].count(number)
 
-        assert wait_until(lambda: asked(1) > asked(20) >= 2, 60.0), driver.asked
+def test_all_that_failed_is_tried_as_soon_as_the_cloud_answers(
+    over: list[tuple[int, str | None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lease_scheduler.cloud.executor._FIRST_PAUSE", 3_600.0)
+    monkeypatch.setattr(Executor._run, "__defaults__", (3_600.0,))
+    driver, executor = _twenty_fail(over)
+    try:
+        assert wait_until(lambda: driver.times(1) >= 2 and driver.times(20) == 1, 60.0), driver.asked
         driver.is_away = False
-        # Most pauses have grown to several seconds by now.
-        assert wait_until(lambda: len(over) == 20, 5.0), over
+        # All but the few would wait for an hour.
+        assert wait_until(lambda: len(over) == 20, 60.0), over
     finally:
         executor.stop()
