@@ -15,8 +15,9 @@ from lease_scheduler.model.blazar import states_of
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError, StoreFullError, StoreUnavailableError
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
-from lease_scheduler.records.calendar import CalendarEntry, CalendarIndex, SiteVersion
-from lease_scheduler.store.sql import feeds, idleness, subscriptions, views
+from lease_scheduler.records.calendar import CalendarIndex, SiteVersion
+from lease_scheduler.store.sql import calendar, feeds, idleness, subscriptions, views
+from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.schema import (
     BREACHES,
@@ -31,14 +32,10 @@ from lease_scheduler.store.sql.schema import (
     OPERATIONS,
     RESOURCE_PROPERTIES,
     SERIES,
-    SITES,
     SUBSCRIPTIONS,
     USAGE,
 )
 from lease_scheduler.store.sql.usage import UsageReader
-
-#: Keys in one ``IN`` list.
-_CHUNK = 1_000
 
 _SORT_COLUMNS = {
     "id": LEASES.c.id,
@@ -334,42 +331,23 @@ class SqlReader:
     def site_version(self) -> SiteVersion:
         """Return the present version of the site."""
         with self._connection() as connection:
-            return self._version(connection)
-
-    def _version(self, connection: Connection) -> SiteVersion:
-        query = select(SITES.c.epoch, SITES.c.revision).where(SITES.c.name == self._site)
-        found = connection.execute(query).one_or_none()
-        return SiteVersion(0, 0) if found is None else SiteVersion(found.epoch, found.revision)
+            return calendar.version(connection, self._site)
 
     def calendar_index(self, start: int, end: int) -> CalendarIndex:
         """Return which leases the calendar has in ``[start, end)``, in the order of their submission."""
-        query = select(LEASES.c.id, LEASES.c.revision).where(LEASES.c.deleted_at.is_(None), _touches(start, end))
         with self._connection() as connection:
-            # Before the leases: they may then be newer than the version says, but not older.
-            version = self._version(connection)
-            rows = connection.execute(query.order_by(LEASES.c.sequence)).all()
-            places = _places(connection)
-        return CalendarIndex(version, [CalendarEntry(row.id, row.revision, places.get(row.id)) for row in rows])
+            return calendar.index(connection, self._site, start, end)
 
     def calendar_changes(self, since: int, start: int, end: int, most: int) -> CalendarIndex | None:
         """Return which leases of the calendar have changed since a revision, or None if more than ``most`` have."""
-        is_shown = and_(LEASES.c.deleted_at.is_(None), _touches(start, end)).label("is_shown")
-        query = select(LEASES.c.id, LEASES.c.revision, is_shown).where(LEASES.c.revision > since)
         with self._connection() as connection:
-            version = self._version(connection)
-            rows = connection.execute(query.order_by(LEASES.c.sequence).limit(most + 1)).all()
-            places = _places(connection) if len(rows) <= most else {}
-        if len(rows) > most:
-            return None
-        shown = [CalendarEntry(row.id, row.revision, places.get(row.id)) for row in rows if row.is_shown]
-        return CalendarIndex(version, shown, [row.id for row in rows if not row.is_shown])
+            return calendar.changes(connection, self._site, since, start, end, most)
 
     def calendar_leases(self, ids: Sequence[str]) -> list[Document]:
         """Return leases as the calendar page shows them."""
         found: list[Document] = []
         with self._connection() as connection:
-            for first in range(0, len(ids), _CHUNK):
-                part = list(ids[first : first + _CHUNK])
+            for part in chunks(list(ids)):
                 rows = connection.execute(select(LEASES).where(LEASES.c.id.in_(part))).mappings().all()
                 held = _grouped(connection, HOLDINGS, part, HOLDINGS.c.position)
                 past = _grouped(connection, USAGE, part, USAGE.c.id)
@@ -406,22 +384,6 @@ class SqlReader:
             query = select(SERIES).where(SERIES.c.id == series_id, SERIES.c.deleted_at.is_(None))
             row = connection.execute(query).mappings().one_or_none()
             return None if row is None else dict(row)
-
-
-def _touches(start: int, end: int) -> ColumnElement[bool]:
-    """Return the condition that a lease has to do with a span of time."""
-    return and_(
-        or_(LEASES.c.planned_end.is_(None), LEASES.c.planned_end > start),
-        or_(LEASES.c.planned_start.is_(None), LEASES.c.planned_start < end),
-        or_(LEASES.c.ended.is_(None), LEASES.c.ended > start),
-    )
-
-
-def _places(connection: Connection) -> dict[str, int]:
-    """Return the places in the queue by lease, from 1 on."""
-    queue = select(LEASES.c.id).where(LEASES.c.state.in_(("queued", "suspended-queued")))
-    queue = queue.where(LEASES.c.deleted_at.is_(None)).order_by(LEASES.c.sequence)
-    return {lease_id: place for place, lease_id in enumerate(connection.execute(queue).scalars(), start=1)}
 
 
 def _conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
@@ -486,8 +448,8 @@ def _grouped(connection: Connection, table: Any, ids: Iterable[str], order: Any)
     """
     grouped: defaultdict[str, list[Any]] = defaultdict(list)
     wanted = list(dict.fromkeys(ids))
-    for first in range(0, len(wanted), _CHUNK):
-        query = select(table).where(table.c.lease_id.in_(wanted[first : first + _CHUNK])).order_by(order)
+    for part in chunks(wanted):
+        query = select(table).where(table.c.lease_id.in_(part)).order_by(order)
         for row in connection.execute(query).mappings():
             grouped[row["lease_id"]].append(row)
     return grouped
@@ -500,12 +462,12 @@ def _unit_names(connection: Connection, units: Collection[str]) -> dict[str, str
     """
     names: dict[str, str] = {}
     hosts = sorted(int(unit) for unit in units if unit.isdigit())
-    for first in range(0, len(hosts), _CHUNK):
-        wanted = select(HOSTS.c.id, HOSTS.c.name).where(HOSTS.c.id.in_(hosts[first : first + _CHUNK]))
+    for part in chunks(hosts):
+        wanted = select(HOSTS.c.id, HOSTS.c.name).where(HOSTS.c.id.in_(part))
         names.update({str(row.id): row.name for row in connection.execute(wanted)})
     addresses = sorted(unit for unit in units if not unit.isdigit())
-    for first in range(0, len(addresses), _CHUNK):
+    for some in chunks(addresses):
         query = select(FLOATING_IPS.c.id, FLOATING_IPS.c.floating_ip_address)
-        query = query.where(FLOATING_IPS.c.id.in_(addresses[first : first + _CHUNK]))
+        query = query.where(FLOATING_IPS.c.id.in_(some))
         names.update({row.id: row.floating_ip_address for row in connection.execute(query)})
     return names

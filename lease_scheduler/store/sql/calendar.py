@@ -1,0 +1,54 @@
+"""Which leases the calendar page has, and which of them have changed."""
+
+from __future__ import annotations
+
+from sqlalchemy import ColumnElement, Connection, and_, or_, select
+
+from lease_scheduler.records.calendar import CalendarEntry, CalendarIndex, SiteVersion
+from lease_scheduler.store.sql.schema import LEASES, SITES
+
+
+def version(connection: Connection, site: str) -> SiteVersion:
+    """Return the present version of a site; one without a row has never had an engine."""
+    query = select(SITES.c.epoch, SITES.c.revision).where(SITES.c.name == site)
+    found = connection.execute(query).one_or_none()
+    return SiteVersion(0, 0) if found is None else SiteVersion(found.epoch, found.revision)
+
+
+def index(connection: Connection, site: str, start: int, end: int) -> CalendarIndex:
+    """Return which leases the calendar has in ``[start, end)``, in the order of their submission."""
+    query = select(LEASES.c.id, LEASES.c.revision).where(LEASES.c.deleted_at.is_(None), _touches(start, end))
+    # Before the leases: they may then be newer than the version says, but not older.
+    at = version(connection, site)
+    rows = connection.execute(query.order_by(LEASES.c.sequence)).all()
+    places = _places(connection)
+    return CalendarIndex(at, [CalendarEntry(row.id, row.revision, places.get(row.id)) for row in rows])
+
+
+def changes(connection: Connection, site: str, since: int, start: int, end: int, most: int) -> CalendarIndex | None:
+    """Return which leases of the calendar have changed since a revision, or None if more than ``most`` have."""
+    is_shown = and_(LEASES.c.deleted_at.is_(None), _touches(start, end)).label("is_shown")
+    query = select(LEASES.c.id, LEASES.c.revision, is_shown).where(LEASES.c.revision > since)
+    at = version(connection, site)
+    rows = connection.execute(query.order_by(LEASES.c.sequence).limit(most + 1)).all()
+    if len(rows) > most:
+        return None
+    places = _places(connection)
+    shown = [CalendarEntry(row.id, row.revision, places.get(row.id)) for row in rows if row.is_shown]
+    return CalendarIndex(at, shown, [row.id for row in rows if not row.is_shown])
+
+
+def _touches(start: int, end: int) -> ColumnElement[bool]:
+    """Return the condition that a lease has to do with a span of time."""
+    return and_(
+        or_(LEASES.c.planned_end.is_(None), LEASES.c.planned_end > start),
+        or_(LEASES.c.planned_start.is_(None), LEASES.c.planned_start < end),
+        or_(LEASES.c.ended.is_(None), LEASES.c.ended > start),
+    )
+
+
+def _places(connection: Connection) -> dict[str, int]:
+    """Return the places in the queue by lease, from 1 on."""
+    queue = select(LEASES.c.id).where(LEASES.c.state.in_(("queued", "suspended-queued")))
+    queue = queue.where(LEASES.c.deleted_at.is_(None)).order_by(LEASES.c.sequence)
+    return {lease_id: place for place, lease_id in enumerate(connection.execute(queue).scalars(), start=1)}
