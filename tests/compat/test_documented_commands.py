@@ -38,9 +38,6 @@ _CHANGES = "changes the machine or the repository on which the tests run"
 
 #: Blocks that cannot run here, by page and beginning, with the reason.
 NOT_RUN: Mapping[tuple[str, str], str] = {
-    ("user/notifications.rst", "openstack lease subscription create"): (
-        "needs receivers at those addresses; tests/functional/embedded/test_subscriptions.py has some on loopback"
-    ),
     ("user/notifications.rst", '{\n"message_id"'): (
         "a notification that the service sends; tests/functional/embedded/test_subscriptions.py receives such ones"
     ),
@@ -83,6 +80,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
 README = ("README.md", "curl")
 LEASES = [("user/command-line.rst", "tomorrow="), ("admin/monitoring.rst", "openstack lease usage")]
 FEEDS = [("user/feeds.rst", f"openstack lease feed {command}") for command in ("create", "delete")]
+SUBSCRIPTIONS = ("user/notifications.rst", "openstack lease subscription create")
 BODIES = [("user/leases.rst", beginning) for beginning in ("{", '{"quote"', '{"name": "course"')]
 OPERATORS = [
     ("admin/operation.rst", "lease-scheduler-status upgrade"),
@@ -98,7 +96,7 @@ SIMULATIONS = [
     ("user/simulator.rst", "lease-sim rate-sweep"),
     ("user/simulator.rst", "lease-sim run blue1 --set simulation.suspend_factor"),
 ]
-RUN = [README, *LEASES, *FEEDS, *BODIES, *OPERATORS, *SIMULATIONS]
+RUN = [README, *LEASES, *FEEDS, SUBSCRIPTIONS, *BODIES, *OPERATORS, *SIMULATIONS]
 
 _BLOCKS = list(blocks())
 
@@ -123,7 +121,7 @@ def test_every_block_is_run_or_has_a_reason_not_to_be() -> None:
 
 
 #: Four hosts, and everything switched on that pages describe.
-_OPTIONS = "[simulated_cloud]\nhosts = 4\n[tenant_notifications]\nenabled_drivers = webhook\n"
+_OPTIONS = "[simulated_cloud]\nhosts = 4\n[tenant_notifications]\nenabled_drivers = webhook, mail\nmail_sender = leases@example.org\n"
 
 
 @pytest.fixture(name="site", scope="module")
@@ -180,6 +178,29 @@ def test_commands_on_feeds(service: Server) -> None:
     deleted = shell.openstack(*_words(command.removeprefix("openstack ").replace("FEED", feed["id"])))
     assert (deleted.status, deleted.output, deleted.errors) == (0, "", "")
     assert requests.get(address, timeout=60).status_code == 404
+
+
+def test_commands_on_subscriptions(service: Server) -> None:
+    """Nothing is sent: what the printed addresses subscribe to does not happen in this test."""
+    shell = InsideShell(service)
+    made = shell.openstack(
+        "lease", "create", "render", "--nodes", "count=1,vcpus=1", "--kind", "best-effort", "--duration", "1h"
+    )
+    assert made.status == 0, made.errors
+    subscription = ""
+    for command in _block(SUBSCRIPTIONS).commands:
+        words = _words(command.removeprefix("openstack ").replace("SUBSCRIPTION", subscription))
+        outcome = shell.openstack(*words)
+        assert (outcome.status, outcome.errors) == (0, ""), f"{command}: {outcome.errors}"
+        if words[2] == "list":
+            known = requests.get(f"{service.url}/v1/subscriptions", headers=_LATEST, timeout=60).json()["subscriptions"]
+            assert len(known) == 3
+            assert all(each["id"] in outcome.output for each in known)
+            subscription = next(each["id"] for each in known if each["driver"] == "mail")
+    left = requests.get(f"{service.url}/v1/subscriptions", headers=_LATEST, timeout=60).json()["subscriptions"]
+    assert sorted(each["driver"] for each in left) == ["webhook", "webhook"]
+    for each in left:
+        requests.delete(f"{service.url}/v1/subscriptions/{each['id']}", headers=_LATEST, timeout=60)
 
 
 def test_the_commands_of_the_readme(service: Server) -> None:

@@ -84,6 +84,22 @@ def _token(page: Page) -> str:
     return str(page.script("return sessionStorage.getItem('lease-scheduler.token')"))
 
 
+def _revoke(page: Page, cloud: Cloud) -> None:
+    """End the login of the page from outside."""
+    token = _token(page)
+    headers = {"X-Auth-Token": token, "X-Subject-Token": token}
+    requests.delete(f"{cloud.keystone.url}/auth/tokens", headers=headers, timeout=30).raise_for_status()
+
+
+def _leave_something_typed(page: Page, cloud: Cloud) -> None:
+    """Type a name that is nobody else's business, and have the login end."""
+    _log_in(page, cloud.person)
+    _live(page)
+    page.one("#book").click()
+    _type(page, "#booking-form [name=name]", "private")
+    _revoke(page, cloud)
+
+
 def _session(page: Page) -> dict[str, object]:
     found: dict[str, object] = page.script("return JSON.parse(sessionStorage.getItem('lease-scheduler.session'))")
     return found
@@ -270,9 +286,7 @@ def test_a_token_that_expires_costs_nothing(page: Page, cloud: Cloud, width: int
     _live(page)
     page.one("#book").click()
     _type(page, "#booking-form [name=name]", "half typed")
-    token = _token(page)
-    headers = {"X-Auth-Token": token, "X-Subject-Token": token}
-    requests.delete(f"{cloud.keystone.url}/auth/tokens", headers=headers, timeout=30).raise_for_status()
+    _revoke(page, cloud)
     page.until(lambda: page.shown("#password-form"))
     assert page.text("#login-message") == "Your login has ended. What you have typed is still there."
     assert page.one("#password-form [name=user]").get_attribute("value") == cloud.person.name
@@ -285,13 +299,7 @@ def test_a_token_that_expires_costs_nothing(page: Page, cloud: Cloud, width: int
 
 def test_somebody_else_finds_nothing(page: Page, cloud: Cloud) -> None:
     """After a login that has ended, another user sees nothing of what the first one typed or chose."""
-    _log_in(page, cloud.person)
-    _live(page)
-    page.one("#book").click()
-    _type(page, "#booking-form [name=name]", "private")
-    token = _token(page)
-    headers = {"X-Auth-Token": token, "X-Subject-Token": token}
-    requests.delete(f"{cloud.keystone.url}/auth/tokens", headers=headers, timeout=30).raise_for_status()
+    _leave_something_typed(page, cloud)
     _log_in(page, cloud.stranger)
     page.until(lambda: page.text("#account .who") == cloud.stranger.name)
     _live(page)
@@ -301,13 +309,7 @@ def test_somebody_else_finds_nothing(page: Page, cloud: Cloud) -> None:
 
 def test_a_token_by_hand_after_a_login_finds_nothing(page: Page, cloud: Cloud) -> None:
     """The page cannot know whose token it is."""
-    _log_in(page, cloud.person)
-    _live(page)
-    page.one("#book").click()
-    _type(page, "#booking-form [name=name]", "private")
-    token = _token(page)
-    headers = {"X-Auth-Token": token, "X-Subject-Token": token}
-    requests.delete(f"{cloud.keystone.url}/auth/tokens", headers=headers, timeout=30).raise_for_status()
+    _leave_something_typed(page, cloud)
     page.until(lambda: page.shown("#password-form"))
     Select(page.one("#login select")).select_by_value("token")
     page.one("#token-form input").send_keys(cloud.keystone.token(cloud.stranger), Keys.ENTER)
