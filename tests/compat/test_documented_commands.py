@@ -121,7 +121,13 @@ def test_every_block_is_run_or_has_a_reason_not_to_be() -> None:
 
 
 #: Four hosts, and everything switched on that pages describe.
-_OPTIONS = "[simulated_cloud]\nhosts = 4\n[tenant_notifications]\nenabled_drivers = webhook, mail\nmail_sender = leases@example.org\n"
+_OPTIONS = """
+[simulated_cloud]
+hosts = 4
+[tenant_notifications]
+enabled_drivers = webhook, mail
+mail_sender = leases@example.org
+"""
 
 
 @pytest.fixture(name="site", scope="module")
