@@ -1,1 +1,1 @@
-"""Benchmarks of the planner, the simulator and the service; ``python -m benchmarks`` runs the first two."""
+"""Benchmarks of planner, simulator, predictors and service; ``python -m benchmarks`` runs all but the last."""

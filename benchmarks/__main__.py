@@ -1,17 +1,19 @@
-"""Run the benchmarks: ``python -m benchmarks [--output DIR] [--quick] [planner | simulation]``."""
+"""Run the benchmarks: ``python -m benchmarks [--output DIR] [--quick] [planner | simulation | prediction]``."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from benchmarks import planner, simulation
+from benchmarks import planner, prediction, simulation
 from benchmarks.machine import console
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Times the planner and the simulator.")
-    parser.add_argument("which", nargs="?", choices=["planner", "simulation"], help="both if not given")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Times the planner, the simulator and predictors."
+    )
+    parser.add_argument("which", nargs="?", choices=["planner", "simulation", "prediction"], help="all if not given")
     parser.add_argument("--output", type=Path, default=Path("output/benchmarks"), help="where CSV files and plots go")
     parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer repetitions")
     given = parser.parse_args()
@@ -21,6 +23,8 @@ def main() -> None:
         planner.run(given.output, out, quick=given.quick)
     if given.which in (None, "simulation"):
         simulation.run(given.output, out, repetitions=1 if given.quick else 3)
+    if given.which in (None, "prediction"):
+        prediction.run(given.output, out, quick=given.quick)
 
 
 main()

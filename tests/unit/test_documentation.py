@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import random
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,3 +59,15 @@ def test_every_feature_of_haizea_has_its_place() -> None:
         for number in range(int(first), int(last or first) + 1)
     }
     assert set(range(1, 96)) - found == set()
+
+
+def test_the_example_of_the_prediction_page(capsys: pytest.CaptureFixture[str]) -> None:
+    path = ROOT / "doc" / "source" / "contributor" / "prediction_example.py"
+    namespace: dict[str, Any] = {"__name__": "prediction_example"}
+    exec(compile(path.read_text(), path.name, "exec"), namespace)
+    waits = [random.Random(place).uniform(10, 20) * (5 if place >= 400 else 1) for place in range(800)]
+    told = namespace["main"](waits)
+    *changes, last = capsys.readouterr().out.splitlines()
+    assert "after 344 bounds: waits have changed" in changes
+    assert last == f"{told.held} of 741 waits were within their bounds"
+    assert told.is_correct()
