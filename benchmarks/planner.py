@@ -37,6 +37,7 @@ from lease_scheduler.plan.earliest_fit import place_soonest
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import quote
+from lease_scheduler.plan.worst_fit import Slivers, worst_fit
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.penalty.none import NoPenalty
 from lease_scheduler.simulation.recorder import RunRecorder
@@ -56,6 +57,7 @@ _AIMS = {
     ("reservation", 10_000, 10_000): 50.0,
     ("earliest fit, 64 nodes", 10_000, 10_000): 250.0,
     ("earliest fit, 64 whole hosts", 10_000, 10_000): 250.0,
+    ("worst fit of 100 slivers", 10_000, 10_000): 20.0,
 }
 
 
@@ -98,6 +100,7 @@ def _measure(job: _Job) -> list[Timing]:
             ("immediate", bench.immediate, job.times),
             ("earliest fit, 64 nodes", bench.earliest_small, job.times),
             ("earliest fit, 64 whole hosts", bench.earliest_large, job.times),
+            ("worst fit of 100 slivers", bench.worst_fit, job.times),
             ("quote of 70 to 100 % of the hosts", bench.most_hosts, fewer),
             (f"queue of {_QUEUE:,}, one pass", bench.queue, fewer),
             ("forget a day", bench.forget, fewer),
@@ -250,6 +253,21 @@ class _Bench:
         def decide() -> None:
             if place_soonest(self._planner.context, lease, earliest, may_wait=True) is None:
                 raise NotPlannableError("no place at all")
+
+        return decide
+
+    def worst_fit(self) -> Callable[[], None]:
+        """Return a search for 50 to 100 slivers of half to all of a flavor, in all classes of the site."""
+        plan = self._planner.plan
+        nodes = NodeSet(100, _flavor(self._rng))
+        largest = plan.demands(reservation(self._name(), nodes, 0, 1))[0].amounts
+        wanted = Slivers(50, 100, (largest + 1) // 2, largest)
+        start = self._start()
+        end = start + self._duration()
+
+        def decide() -> None:
+            if worst_fit(plan.availability.free(start, end), wanted, capacity=plan.availability.capacity) is None:
+                raise NotPlannableError("too few slivers fit")
 
         return decide
 

@@ -42,6 +42,20 @@ OPTIONS: list[cfg.Opt] = [
         help="by-kind, ar-preempts-be, ar-preempts-everything: how the age of a lease is measured.",
     ),
     cfg.FloatOpt(
+        "worst_fit_threshold",
+        default=0.0,
+        min=0.0,
+        max=100.0,
+        help="worst-fit: while at most this share of the site, in per cent, is allocated, the fullest hosts are filled "
+        "first, so that others stay empty.",
+    ),
+    cfg.StrOpt(
+        "worst_fit_classes",
+        default="",
+        help="worst-fit: resource classes by importance, separated by blanks. By default VCPU, MEMORY_MB and DISK_GB "
+        "come first, then the other classes that a lease asks for.",
+    ),
+    cfg.FloatOpt(
         "pricing_rate",
         default=1.0,
         min=0.0,

@@ -226,7 +226,7 @@ class Advice:
         """Return how many VMs fit in the requested interval; for a deadline lease, on the empty site."""
         (demand,) = self._demands
         if self._request.deadline is not None:
-            availability = Availability(availability.capacity)
+            availability = Availability(availability.capacity, availability.classes)
         places = availability.places(demand.amounts, demand.eligible, demand.per_host)
         return places.throughout(self._start, self._start + self._length)
 

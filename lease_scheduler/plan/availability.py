@@ -67,17 +67,19 @@ class Availability:
     """Use of all hosts as step functions of time: per resource class, and as a number of leases.
 
     :ivar capacity: shape (classes, hosts), what each host offers
+    :ivar classes: names of the resource classes, for policies; empty if they are not known
     """
 
-    __slots__ = ("_cache", "_since", "_steps", "_used", "capacity")
+    __slots__ = ("_cache", "_since", "_steps", "_used", "capacity", "classes")
 
-    def __init__(self, capacity: IntArray) -> None:
+    def __init__(self, capacity: IntArray, classes: tuple[str, ...] = ()) -> None:
         """Create the availability of an empty site.
 
         :param capacity: shape (classes, hosts)
         """
         hosts = capacity.shape[1]
         self.capacity = capacity
+        self.classes = classes
         base: IntArray = np.arange(hosts, dtype=np.int64) << _TIME_BITS
         self._steps = _Steps(base, base.copy())
         self._used: IntArray = np.zeros((capacity.shape[0] + 1, hosts), dtype=np.int64)
@@ -87,6 +89,7 @@ class Availability:
     def _with(self, key: IntArray, used: IntArray, since: int) -> Availability:
         other = object.__new__(Availability)
         other.capacity = self.capacity
+        other.classes = self.classes
         other._steps = _Steps(self._steps.base, key)
         other._used = used
         other._since = since

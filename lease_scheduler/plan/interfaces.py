@@ -20,6 +20,28 @@ from lease_scheduler.plan.availability import IntArray
 
 
 @dataclass(frozen=True)
+class Room:
+    """What stays free on hosts while a lease runs.
+
+    :ivar classes: the resource classes of the site
+    :ivar free: what is free of each class throughout the run, shape (classes, hosts)
+    :ivar capacity: what the hosts offer, shape (classes, hosts)
+    :ivar allocated: share of each host of the site that is allocated at the start of the run, shape (all hosts,), by
+        the class of which the largest share is
+    """
+
+    classes: tuple[str, ...]
+    free: IntArray
+    capacity: IntArray
+    allocated: npt.NDArray[np.float64]
+
+
+def _unknown_room() -> Room:
+    """Return the room on hosts of which only the fields of ``HostsAt`` are known."""
+    raise RuntimeError("these hosts do not know their room")
+
+
+@dataclass(frozen=True)
 class HostsAt:
     """Hosts as they are for a lease that starts at an instant. All arrays have shape (hosts,).
 
@@ -27,12 +49,15 @@ class HostsAt:
     :ivar leases: number of leases that hold a part of each host at that instant
     :ivar free: free share of each host's capacity at that instant, mean over its classes, 0 to 1
     :ivar unchanged: seconds until the host's use next changes
+    :ivar room: returns what stays free of each class while the lease runs, for the same hosts in the same order. It is
+        computed when it is called, as most policies do not need it
     """
 
     numbers: IntArray
     leases: IntArray
     free: npt.NDArray[np.float64]
     unchanged: IntArray
+    room: Callable[[], Room] = _unknown_room
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.availability import Availability, IntArray
 from lease_scheduler.plan.demand import Demand
-from lease_scheduler.plan.interfaces import HostsAt, HostSelection, Mapper
+from lease_scheduler.plan.interfaces import HostsAt, HostSelection, Mapper, Room
 
 
 class GreedyMapping:
@@ -54,10 +54,10 @@ def map_vms(
         places = availability.places(demand.amounts, demand.eligible, demand.per_host).on_hosts(start, end)
         if places.sum() < demand.count:
             return None
-        ranked = selection.rank(hosts_at(availability, start, places.nonzero()[0]), request)
+        ranked = selection.rank(hosts_at(availability, start, end, places.nonzero()[0]), request)
         return _mapped_alike(places, demand.count, ranked, mapper)
     free = availability.free(start, end)
-    ranked = selection.rank(hosts_at(availability, start, np.arange(free.shape[1])), request)
+    ranked = selection.rank(hosts_at(availability, start, end, np.arange(free.shape[1])), request)
     assignment = _mapped(free, demands, ranked, mapper)
     if assignment is None:
         # If node sets compete for hosts, the policies' choice can be a dead end, even on an empty site.
@@ -111,17 +111,29 @@ def distributed(mapper: Mapper, places: IntArray, present: IntArray, count: int)
     return taken
 
 
-def hosts_at(availability: Availability, instant: int, numbers: IntArray) -> HostsAt:
-    """Return the hosts as policies see them at an instant."""
+def hosts_at(availability: Availability, start: int, end: int, numbers: IntArray) -> HostsAt:
+    """Return the hosts as policies see them for a lease that has them in ``[start, end)``."""
     capacity = availability.capacity.take(numbers, axis=1)
-    used, unchanged_until = availability.at(instant, numbers)
+    used, unchanged_until = availability.at(start, numbers)
+
+    def room() -> Room:
+        everywhere = availability.capacity
+        allocated = (everywhere - availability.free_at(start)) / np.maximum(everywhere, 1)
+        return Room(
+            availability.classes,
+            availability.free(start, end).take(numbers, axis=1),
+            capacity,
+            allocated.max(axis=0),
+        )
+
     # Where the capacity is 0, so is the use: divide by 1 instead of 0.
     share = (capacity - used[:-1]) / np.maximum(capacity, 1)
     return HostsAt(
         numbers=numbers,
         leases=used[-1],
         free=share.sum(axis=0) / len(share),
-        unchanged=unchanged_until - instant,
+        unchanged=unchanged_until - start,
+        room=room,
     )
 
 

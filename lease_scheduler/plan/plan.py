@@ -53,7 +53,7 @@ class Plan:
         self.site = site
         self.classes = site.resource_classes
         capacity = _capacity(site)
-        self.availability = Availability(capacity)
+        self.availability = Availability(capacity, self.classes)
         self._demands = Demands(site, self.classes, capacity)
         self.leases: dict[str, Lease] = {}
         self._queue: list[tuple[int, str]] = []
@@ -388,7 +388,7 @@ class Plan:
         self._holdings.clear()
         self.needs.clear()
         self.alike.clear()
-        self.availability = self.rebuilt(now, Availability(capacity))
+        self.availability = self.rebuilt(now, Availability(capacity, self.classes))
         for host in self._outages:
             self.availability = self._with_outage(host, 1)
         self._queued_needing = np.zeros(len(self.classes), dtype=np.int64)
@@ -419,7 +419,7 @@ class Plan:
                 for lease in self.leases.values()
                 for r in lease.holdings
             ),
-            (empty or Availability(self.availability.capacity)).forgotten(now),
+            (empty or Availability(self.availability.capacity, self.classes)).forgotten(now),
         )
 
 

@@ -87,7 +87,7 @@ def _kept(
                 chosen[index].append(None)
         for host, number in kept[index].items():
             free[:, host] -= demand.amounts * number
-    ranked = selection.rank(hosts_at(availability, start, np.arange(free.shape[1])), request)
+    ranked = selection.rank(hosts_at(availability, start, end, np.arange(free.shape[1])), request)
     placed = sum(kept, Counter[int]())
     for index in order:
         demand = demands[index]

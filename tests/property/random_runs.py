@@ -171,7 +171,7 @@ RUN_SETTINGS = st.builds(
     preemption=st.sampled_from(
         ["by-kind", "by-kind", "by-kind", "ar-preempts-everything", "ar-preempts-be", "deadline", "no-preemption"]
     ),
-    host_selection=st.sampled_from(["greedy", "packing", "no-policy"]),
+    host_selection=st.sampled_from(["greedy", "packing", "no-policy", "worst-fit"]),
     mapper=st.sampled_from(["greedy", "greedy", "spread"]),
     policy_options=st.sampled_from([{}, {"preemption_age_basis": "run"}, {"preemption_safe_age": "600"}]),
     deadline_preemption=st.booleans(),

@@ -29,7 +29,8 @@ _VM = Resources({VCPU: 1, MEMORY_MB: 2})
 _PLANNED = [LeaseKind.RESERVATION, LeaseKind.DEADLINE]
 _TRAITS = ("gpu", "ssd")
 _SELECTIONS = {
-    name: load_policy("host_selection", name, PolicyOptions()) for name in ("greedy", "packing", "no-policy")
+    name: load_policy("host_selection", name, PolicyOptions())
+    for name in ("greedy", "packing", "no-policy", "worst-fit")
 }
 _MAPPERS = {name: load_policy("mapper", name, PolicyOptions()) for name in ("greedy", "spread")}
 _PREEMPTION = load_policy("preemption", "no-preemption", PolicyOptions())
