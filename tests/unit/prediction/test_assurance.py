@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.prediction.assurance import AssuranceTable, independent_count, interpolated
+from lease_scheduler.prediction.lifetimes import Lifetime
+
+
+def test_levels_between_known_ones() -> None:
+    """Prediction section 9, 4."""
+    assert interpolated({0: 0, 18: 100, 20: 200}, 19) == 150
+    levels = {0: 0, 18: 100, 21: 400}
+    assert [interpolated(levels, level) for level in (0, 19, 20, 21, 22, 99)] == [0, 200, 300, 400, 400, 400]
+    assert interpolated(levels, 9) == 50
+
+
+def test_the_quantile_of_each_level() -> None:
+    """Prediction A16: the rank is the probability times the number of samples, rounded up."""
+    samples = [Lifetime(0, 4, seconds) for seconds in range(100, 0, -1)] + [Lifetime(0, 6, 1000)]
+    table = AssuranceTable(samples, 0.05)
+    assert table.counts == {4: 100, 6: 1}
+    assert (table.seconds(4), table.seconds(5), table.seconds(6), table.seconds(0)) == (5, 502.5, 1000, 0)
+    assert AssuranceTable(samples, 0.07).seconds(4) == 7
+    assert AssuranceTable(samples, 0.001).seconds(4) == 1
+
+
+def test_admission() -> None:
+    """Prediction A17."""
+    table = AssuranceTable([Lifetime(0, 2, 600)], 0.1)
+    assert table.admits(2, 600)
+    assert not table.admits(2, 601)
+    assert not table.admits(0, 0)
+
+
+def test_without_samples_nothing_is_assured() -> None:
+    assert AssuranceTable([], 0.1).seconds(5) == 0
+
+
+def test_a_bound_needs_samples_that_do_not_overlap() -> None:
+    apart = [Lifetime(1000 * place, 3, 500 + place) for place in range(59)]
+    assert independent_count(apart) == 59
+    assert AssuranceTable(apart, 0.05, 0.95).seconds(3) == 500
+    assert AssuranceTable(apart[1:], 0.05, 0.95).seconds(3) == 0
+    overlapping = [Lifetime(place, 3, 1000) for place in range(900)]
+    assert independent_count(overlapping) == 1
+    assert AssuranceTable(overlapping, 0.05, 0.95).seconds(3) == 0
+
+
+def test_levels_with_few_samples_are_pooled_with_those_that_have_less_room() -> None:
+    samples = [Lifetime(1000 * place, 1 + place % 2, 100 * (1 + place % 2)) for place in range(80)]
+    table = AssuranceTable(samples, 0.05, 0.95)
+    assert table.levels == {0: 0, 2: 100}
+
+
+@pytest.mark.parametrize("preemption", [0, 1, 1.5])
+def test_an_assurance_must_be_a_probability(preemption: float) -> None:
+    with pytest.raises(InvalidValueError, match="preemption"):
+        AssuranceTable([], preemption)
