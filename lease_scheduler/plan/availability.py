@@ -231,6 +231,18 @@ class Availability:
         same_host = (following < len(self._steps.key)) & (key >> _TIME_BITS == hosts)
         return self._used.take(position, axis=1), np.where(same_host, key & FOREVER, FOREVER)
 
+    def on_host(self, host: int, start: int, end: int) -> tuple[IntArray, IntArray]:
+        """Return what is free on a host, as a step function of time.
+
+        :return: instants of shape (k,), ascending, the first one at or before ``start`` and the others before ``end``;
+            free amounts of shape (classes, k), negative while leases run on a host that is out of service
+        """
+        base = int(self._steps.base[host])
+        key = self._steps.key
+        first = int(key.searchsorted(base + start, side="right")) - 1
+        after = int(key.searchsorted(base + end))
+        return key[first:after] & FOREVER, self.capacity[:, host, None] - self._used[:-1, first:after]
+
     def free_in_all(self, since: int) -> tuple[IntArray, IntArray]:
         """Return what is free on all hosts together, as a step function of time from an instant on.
 

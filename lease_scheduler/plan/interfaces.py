@@ -17,6 +17,7 @@ import numpy.typing as npt
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.plan.shortage import Shortage
 
 
 @dataclass(frozen=True)
@@ -142,13 +143,14 @@ class Preemption(Protocol):
         """
         ...
 
-    def choose(self, preemptor: LeaseRequest, candidates: Sequence[Victim]) -> Sequence[Victim]:
+    def choose(self, preemptor: LeaseRequest, candidates: Sequence[Victim], shortage: Shortage) -> Sequence[Victim]:
         """Return the candidates that may be preempted, in the order in which the planner takes them.
 
         The planner takes only as many of them as are needed to make room, and none that is left out. So a policy that
-        looks for the best set of victims returns that set. The default is the order of the scores.
+        looks for the best set of victims returns that set first. The default is the order of the scores.
 
         :param candidates: leases with a score of at least 0, highest score first; equal ones in order of submission
+        :param shortage: what the request lacks, to be asked during this call only
         """
         return candidates
 

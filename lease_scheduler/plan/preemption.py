@@ -11,6 +11,7 @@ from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.interfaces import Victim
 from lease_scheduler.plan.options import PreemptAt, RoomLead
 from lease_scheduler.plan.phases import cut_by_suspension
+from lease_scheduler.plan.shortage import Shortage
 
 #: The holding has not started, or it runs. In states between, a lease can only be suspended later.
 _INTERRUPTIBLE = frozenset(
@@ -56,7 +57,10 @@ def victims(context: PlanningContext, request: LeaseRequest, start: int, end: in
         if score >= 0:
             found.append((-score, lease.sequence, candidate))
     found.sort(key=lambda entry: entry[:2])
-    chosen = context.preemption.choose(request, [candidate for _, _, candidate in found]) if found else ()
+    if not found:
+        return []
+    shortage = Shortage(context.plan, request, start, end)
+    chosen = context.preemption.choose(request, [candidate for _, _, candidate in found], shortage)
     return [candidate.lease for candidate in chosen]
 
 

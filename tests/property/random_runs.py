@@ -157,6 +157,11 @@ _PLANNING = st.builds(
     least_slack_first=st.booleans(),
 )
 
+_PREEMPTION = [
+    *("by-kind", "by-kind", "by-kind", "ar-preempts-everything", "ar-preempts-be", "deadline", "no-preemption"),
+    *("mov", "mlip", "moml", "mov-ordered", "mlip-ordered"),
+]
+
 RUN_SETTINGS = st.builds(
     RunSettings,
     planning=_PLANNING,
@@ -168,9 +173,7 @@ RUN_SETTINGS = st.builds(
         host_repair_time=st.sampled_from([60, 3600]),
         explain_refusals=st.booleans(),
     ),
-    preemption=st.sampled_from(
-        ["by-kind", "by-kind", "by-kind", "ar-preempts-everything", "ar-preempts-be", "deadline", "no-preemption"]
-    ),
+    preemption=st.sampled_from(_PREEMPTION),
     host_selection=st.sampled_from(["greedy", "packing", "no-policy", "worst-fit"]),
     mapper=st.sampled_from(["greedy", "greedy", "spread"]),
     policy_options=st.sampled_from([{}, {"preemption_age_basis": "run"}, {"preemption_safe_age": "600"}]),

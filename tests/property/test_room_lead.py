@@ -1,4 +1,7 @@
-"""With ``room_lead = strict`` no lease that can be suspended loses work, whatever is requested and when."""
+"""With ``room_lead = strict`` or ``charge`` no lease that can be suspended loses work, whatever is requested and when.
+
+This holds under every preemption policy (contention F16-F22).
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,16 @@ from hypothesis import strategies as st
 from lease_scheduler.model.lease import LeaseKind, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import RoomLead, Suspension
+from lease_scheduler.policy.loader import policy_names
 from lease_scheduler.simulation.invariants import check_result
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
 from .random_runs import RUN_SETTINGS, workloads
+
+#: All policies that preempt.
+_POLICIES = sorted({*policy_names("preemption")} - {"no-preemption"})
 
 _EXAMPLES = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -31,8 +38,8 @@ def _saving_state(lease: WorkloadLease) -> WorkloadLease:
 
 
 @_EXAMPLES
-@given(workloads(), RUN_SETTINGS, st.sampled_from(["by-kind", "ar-preempts-everything", "deadline"]))
-def test_nobody_who_can_be_suspended_loses_work(workload: Workload, run_settings: RunSettings, policy: str) -> None:
+@given(workloads(), RUN_SETTINGS, st.sampled_from(_POLICIES))
+def test_no_lease_that_can_be_suspended_loses_work(workload: Workload, run_settings: RunSettings, policy: str) -> None:
     """No run is ever lost, and delays are announced: a done reservation started exactly when its terms last said."""
     asked = replace(workload, leases=tuple(_saving_state(lease) for lease in workload.leases))
     planning = replace(run_settings.planning, room_lead=RoomLead.STRICT, suspension=Suspension.ALL)
@@ -69,14 +76,14 @@ def test_under_lose_the_same_workloads_lose_work() -> None:
 
 
 @_EXAMPLES
-@given(workloads(), RUN_SETTINGS)
-def test_charge_keeps_every_start_and_all_work(workload: Workload, run_settings: RunSettings) -> None:
+@given(workloads(), RUN_SETTINGS, st.sampled_from(_POLICIES))
+def test_charge_keeps_every_start_and_all_work(workload: Workload, run_settings: RunSettings, policy: str) -> None:
     """Reservations start to the second, and no run is lost; the charged work is run once more."""
     whole = tuple(replace(_saving_state(lease), real_duration=None) for lease in workload.leases)
     asked = replace(workload, leases=whole)
     planning = replace(run_settings.planning, room_lead=RoomLead.CHARGE, suspension=Suspension.ALL)
 
-    result = Run(asked, replace(run_settings, planning=planning)).execute()
+    result = Run(asked, replace(run_settings, planning=planning, preemption=policy)).execute()
 
     check_result(result, asked)
     assert result.counters.get("preemptions_with_loss", 0) == 0

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lease_scheduler.simulation.experiments.contention.chapters import PAPER as CONTENTION
 from lease_scheduler.simulation.experiments.haizea.chapters import PAPER as HAIZEA
 from lease_scheduler.simulation.experiments.paper import Chapter, Paper
 
-PAPERS: tuple[Paper, ...] = (HAIZEA,)
+PAPERS: tuple[Paper, ...] = (HAIZEA, CONTENTION)
 
 
 def names() -> list[str]:

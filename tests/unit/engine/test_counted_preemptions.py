@@ -12,6 +12,7 @@ from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.interfaces import Victim
 from lease_scheduler.plan.options import RoomLead, Suspension
+from lease_scheduler.plan.shortage import Shortage
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.preemption.by_kind import ByKind
 from tests.unit.engine.conftest import VM, MakeWorld, World
@@ -85,7 +86,7 @@ def test_a_deadline_lease_that_is_suspended_is_preempted(make_world: MakeWorld) 
 class LastFirst(ByKind):
     """Takes the candidates in reverse order, and never lease 2."""
 
-    def choose(self, preemptor: LeaseRequest, candidates: Sequence[Victim]) -> Sequence[Victim]:
+    def choose(self, preemptor: LeaseRequest, candidates: Sequence[Victim], shortage: Shortage) -> Sequence[Victim]:
         return [victim for victim in reversed(candidates) if victim.lease.lease_id != "2"]
 
 

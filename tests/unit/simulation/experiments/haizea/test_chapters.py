@@ -110,5 +110,11 @@ def test_an_experiment_is_quick_or_whole(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_every_experiment_is_listed_once_and_found() -> None:
     names = registry.names()
-    assert names == ["haizea", "haizea-5", "haizea-6", "haizea-7", "haizea-8", "haizea-2008"]
-    assert [list(registry.find(name)[1]) for name in names] == [list(CHAPTERS), *([name] for name in names[1:])]
+    assert [name for name in names if name.startswith("haizea")] == [
+        *("haizea", "haizea-5", "haizea-6", "haizea-7", "haizea-8", "haizea-2008")
+    ]
+    assert len(set(names)) == len(names)
+    for paper in registry.PAPERS:
+        assert list(registry.find(paper.name)[1]) == list(paper.chapters)
+        for name in (*paper.chapters, *paper.further):
+            assert list(registry.find(name)[1]) == [name]

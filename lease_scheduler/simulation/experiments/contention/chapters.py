@@ -1,0 +1,35 @@
+"""The chapters of Amini Salehi's dissertation whose experiments can be repeated (Melbourne, 2012)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from lease_scheduler.simulation.campaigns.case import Case
+from lease_scheduler.simulation.experiments.contention import contention_7
+from lease_scheduler.simulation.experiments.paper import Chapter, Paper
+
+CHAPTERS: Mapping[str, Chapter] = {"contention-7": contention_7}
+
+#: Class of case -> CPU seconds; only the ratios matter.
+_COSTS = {"PrototypeCase": 0.1}
+
+
+def forecast(case: Case) -> float:
+    """Return roughly how many CPU seconds a run takes."""
+    return _COSTS[type(case).__name__]
+
+
+def inputs() -> list[Path]:
+    """Return the files that the runs read: none, as all workloads are generated."""
+    return []
+
+
+PAPER = Paper(
+    "contention",
+    CHAPTERS,
+    {},
+    "contention-7: this chapter of Amini Salehi 2012; contention: all of them together",
+    inputs,
+    forecast,
+)
