@@ -1,19 +1,21 @@
-"""Run the benchmarks: ``python -m benchmarks [--output DIR] [--quick] [planner | simulation | prediction]``."""
+"""Run benchmarks: ``python -m benchmarks [--output DIR] [--quick] [planner | simulation | prediction | shares]``."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from benchmarks import planner, prediction, simulation
+from benchmarks import planner, prediction, shares, simulation
 from benchmarks.machine import console
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Times the planner, the simulator and predictors."
+        prog="python -m benchmarks", description="Times the planner, the simulator, predictors and shares."
     )
-    parser.add_argument("which", nargs="?", choices=["planner", "simulation", "prediction"], help="all if not given")
+    parser.add_argument(
+        "which", nargs="?", choices=["planner", "simulation", "prediction", "shares"], help="all if not given"
+    )
     parser.add_argument("--output", type=Path, default=Path("output/benchmarks"), help="where CSV files and plots go")
     parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer repetitions")
     given = parser.parse_args()
@@ -25,6 +27,8 @@ def main() -> None:
         simulation.run(given.output, out, repetitions=1 if given.quick else 3)
     if given.which in (None, "prediction"):
         prediction.run(given.output, out, quick=given.quick)
+    if given.which in (None, "shares"):
+        shares.run(out, quick=given.quick)
 
 
 main()

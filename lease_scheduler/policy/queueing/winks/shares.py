@@ -1,0 +1,258 @@
+"""Which flow is served next, and what that costs it (Grit 2007, chapter 5; shirako F88-F93, F98-F100)."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from fractions import Fraction
+from heapq import heapify, heappop, heappush
+
+from lease_scheduler.policy.queueing.winks.flow_queue import UNIT, FlowQueue, QueuedRequest
+from lease_scheduler.policy.queueing.winks.window import TOLERANCE, WindowUse
+
+
+class Accounting(Enum):
+    """When the cost of a request that is scheduled ahead is charged to its flow."""
+
+    SCHEDULE = "schedule"
+    DISPATCH = "dispatch"
+
+
+class ShareLimit(Enum):
+    """Which requests may not exceed the share of their flow in a window."""
+
+    NONE = "none"
+    WIDE = "wide"
+
+
+@dataclass(frozen=True)
+class WinksOptions:
+    """How a site is shared.
+
+    :ivar window: how far ahead wide requests may be scheduled, and the length of the windows in which shares are
+        limited; 0 means that every request starts at once
+    :ivar limit: which requests may not exceed the share of their flow in a window
+    :ivar debt: whether a request that costs more than the share of one window may use that of the next ones too;
+        otherwise it is never scheduled
+    :ivar accounting: when requests that are scheduled ahead are charged
+    """
+
+    window: int = 0
+    limit: ShareLimit = ShareLimit.WIDE
+    debt: bool = False
+    accounting: Accounting = Accounting.SCHEDULE
+
+
+@dataclass
+class Flow:
+    """A flow: requests that share one weight.
+
+    :ivar name: its name
+    :ivar index: its rank among flows with equal clocks
+    :ivar weight: its weight relative to the other flows
+    :ivar queue: its queued requests and its clock
+    :ivar windows: what it has used of its share of each window
+    """
+
+    name: str
+    index: int
+    weight: float | Fraction = 1
+    queue: FlowQueue = field(default_factory=FlowQueue)
+    windows: WindowUse = field(default_factory=WindowUse)
+
+    def set_weight(self, weight: float | Fraction) -> None:
+        """Use another weight from now on."""
+        if weight != self.weight:
+            self.queue.set_weight(weight)
+            self.weight = weight
+
+
+@dataclass(frozen=True, order=True)
+class Waiting:
+    """A preempted request in the look-aside queue.
+
+    :ivar start_tag: start tag that it had when it was served
+    :ivar order: position in the order of arrival
+    :ivar flow: name of its flow
+    :ivar request: the request, with the duration that is left
+    """
+
+    start_tag: int
+    order: int
+    flow: str
+    request: QueuedRequest = field(compare=False)
+
+
+class Shares:
+    """The flows of a site, and its virtual time.
+
+    :param options: how the site is shared
+    :param capacity: capacity of the site, in the unit of the width of requests; may change
+    :ivar flows: the flows by name
+    :ivar virtual_time: start tag of the request that was served last; never decreases
+    :ivar look_aside: preempted requests, in the order in which they are served: before all flows, and not charged again
+        (section 5.6.1)
+    """
+
+    def __init__(self, options: WinksOptions, capacity: int) -> None:
+        self.options = options
+        self.capacity = capacity
+        self.flows: dict[str, Flow] = {}
+        self.virtual_time = 0
+        self.look_aside: list[Waiting] = []
+        self._forgotten_before = 0
+
+    def flow(self, name: str, weight: float | Fraction = 1) -> Flow:
+        """Return a flow; a new one has this weight."""
+        found = self.flows.get(name)
+        if found is None:
+            index = 1 + max((each.index for each in self.flows.values()), default=-1)
+            found = self.flows[name] = Flow(name, index, weight, FlowQueue(weight))
+        return found
+
+    def arrive(self, flow: Flow, request: QueuedRequest) -> None:
+        """Add a request to the queue of its flow."""
+        flow.queue.arrive(request, self.virtual_time)
+
+    def preempt(self, flow: Flow, request: QueuedRequest, start_tag: int, remaining: int) -> None:
+        """Put a request that was served into the look-aside queue.
+
+        :param start_tag: start tag that it had then
+        :param remaining: duration that is left
+        """
+        rest = replace(request, duration=remaining, gap=0)
+        insort(self.look_aside, Waiting(start_tag, request.order, flow.name, rest))
+
+    # -- shares of windows -------------------------------------------------------------------------------
+
+    def window_of(self, instant: int) -> int:
+        """Return the number of the window of an instant."""
+        return instant // self.options.window if self.options.window else 0
+
+    def share_per_weight(self, now: int) -> float:
+        """Return the cost that a flow of weight 1 may use of a window, shared among the flows that are active.
+
+        A flow is active if something of it is queued, or has been charged to the present window or a later one.
+        """
+        if not self.limits:
+            return 0.0
+        window = self.window_of(now)
+        total = sum(
+            float(flow.weight)
+            for flow in self.flows.values()
+            if flow.queue.requests or any(each >= window for each in flow.windows.used)
+        )
+        return self.options.window * self.capacity / total if total else 0.0
+
+    @property
+    def limits(self) -> bool:
+        """Whether there is a window of which shares are limited."""
+        return self.options.window > 0 and self.options.limit is not ShareLimit.NONE
+
+    def may_start(self, flow: Flow, request: QueuedRequest, start: int, share_per_weight: float) -> bool:
+        """Return whether the share of its flow lets a request start at an instant (section 5.5.2).
+
+        :param share_per_weight: see the method of that name
+        """
+        if not self.limits or not request.is_wide:
+            return True
+        share = share_per_weight * float(flow.weight)
+        return flow.windows.allows(self.window_of(start), request.cost, share, debt=self.options.debt)
+
+    def is_too_costly(self, request: QueuedRequest, share: float) -> bool:
+        """Return whether a request can never start because it costs more than the share of a whole window.
+
+        :param share: cost that its flow may use of a window
+        """
+        return self.limits and request.is_wide and not self.options.debt and request.cost > share * (1 + TOLERANCE)
+
+    def most_allowed(self, flow: Flow, now: int, share_per_weight: float) -> float:
+        """Return the largest cost of a wide request of a flow that may start now or within the window."""
+        if not self.limits:
+            return float("inf")
+        first, last = self.window_of(now), self.window_of(now + self.options.window)
+        return flow.windows.left(first, last, share_per_weight * float(flow.weight), debt=self.options.debt)
+
+    # -- service -----------------------------------------------------------------------------------------
+
+    def schedule(self, flow: Flow, position: int, start: int, now: int, share_per_weight: float) -> int:
+        """Take a request out of its queue because it has got a place, and charge it.
+
+        With ``Accounting.DISPATCH`` one that starts later is not charged yet; ``dispatch`` does that.
+
+        :return: its start tag
+        """
+        request, tag = flow.queue.promote(position)
+        if self.limits:
+            share = share_per_weight * float(flow.weight)
+            flow.windows.add(self.window_of(start), request.cost, share, debt=self.options.debt)
+        if start > now and self.options.accounting is Accounting.DISPATCH:
+            flow.queue.charge(-request.cost)
+        else:
+            self.virtual_time = max(self.virtual_time, tag)
+        return tag
+
+    def dispatch(self, flow: Flow, cost: int) -> int:
+        """Charge a flow for a request that starts now and was not charged when it was scheduled.
+
+        :return: its start tag
+        """
+        tag = flow.queue.clock
+        self.virtual_time = max(self.virtual_time, tag)
+        flow.queue.charge(cost)
+        return tag
+
+    def charge_ahead(self, flow: Flow, cost: int, start: int, share_per_weight: float) -> int:
+        """Charge a flow for a request that got its place without waiting in the queue, such as a reservation.
+
+        :return: its start tag
+        """
+        flow.queue.catch_up(self.virtual_time)
+        if self.limits:
+            share = share_per_weight * float(flow.weight)
+            flow.windows.add(self.window_of(start), cost, share, debt=self.options.debt)
+        return self.dispatch(flow, cost)
+
+    def rest(self) -> None:
+        """Note that nothing is queued or runs: no flow keeps what it used less, or more, than others."""
+        latest = max((flow.queue.tail for flow in self.flows.values()), default=0)
+        self.virtual_time = max(self.virtual_time, latest)
+
+    def forget_before(self, now: int) -> None:
+        """Drop what flows used of windows that are over."""
+        window = self.window_of(now)
+        if window == self._forgotten_before:
+            return
+        self._forgotten_before = window
+        for flow in self.flows.values():
+            flow.windows.forget_before(window)
+
+
+class ServiceOrder:
+    """The order in which flows are asked for a request in one pass: lowest clock first.
+
+    A flow that has nothing that can be placed is not asked again in the pass, because places only become fewer. So no
+    place stays empty that the request of some flow could use, and a flow may fall behind (section 5.4.1).
+
+    :param flows: the flows
+    """
+
+    def __init__(self, flows: Iterable[Flow]) -> None:
+        self._heap = [(flow.queue.clock, flow.index, flow) for flow in flows if flow.queue.requests]
+        heapify(self._heap)
+
+    def next(self) -> Flow | None:
+        """Return the flow whose turn it is, or None. It leaves the pass unless ``again`` is called."""
+        return heappop(self._heap)[2] if self._heap else None
+
+    def again(self, flow: Flow) -> None:
+        """Ask a flow again, because one of its requests has got a place."""
+        if flow.queue.requests:
+            heappush(self._heap, (flow.queue.clock, flow.index, flow))
+
+
+def normalised(tag: int) -> float:
+    """Return a tag as cost per weight."""
+    return tag / UNIT

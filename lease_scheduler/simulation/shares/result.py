@@ -1,0 +1,100 @@
+"""What each flow got in a study of shares: cumulative shares, efficiency, waiting times (Grit 2007, section 5.7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A request that got a place. All times are in ticks.
+
+    :ivar arrived: when it arrived
+    :ivar start: when it starts
+    :ivar duration: how long it runs
+    :ivar width: hosts that it takes
+    """
+
+    arrived: int
+    start: int
+    duration: int
+    width: int
+
+    @property
+    def end(self) -> int:
+        """First tick after it."""
+        return self.start + self.duration
+
+
+@dataclass
+class FlowResult:
+    """What a flow got.
+
+    :ivar name: its name
+    :ivar share: the share that it was to get
+    :ivar starts: its requests that got a place, in the order in which they got it
+    :ivar dropped: number of its requests that found a full queue
+    :ivar queued_cost: cost of what is queued
+    """
+
+    name: str
+    share: float
+    starts: list[Start] = field(default_factory=list)
+    dropped: int = 0
+    queued_cost: int = 0
+
+    def hosts_by_tick(self, ticks: int) -> FloatArray:
+        """Return how many hosts it had at each tick, shape (ticks,)."""
+        change = np.zeros(ticks + 1)
+        for start in self.starts:
+            if start.start < ticks and start.duration:
+                change[start.start] += start.width
+                change[min(start.end, ticks)] -= start.width
+        return np.cumsum(change)[:ticks]
+
+    def mean_wait(self, first: int, last: int) -> float:
+        """Return the mean time in the queue of its requests that started in ``[first, last)``; NaN if none did."""
+        waits = [each.start - each.arrived for each in self.starts if first <= each.start < last]
+        return float(np.mean(waits)) if waits else float("nan")
+
+
+@dataclass(frozen=True)
+class SharesResult:
+    """What all flows got.
+
+    :ivar hosts: number of hosts
+    :ivar ticks: number of ticks in which requests arrived
+    :ivar end: number of ticks of the run
+    :ivar flows: the flows
+    """
+
+    hosts: int
+    ticks: int
+    end: int
+    flows: tuple[FlowResult, ...]
+
+    def shares(self, first: int = 0, last: int | None = None) -> dict[str, float]:
+        """Return the part of what was used in ``[first, last)``, by default while requests arrived, by flow."""
+        until = self.ticks if last is None else last
+        used = {flow.name: float(flow.hosts_by_tick(until)[first:].sum()) for flow in self.flows}
+        total = sum(used.values())
+        return {name: amount / total if total else 0.0 for name, amount in used.items()}
+
+    def efficiency(self) -> float:
+        """Return the part of the site that was used while requests arrived (A22)."""
+        used = sum(float(flow.hosts_by_tick(self.ticks).sum()) for flow in self.flows)
+        return used / (self.hosts * self.ticks)
+
+    def shares_over_time(self, interval: int) -> dict[str, FloatArray]:
+        """Return the part of the site that each flow had in each interval of this many ticks, by flow."""
+        count = self.end // interval
+        found = {}
+        for flow in self.flows:
+            by_tick = flow.hosts_by_tick(self.end)[: count * interval]
+            found[flow.name] = by_tick.reshape(count, interval).mean(axis=1) / self.hosts
+        return found

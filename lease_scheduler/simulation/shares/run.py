@@ -1,0 +1,251 @@
+"""A run of the queueing policy alone: flows ask, and the policy fills a calendar of widths, tick by tick.
+
+It calls the same decisions as the engine (``policy.queueing.winks``), without leases, so a month of a site takes
+about a second.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from lease_scheduler.policy.queueing.winks.flow_queue import QueuedRequest
+from lease_scheduler.policy.queueing.winks.shares import Flow, ServiceOrder, Shares, Waiting, WinksOptions
+from lease_scheduler.simulation.generators.flows import FlowLoad
+from lease_scheduler.simulation.shares.calendar import WidthCalendar
+from lease_scheduler.simulation.shares.result import FlowResult, SharesResult, Start
+
+
+@dataclass
+class _Queued:
+    """What the run knows of the queue of a flow, as bounds that let it skip the flow quickly.
+
+    :ivar shortest: lower bound of the durations of its narrow requests
+    :ivar cheapest: lower bound of the costs of its wide requests
+    :ivar arrived: tick of arrival of each queued request, by key
+    """
+
+    shortest: float = float("inf")
+    cheapest: float = float("inf")
+    arrived: dict[str, int] = field(default_factory=dict)
+
+    def note(self, request: QueuedRequest) -> None:
+        """Lower the bounds for a request that joins the queue."""
+        if request.is_wide:
+            self.cheapest = min(self.cheapest, request.cost)
+        else:
+            self.shortest = min(self.shortest, request.duration)
+
+
+class SharesRun:
+    """Flows on a calendar.
+
+    :param flows: what each flow asks for
+    :param hosts: number of hosts
+    :param ticks: ticks in which requests arrive
+    :param options: how the site is shared
+    :param bound: cost of queued requests of a flow up to which it takes more; others are dropped
+    :param seed: seed of the requests
+    :param drain: ticks after that, in which nothing arrives and queued requests are still served
+    :param keeps_too_costly: whether requests that cost more than the share of a window, and so never start, stay in the
+        queue; otherwise they are dropped
+    """
+
+    def __init__(
+        self,
+        flows: Sequence[FlowLoad],
+        hosts: int,
+        ticks: int,
+        options: WinksOptions,
+        *,
+        bound: int = 40_000,
+        seed: int = 0,
+        drain: int = 0,
+        keeps_too_costly: bool = False,
+    ) -> None:
+        self._loads = flows
+        self._hosts = hosts
+        self._ticks = ticks
+        self._end = ticks + drain
+        self._seed = seed
+        self._longest = max(load.durations[1] for load in flows)
+        self.shares = Shares(options, hosts)
+        self.calendar = WidthCalendar(hosts, self._end + options.window + self._longest + 1)
+        self._all_shares = sum(load.share for load in flows)
+        self._keeps_too_costly = keeps_too_costly
+        self._bound = bound
+        self._queued: dict[str, _Queued] = {}
+        self._results: dict[str, FlowResult] = {}
+        for load in flows:
+            self.shares.flow(load.name, load.share)
+            self._queued[load.name] = _Queued()
+            self._results[load.name] = FlowResult(load.name, load.share)
+        self._refused: dict[str, list[tuple[int, int]]] = {}
+        self._places: dict[str, int] = {}
+
+    def execute(self) -> SharesResult:
+        """Run until the end, and return what each flow got."""
+        arrivals = [deque(load.arrivals(self._hosts, self._ticks)) for load in self._loads]
+        requests = [load.requests(self._seed) for load in self._loads]
+        numbers = count()
+        for now in range(self._end):
+            for load, due, asked in zip(self._loads, arrivals, requests, strict=True):
+                while due and due[0][0] == now:
+                    for _ in range(due.popleft()[1]):
+                        width, duration = next(asked)
+                        self.ask(load.name, width, duration, now, next(numbers))
+            self.serve(now)
+        return SharesResult(self._hosts, self._ticks, self._end, tuple(self._results.values()))
+
+    def result(self, name: str) -> FlowResult:
+        """Return what a flow has got so far."""
+        return self._results[name]
+
+    def ask(self, name: str, width: int, duration: int, now: int, number: int) -> bool:
+        """Let a request arrive; return whether it was queued.
+
+        A request is dropped if the queue of its flow is full, or if it costs more than the share of a window.
+        """
+        flow, queued, result = self.shares.flows[name], self._queued[name], self._results[name]
+        cost = width * duration
+        request = QueuedRequest(str(number), cost, duration, width, width > 1, order=number)
+        window_share = self.shares.options.window * self._hosts * result.share / self._all_shares
+        too_costly = not self._keeps_too_costly and self.shares.is_too_costly(request, window_share)
+        if too_costly or result.queued_cost + cost > self._bound:
+            result.dropped += 1
+            return False
+        self.shares.arrive(flow, request)
+        queued.note(request)
+        queued.arrived[request.key] = now
+        result.queued_cost += cost
+        return True
+
+    def serve(self, now: int) -> None:
+        """Place what can be placed at a tick: first preempted requests, then those of the flows (sections 5.5, 5.6)."""
+        for waiting in self.shares.look_aside:
+            self._resume(waiting, now)
+        self.shares.look_aside.clear()
+        self.shares.forget_before(now)
+        self._refused.clear()
+        free_for = self.calendar.longest(now, 1, self._longest)
+        share = self.shares.share_per_weight(now)
+        # Places only become fewer within a tick, so what cannot be served now is not asked at all.
+        order = ServiceOrder(
+            flow for flow in self.shares.flows.values() if self._may_have_one(flow, now, free_for, share)
+        )
+        while (flow := order.next()) is not None:
+            found = self._first(flow, now, free_for, share)
+            if found is None:
+                continue
+            position, start = found
+            request = flow.queue.requests[position]
+            self.shares.schedule(flow, position, start, now, share)
+            self._reserve(flow.name, request, start)
+            if start < now + free_for:
+                free_for = self.calendar.longest(now, 1, free_for)
+            order.again(flow)
+
+    def _may_have_one(self, flow: Flow, now: int, free_for: int, share: float) -> bool:
+        """Return whether the bounds of a flow's queue leave it possible that a request of it can be placed."""
+        queued = self._queued[flow.name]
+        if queued.shortest <= free_for:
+            return True
+        if queued.cheapest == float("inf") or not (free_for or self.shares.options.window):
+            return False
+        return queued.cheapest <= self.shares.most_allowed(flow, now, share)
+
+    def _first(self, flow: Flow, now: int, free_for: int, share: float) -> tuple[int, int] | None:
+        """Return the position of the first request of a flow that can be placed, and its start, or None.
+
+        A request that is neither narrower nor shorter than one of its flow that has been refused is refused too.
+
+        :param free_for: ticks from now on for which at least one host is free
+        """
+        if not self._may_have_one(flow, now, free_for, share):
+            return None
+        queued = self._queued[flow.name]
+        most = self.shares.most_allowed(flow, now, share)
+        refused = self._refused.setdefault(flow.name, [])
+        shortest = cheapest = float("inf")
+        for position, request in enumerate(flow.queue.requests):
+            duration, width = request.duration, request.width
+            if not request.is_wide:
+                if duration <= free_for:
+                    return position, now
+                if duration < shortest:
+                    shortest = duration
+                continue
+            if request.cost < cheapest:
+                cheapest = request.cost
+            if request.cost > most:
+                continue
+            for wide, long in refused:
+                if width >= wide and duration >= long:
+                    break
+            else:
+                start = self._allowed_start(flow, request, now, share)
+                if start is not None:
+                    return position, start
+                refused.append((width, duration))
+        queued.shortest, queued.cheapest = shortest, cheapest
+        return None
+
+    def _allowed_start(self, flow: Flow, request: QueuedRequest, now: int, share: float) -> int | None:
+        """Return the earliest start of a wide request within the window, if the share of its flow allows it."""
+        window = self.shares.window_of(now)
+        known = self._places.get(request.key)
+        if known is not None and known >= now and self.shares.window_of(known) == window:
+            # It was refused in this window because of its share. If that place is still free, it is refused again.
+            free = self.calendar.free[known : known + request.duration]
+            if free.min() >= request.width and not self.shares.may_start(flow, request, known, share):
+                return None
+        latest = now + self.shares.options.window
+        start = self.calendar.earliest(now, latest, request.duration, request.width)
+        if start is None or self.shares.may_start(flow, request, start, share):
+            return start
+        self._places[request.key] = start
+        return None
+
+    def _reserve(self, name: str, request: QueuedRequest, start: int) -> None:
+        self.calendar.reserve(start, request.duration, request.width)
+        result = self._results[name]
+        result.queued_cost -= request.cost
+        self._places.pop(request.key, None)
+        arrived = self._queued[name].arrived.pop(request.key)
+        result.starts.append(Start(arrived, start, request.duration, request.width))
+
+    def _resume(self, waiting: Waiting, now: int) -> None:
+        """Give a preempted request the earliest place for what is left of it."""
+        request = waiting.request
+        latest = len(self.calendar.free) - request.duration
+        start = self.calendar.earliest(now, latest, request.duration, request.width)
+        if start is not None:
+            self.calendar.reserve(start, request.duration, request.width)
+            self._results[waiting.flow].starts.append(Start(now, start, request.duration, request.width))
+
+    # -- what deviates from the plan ---------------------------------------------------------------------
+
+    def end_early(self, name: str, index: int, now: int) -> None:
+        """End a request that runs, and credit its flow with what it did not use (section 5.6.2).
+
+        :param index: its place in the ``starts`` of the result of its flow
+        """
+        started = self._cut(name, index, now)
+        self.shares.flows[name].queue.credit(started.width * (started.end - now))
+
+    def preempt(self, name: str, index: int, now: int) -> None:
+        """Preempt a request that runs; it is resumed before any flow is served (section 5.6.1)."""
+        started = self._cut(name, index, now)
+        flow = self.shares.flows[name]
+        left = started.end - now
+        request = QueuedRequest("", started.width * left, left, started.width, started.width > 1, order=index)
+        self.shares.preempt(flow, request, flow.queue.clock, left)
+
+    def _cut(self, name: str, index: int, now: int) -> Start:
+        result = self._results[name]
+        started = result.starts[index]
+        self.calendar.release(now, started.end, started.width)
+        result.starts[index] = replace(started, duration=now - started.start)
+        return started

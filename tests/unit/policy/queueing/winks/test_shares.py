@@ -1,0 +1,120 @@
+"""Shares of windows, priorities within a flow, and charges beside the queue."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, nan
+
+import pytest
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.policy.queueing.winks.flow_queue import UNIT, FlowQueue, QueuedRequest, tags_per_cost
+from lease_scheduler.policy.queueing.winks.shares import ShareLimit, Shares, WinksOptions
+from lease_scheduler.policy.queueing.winks.window import WindowUse
+
+
+@pytest.mark.parametrize("weight", [0, -1, nan, inf, 1e-9, 1e9])
+def test_impossible_weights_are_refused(weight: float) -> None:
+    with pytest.raises(InvalidValueError, match="weight"):
+        tags_per_cost(weight)
+
+
+def test_ordinary_weights_have_no_rounding_error() -> None:
+    for weight in (50, 30, 20, 0.5, 0.3, 0.2, Fraction(1, 3)):
+        assert tags_per_cost(weight) * Fraction(str(weight)) == UNIT
+
+
+def test_a_window_has_one_share_without_debt() -> None:
+    """shirako A27: whole cost, in the window of the start."""
+    use = WindowUse()
+    use.add(3, 60, 100, debt=False)
+
+    assert use.allows(3, 40, 100, debt=False)
+    assert not use.allows(3, 41, 100, debt=False)
+    assert use.allows(4, 100, 100, debt=False)
+    assert use.left(3, 4, 100, debt=False) == pytest.approx(100)
+    use.refund(3, 60)
+    assert use.used == {}
+
+
+def test_debt_is_taken_from_the_windows_that_follow() -> None:
+    """shirako P19c: 250 of shares of 100 are this window, the next one, and half of the one after that."""
+    use = WindowUse()
+    assert use.allows(0, 250, 100, debt=True)
+    use.add(0, 250, 100, debt=True)
+
+    assert [use.of(window, 100) for window in range(4)] == [100, 100, 50, 0]
+    assert not use.allows(1, 250, 100, debt=True)
+    assert use.allows(2, 250, 100, debt=True)
+    assert not use.allows(2, 60, 100, debt=True)
+    use.add(2, 250, 100, debt=True)
+    assert [use.of(window, 100) for window in range(2, 6)] == [100, 100, 100, 0]
+    assert WindowUse.of_document(use.as_document()).used == use.used
+    assert WindowUse.of_document(use.as_document()).spent_before == use.spent_before
+    use.forget_before(5)
+    assert [use.of(window, 100) for window in range(5, 7)] == [0, 0]
+
+
+def test_a_debt_of_a_thousand_windows_is_one_number() -> None:
+    use = WindowUse()
+    use.add(0, 100_000_050, 100, debt=True)
+
+    assert len(use.used) <= 3
+    assert use.of(999_999, 100) == 100
+    assert use.of(1_000_000, 100) == 50
+
+
+def test_what_a_window_leaves_idle_flows_is_for_the_active_ones() -> None:
+    shares = Shares(WinksOptions(window=10), 4)
+    for name in "ab":
+        shares.flow(name, 1)
+    assert shares.share_per_weight(0) == 0
+    shares.arrive(shares.flows["a"], QueuedRequest("1", 30, 15, 2, True))
+
+    assert shares.share_per_weight(0) == 40
+    assert shares.may_start(shares.flows["a"], shares.flows["a"].queue.requests[0], 0, 40)
+    assert not shares.may_start(shares.flows["a"], shares.flows["a"].queue.requests[0], 0, 20)
+    assert Shares(WinksOptions(window=10, limit=ShareLimit.NONE), 4).most_allowed(shares.flows["a"], 0, 0) == inf
+
+
+def test_a_higher_priority_goes_before_lower_ones_of_its_flow() -> None:
+    """shirako A25: it gets the start tag of the one that it goes before; a large gap absorbs the delay."""
+    queue = FlowQueue(1)
+    for number in range(2):
+        queue.arrive(QueuedRequest(str(number), 10, order=number), 0)
+    queue.arrive(QueuedRequest("late", 10, order=2), 50 * UNIT)
+    queue.arrive(QueuedRequest("urgent", 5, order=3, priority=1), 50 * UNIT)
+
+    tags = {request.key: start // UNIT for request, (start, _) in zip(queue.requests, queue.tags(), strict=True)}
+    assert tags == {"urgent": 0, "0": 5, "1": 15, "late": 50}
+
+
+def test_what_is_withdrawn_lets_others_move_up_as_far_as_a_gap() -> None:
+    queue = FlowQueue(1)
+    for number, virtual_time in enumerate((0, 0, 0, 50)):
+        queue.arrive(QueuedRequest(str(number), 10, order=number), virtual_time * UNIT)
+
+    queue.withdraw(0)
+    assert [start // UNIT for start, _ in queue.tags()] == [0, 10, 50]
+    assert queue.copy().gaps() == {"3": 30 * UNIT}
+    while queue.requests:
+        queue.withdraw(0)
+    assert (queue.clock, queue.tail, queue.total_gap) == (50 * UNIT, 50 * UNIT, 0)
+
+
+def test_charges_beside_the_queue() -> None:
+    """shirako A32: a reservation is charged as if it were at the head; an idle flow does not save up."""
+    shares = Shares(WinksOptions(window=10), 4)
+    busy, idle = shares.flow("busy", 1), shares.flow("idle", 2)
+    shares.arrive(busy, QueuedRequest("1", 10))
+    shares.schedule(busy, 0, 0, 0, 20.0)
+    shares.virtual_time = 10 * UNIT
+
+    assert shares.charge_ahead(idle, 8, 15, 20.0) == 10 * UNIT
+    assert idle.queue.clock == 14 * UNIT
+    assert idle.windows.used == {1: 8}
+    idle.set_weight(4)
+    idle.queue.charge(4)
+    assert idle.queue.clock == 15 * UNIT
+    shares.rest()
+    assert shares.virtual_time == 15 * UNIT
