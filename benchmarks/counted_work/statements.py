@@ -12,6 +12,8 @@ from typing import Any
 
 from sqlalchemy import Engine, event
 
+#: An expression in parentheses that has none itself: the table of a statement is not that of a query within it.
+_WITHIN = re.compile(r"\([^()]*\)")
 _TABLE = re.compile(r"\b(?:FROM|INTO|UPDATE)\s+\"?(\w+)", re.IGNORECASE)
 
 #: Threads whose statements depend on how long the scenario takes, or on how many notifications they happen to find.
@@ -39,6 +41,9 @@ def counted_statements(into: Counter[str]) -> Iterator[None]:
         if current_thread().name in _LEFT_OUT:
             return
         verb = statement.split(maxsplit=1)[0].lower()
+        found = 1
+        while found:
+            statement, found = _WITHIN.subn("", statement)
         table = _TABLE.search(statement)
         if table is None:
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Sequence
@@ -37,6 +36,7 @@ from lease_scheduler.api.validation import Problem, find_problems
 from lease_scheduler.api.views.alternatives import show_alternatives
 from lease_scheduler.engine.interfaces import Clock
 from lease_scheduler.model.documents import Document
+from lease_scheduler.records.json_text import to_json
 from lease_scheduler.rpc.interface import EngineRequests
 
 LOG = logging.getLogger(__name__)
@@ -209,7 +209,7 @@ def _response(code: int, answer: Answer) -> flask.Response:
         response = flask.Response(status=code)
         del response.headers["Content-Type"]
         return response
-    data = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body)
+    data = answer.body if isinstance(answer.body, bytes) else to_json(answer.body)
     response = flask.Response(data, code, dict(answer.headers), content_type=answer.content_type)
     if "ETag" in answer.headers:
         # An answer that the client has already is confirmed with 304.

@@ -7,12 +7,13 @@ text. The keys of a lease document and of a lease view are described in
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError, StoreFullError, StoreUnavailableError
 from lease_scheduler.records.calendar import CalendarIndex, SiteVersion
+from lease_scheduler.records.listing import LeaseEntry
 
 __all__ = [
     "CalendarIndex",
@@ -74,6 +75,24 @@ class Reader(Protocol):
         :param marker: id of the lease after which the list starts
         :raises RefusedError: 400, there is no lease with the marker's id
         """
+        ...
+
+    def lease_entries(
+        self,
+        filters: Mapping[str, Any],
+        sort: Sequence[tuple[str, str]] = (),
+        limit: int | None = None,
+        marker: str | None = None,
+    ) -> list[LeaseEntry]:
+        """Return which leases a list has, and what tells whether they have changed. Arguments as in ``leases``."""
+        ...
+
+    def leases_by_id(self, ids: Sequence[str]) -> list[Document]:
+        """Return the views of those of the leases that exist, deleted or not, in any order."""
+        ...
+
+    def unit_names(self, units: Collection[str]) -> dict[str, str]:
+        """Return the names of hosts and the addresses of floating IPs, by id, of those that exist."""
         ...
 
     def history(self, lease_id: str) -> list[Document]:

@@ -14,6 +14,9 @@ LOG = logging.getLogger(__name__)
 #: Real seconds between two attempts while the broker takes no notifications, and between two checks without a wake-up.
 _PAUSE = 5.0
 
+#: Real seconds after sending until the next check, so that a busy engine reads and deletes many notifications at once.
+_GATHERING = 0.1
+
 
 class Outbox:
     """Thread that sends the notifications that wait.
@@ -40,7 +43,7 @@ class Outbox:
         self._worker.stop()
 
     def _send_all(self) -> float:
-        while not self._worker.is_stopping and self._send_some():
+        while self._send_some() and not self._worker.wait_for_stop(_GATHERING):
             pass
         return _PAUSE
 

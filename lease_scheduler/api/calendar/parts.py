@@ -6,14 +6,14 @@ changed, and its place in the queue. They are added to the text when an answer i
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from lease_scheduler.model.documents import Document
+from lease_scheduler.records.json_text import to_json
 
 _NAMES = ("name", "project_id", "reason")
 _ADDED = frozenset({*_NAMES, "queue_position", "may_change"})
-_NAMELESS = json.dumps(dict.fromkeys(_NAMES, ""))[1:-1]
+_NAMELESS = to_json(dict.fromkeys(_NAMES, ""))[1:-1].decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +70,4 @@ class LeasePart:
 
 
 def _members(document: Document) -> str:
-    return json.dumps(document)[1:-1]
+    return to_json(document)[1:-1].decode()

@@ -9,22 +9,28 @@ from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError, not_found
 from lease_scheduler.api.handlers.listing import find_leases
 from lease_scheduler.api.interfaces import RefusedError
-from lease_scheduler.api.microversions import V1_1
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease, request_digest
 from lease_scheduler.api.requests.lease_changes import RequestedChanges, lease_changes, span_changes
 from lease_scheduler.api.views.lease import show_lease
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import ID_IS_TAKEN
+from lease_scheduler.records.json_text import to_json
 
 
 def list_leases(request: ApiRequest) -> Answer:
     """List the leases that the caller may see, from microversion 1.1 on page by page."""
-    views, following = find_leases(request)
-    body: Document = {"leases": [shown(request, view) for view in views]}
-    if request.version >= V1_1 and following is not None:
-        body["leases_links"] = [{"rel": "next", "href": f"{request.base_url}/v1/leases?{following}"}]
-    return Answer(body)
+    entries, following = find_leases(request)
+
+    def with_hosts(project_id: str) -> bool:
+        return request.may("leases:get_hosts", project_id)
+
+    texts = request.services.lease_texts
+    leases = texts.listed(request.reader, entries, request.version, with_hosts, lambda view: shown(request, view))
+    if following is None:
+        return Answer(b'{"leases":' + leases + b"}")
+    links = to_json([{"rel": "next", "href": f"{request.base_url}/v1/leases?{following}"}])
+    return Answer(b'{"leases":' + leases + b',"leases_links":' + links + b"}")
 
 
 def create_lease(request: ApiRequest) -> Answer:
@@ -127,12 +133,14 @@ def show_history(request: ApiRequest) -> Answer:
 
 def list_hosts(request: ApiRequest) -> Answer:
     """List the hosts that each reservation of a lease has."""
+    reservations = request.named["reservations"]
+    names = request.reader.unit_names({unit for reservation in reservations for unit in reservation["hosts"]})
     return Answer(
         {
             "hosts": [
                 {"hypervisor_hostname": name, "reservation_id": reservation["id"]}
-                for reservation in request.named["reservations"]
-                for name in sorted(set(reservation["hosts"]))
+                for reservation in reservations
+                for name in sorted({names.get(unit, unit) for unit in reservation["hosts"]})
             ]
         }
     )

@@ -8,6 +8,7 @@ from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.microversions import V1_1
 from lease_scheduler.api.request import ApiRequest
 from lease_scheduler.model.documents import Document
+from lease_scheduler.records.listing import LeaseEntry
 
 #: Query parameters that are filters of the reader with the same name.
 _FILTERS = ("name", "kind", "series_id", "number", "live", "deleted")
@@ -31,7 +32,7 @@ def wanted_projects(request: ApiRequest, rule: str) -> str | None:
     return project_id
 
 
-def find_leases(request: ApiRequest) -> tuple[list[Document], str | None]:
+def find_leases(request: ApiRequest) -> tuple[list[LeaseEntry], str | None]:
     """Return the leases of one page, and the query of the next page or None."""
     query = request.query
     filters: Document = {key: query[key] for key in _FILTERS if key in query}
@@ -51,13 +52,16 @@ def find_leases(request: ApiRequest) -> tuple[list[Document], str | None]:
         if found is None or not request.may("leases:get", found["project_id"]):
             raise ApiError(400, f"marker: there is no lease {marker}", "marker")
     if request.version < V1_1:
-        return request.reader.leases(filters, sort), None
+        return request.reader.lease_entries(filters, sort), None
     limit = min(query.get("limit", request.services.settings.maximum_page), request.services.settings.maximum_page)
-    views = request.reader.leases(filters, sort, limit + 1, marker)
-    if len(views) <= limit:
-        return views, None
-    again = {key: _text(value) for key, value in query.items()} | {"limit": limit, "marker": views[limit - 1]["id"]}
-    return views[:limit], urlencode(again)
+    entries = request.reader.lease_entries(filters, sort, limit + 1, marker)
+    if len(entries) <= limit:
+        return entries, None
+    again = {key: _text(value) for key, value in query.items()} | {
+        "limit": limit,
+        "marker": entries[limit - 1].lease_id,
+    }
+    return entries[:limit], urlencode(again)
 
 
 def _text(value: object) -> str:

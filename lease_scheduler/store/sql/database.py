@@ -7,6 +7,8 @@ from typing import Any
 from oslo_db.sqlalchemy import enginefacade
 from sqlalchemy import Engine, event
 
+from lease_scheduler.records.json_text import from_json
+
 
 def open_database(url: str, **options: Any) -> Engine:
     """Return SQLAlchemy's engine for SQLite, MariaDB or PostgreSQL; oslo.db handles errors and lost connections.
@@ -15,8 +17,11 @@ def open_database(url: str, **options: Any) -> Engine:
     :param options: further options of oslo.db's ``[database]`` group
     """
     context = enginefacade.transaction_context()
-    context.configure(connection=url, sqlite_fk=True, **options)
+    # oslo.db would yield to greenlets whenever a connection is returned, and this service has threads.
+    context.configure(connection=url, sqlite_fk=True, thread_checkin=False, **options)
     engine: Engine = context.writer.get_engine()
+    # oslo.db has an option for this, but passes it on for PostgreSQL only.
+    engine.dialect._json_deserializer = from_json
     if engine.dialect.name == "sqlite" and engine.url.database not in (None, "", ":memory:"):
         event.listen(engine, "connect", _write_ahead)
     return engine

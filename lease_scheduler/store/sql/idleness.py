@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
 from sqlalchemy import Connection, delete, insert, select
@@ -27,12 +26,3 @@ def write(connection: Connection, changes: StoreChanges) -> None:
     values = [{"lease_id": key, **asdict(each)} for key, each in changes.idleness.items() if each is not None]
     if values:
         connection.execute(insert(IDLENESS), values)
-
-
-def since(connection: Connection, lease_ids: Iterable[str]) -> Mapping[str, int]:
-    """Return lease -> instant since when it is idle, for those of the leases that are."""
-    found: dict[str, int] = {}
-    for chunk in chunks(list(lease_ids)):
-        query = select(IDLENESS.c.lease_id, IDLENESS.c.since).where(IDLENESS.c.lease_id.in_(chunk))
-        found.update({row.lease_id: row.since for row in connection.execute(query)})
-    return found

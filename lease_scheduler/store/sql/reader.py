@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from oslo_db.exception import DBConnectionError, DBError
-from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, exists, func, or_, select
+from sqlalchemy import Connection, Engine, Select, func, select
 from sqlalchemy.exc import OperationalError
 
-from lease_scheduler.model.blazar import states_of
 from lease_scheduler.model.documents import Document
-from lease_scheduler.model.errors import RefusedError, StoreFullError, StoreUnavailableError
-from lease_scheduler.model.states import FINAL_STATES, LeaseState
+from lease_scheduler.model.errors import StoreFullError, StoreUnavailableError
 from lease_scheduler.records.calendar import CalendarIndex, SiteVersion
-from lease_scheduler.store.sql import calendar, feeds, idleness, subscriptions, views
+from lease_scheduler.records.listing import LeaseEntry
+from lease_scheduler.store.sql import calendar, feeds, leases, subscriptions, views
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.schema import (
@@ -29,7 +28,6 @@ from lease_scheduler.store.sql.schema import (
     HOSTS,
     LEASE_RESERVATIONS,
     LEASES,
-    OPERATIONS,
     RESOURCE_PROPERTIES,
     SERIES,
     SUBSCRIPTIONS,
@@ -37,22 +35,7 @@ from lease_scheduler.store.sql.schema import (
 )
 from lease_scheduler.store.sql.usage import UsageReader
 
-_SORT_COLUMNS = {
-    "id": LEASES.c.id,
-    "name": LEASES.c.name,
-    "start": LEASES.c.planned_start,
-    "end": LEASES.c.planned_end,
-    "created_at": LEASES.c.created_at,
-    "updated_at": LEASES.c.updated_at,
-    "kind": LEASES.c.kind,
-    "state": LEASES.c.state,
-    "project_id": LEASES.c.project_id,
-}
-
-#: Blazar's statuses of leases whose operation is in progress -> kind of the operation.
-_AT_WORK = {"STARTING": "start", "TERMINATING": "stop"}
-
-_EQUAL = ("project_id", "user_id", "name", "kind", "series_id", "maintenance")
+_USAGE_OF_LEASES = leases.rows_of_leases(USAGE, USAGE.c.id)
 
 
 class SqlReader:
@@ -102,12 +85,8 @@ class SqlReader:
 
         :param deleted: return the lease even if it is deleted
         """
-        query = select(LEASES).where(LEASES.c.id == lease_id)
-        if not deleted:
-            query = query.where(LEASES.c.deleted_at.is_(None))
         with self._connection() as connection:
-            found = self._views(connection, query)
-        return found[0] if found else None
+            return leases.one(connection, lease_id, deleted=deleted)
 
     def leases(
         self,
@@ -117,34 +96,29 @@ class SqlReader:
         marker: str | None = None,
     ) -> list[Document]:
         """Return views of leases; see ``api.interfaces.Reader.leases``."""
-        query = select(LEASES).where(*_conditions(filters))
-        order = [(_SORT_COLUMNS[key], direction == "desc") for key, direction in sort]
-        order.append((LEASES.c.sequence, False))
         with self._connection() as connection:
-            if marker is not None:
-                query = query.where(_behind(connection, order, marker))
-            # Databases differ in whether NULL sorts first or last.
-            for column, descending in order:
-                query = query.order_by(column.is_(None), column.desc() if descending else column.asc())
-            if limit is not None:
-                query = query.limit(limit)
-            return self._views(connection, query)
+            return leases.found(connection, filters, sort, limit, marker)
 
-    def _views(self, connection: Connection, query: Select[Any]) -> list[Document]:
-        rows = connection.execute(query).mappings().all()
-        ids = [row["id"] for row in rows]
-        held = _grouped(connection, HOLDINGS, ids, HOLDINGS.c.position)
-        named = _grouped(connection, LEASE_RESERVATIONS, ids, LEASE_RESERVATIONS.c.position)
-        operations = _grouped(connection, OPERATIONS, ids, OPERATIONS.c.id)
-        broken = _grouped(connection, BREACHES, ids, BREACHES.c.id)
-        units = {unit for holdings in held.values() for each in holdings for unit in each["hosts"]}
-        names = _unit_names(connection, units)
-        idle = idleness.since(connection, [row["id"] for row in rows if row["state"] == LeaseState.ACTIVE.value])
-        return [
-            views.lease(row, named[row["id"]], held[row["id"]], operations[row["id"]], names)
-            | {"breaches": [views.breach(each) for each in broken[row["id"]]], "idle_since": idle.get(row["id"])}
-            for row in rows
-        ]
+    def lease_entries(
+        self,
+        filters: Mapping[str, Any],
+        sort: Sequence[tuple[str, str]] = (),
+        limit: int | None = None,
+        marker: str | None = None,
+    ) -> list[LeaseEntry]:
+        """Return entries of leases; see ``api.interfaces.Reader.lease_entries``."""
+        with self._connection() as connection:
+            return leases.entries(connection, filters, sort, limit, marker)
+
+    def leases_by_id(self, ids: Sequence[str]) -> list[Document]:
+        """Return the views of those of the leases that exist, in any order."""
+        with self._connection() as connection:
+            return leases.some(connection, ids)
+
+    def unit_names(self, units: Collection[str]) -> dict[str, str]:
+        """Return the names of hosts and the addresses of floating IPs, by id, of those that exist."""
+        with self._connection() as connection:
+            return _unit_names(connection, units)
 
     def history(self, lease_id: str) -> list[Document]:
         """Return the transitions of a lease, earliest first."""
@@ -261,9 +235,8 @@ class SqlReader:
                 of = select(LEASE_RESERVATIONS.c.lease_id).where(LEASE_RESERVATIONS.c.id == reservation_id)
                 query = query.where(HOLDINGS.c.lease_id.in_(of))
             held = connection.execute(query.order_by(HOLDINGS.c.start, LEASES.c.sequence)).mappings().all()
-            named = _grouped(
-                connection, LEASE_RESERVATIONS, [row["lease_id"] for row in held], LEASE_RESERVATIONS.c.position
-            )
+            ids_of_leases = list(dict.fromkeys(row["lease_id"] for row in held))
+            named = leases.grouped(connection, leases.RESERVATIONS_OF_LEASES, ids_of_leases)
             ids = select(HOSTS.c.id).order_by(HOSTS.c.id)
             if host_id is not None:
                 ids = ids.where(HOSTS.c.id == (int(host_id) if host_id.isdigit() else -1))
@@ -349,8 +322,8 @@ class SqlReader:
         with self._connection() as connection:
             for part in chunks(list(ids)):
                 rows = connection.execute(select(LEASES).where(LEASES.c.id.in_(part))).mappings().all()
-                held = _grouped(connection, HOLDINGS, part, HOLDINGS.c.position)
-                past = _grouped(connection, USAGE, part, USAGE.c.id)
+                held = leases.grouped(connection, leases.HOLDINGS_OF_LEASES, part)
+                past = leases.grouped(connection, _USAGE_OF_LEASES, part)
                 found += [views.calendar_lease(row, held[row["id"]], past[row["id"]]) for row in rows]
         return found
 
@@ -384,75 +357,6 @@ class SqlReader:
             query = select(SERIES).where(SERIES.c.id == series_id, SERIES.c.deleted_at.is_(None))
             row = connection.execute(query).mappings().one_or_none()
             return None if row is None else dict(row)
-
-
-def _conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
-    conditions = [LEASES.c[name] == filters[name] for name in _EQUAL if filters.get(name) is not None]
-    if filters.get("number") is not None:
-        conditions.append(LEASES.c.sequence == filters["number"] - 1)
-    if filters.get("after") is not None:
-        # A reservation that ended early may show the end that was promised.
-        after = filters["after"]
-        promised = LEASES.c.requested_start + LEASES.c.duration
-        conditions.append(or_(LEASES.c.ended.is_(None), LEASES.c.ended > after, promised > after))
-    if filters.get("states"):
-        conditions.append(LEASES.c.state.in_(list(filters["states"])))
-    if filters.get("statuses"):
-        conditions.append(or_(*(_has_status(status) for status in filters["statuses"])))
-    if filters.get("live"):
-        conditions.append(LEASES.c.state.not_in([state.value for state in FINAL_STATES]))
-    if not filters.get("deleted"):
-        conditions.append(LEASES.c.deleted_at.is_(None))
-    return conditions
-
-
-def _has_status(status: str) -> ColumnElement[bool]:
-    """Return the condition that a lease has a status of Blazar."""
-    states = [state.value for state in states_of(status)]
-    at_work = exists().where(OPERATIONS.c.lease_id == LEASES.c.id)
-    condition: ColumnElement[bool] = LEASES.c.state.in_(states)
-    if status in _AT_WORK:
-        return and_(condition, at_work.where(OPERATIONS.c.kind == _AT_WORK[status]))
-    if status in ("PENDING", "ACTIVE"):
-        return and_(condition, ~at_work.where(OPERATIONS.c.kind.in_(list(_AT_WORK.values()))))
-    return condition
-
-
-def _behind(connection: Connection, order: list[tuple[Any, bool]], marker: str) -> ColumnElement[bool]:
-    """Return the condition that a lease comes after the marker in an order; NULL comes last.
-
-    :param order: columns, each with whether it is descending
-    :param marker: id of a lease
-    :raises RefusedError: there is no lease with this id
-    """
-    row = connection.execute(select(*(column for column, _ in order)).where(LEASES.c.id == marker)).one_or_none()
-    if row is None:
-        raise RefusedError(400, f"marker: there is no lease {marker}", "marker")
-    conditions = []
-    same: list[ColumnElement[bool]] = []
-    for (column, descending), value in zip(order, row, strict=True):
-        if value is None:
-            same.append(column.is_(None))
-            continue
-        behind = or_(column < value if descending else column > value, column.is_(None))
-        conditions.append(and_(*same, behind))
-        same.append(column == value)
-    return or_(*conditions)
-
-
-def _grouped(connection: Connection, table: Any, ids: Iterable[str], order: Any) -> defaultdict[str, list[Any]]:
-    """Return rows of a table, grouped by lease.
-
-    :param ids: ids of leases
-    :param order: column by which the rows of a lease are ordered
-    """
-    grouped: defaultdict[str, list[Any]] = defaultdict(list)
-    wanted = list(dict.fromkeys(ids))
-    for part in chunks(wanted):
-        query = select(table).where(table.c.lease_id.in_(part)).order_by(order)
-        for row in connection.execute(query).mappings():
-            grouped[row["lease_id"]].append(row)
-    return grouped
 
 
 def _unit_names(connection: Connection, units: Collection[str]) -> dict[str, str]:

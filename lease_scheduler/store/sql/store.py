@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
 from oslo_db.exception import DBDuplicateEntry
-from sqlalchemy import Connection, Engine, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Engine,
+    Insert,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.records.messages import FOR_FILTERS, Message
 from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.records.units import Units
 from lease_scheduler.records.writes import DeposedError, StoreChanges
-from lease_scheduler.store.sql import capacity, feeds, idleness, rows, subscriptions
+from lease_scheduler.store.sql import capacity, feeds, idleness, lease_writes, messages, rows, snapshot, subscriptions
 from lease_scheduler.store.sql.chunks import chunks
+from lease_scheduler.store.sql.messages import SqlMessages
 from lease_scheduler.store.sql.schema import (
     BREACHES,
     CACHED_IMAGES,
     FLOATING_IPS,
     HISTORY,
-    HOLDINGS,
     HOST_PROPERTIES,
     HOSTS,
     LATENESS,
     LEASE_RESERVATIONS,
     LEASES,
     OPERATIONS,
-    OUTBOX,
     POLICY_STATE,
     RESOURCE_PROPERTIES,
     REVENUE,
@@ -38,8 +48,28 @@ from lease_scheduler.store.sql.schema import (
     USAGE,
 )
 
+_OF_SITE = SITES.c.name == bindparam("the_site")
+_MINE = _OF_SITE & (SITES.c.epoch == bindparam("the_epoch"))
+_NEXT = bindparam("the_next", type_=BigInteger)
 
-class SqlStore:
+# Building these takes longer than running them.
+_CLAIM = (
+    update(SITES)
+    .where(_MINE)
+    .values(
+        revision=bindparam("the_revision"),
+        clock=bindparam("the_clock"),
+        next_sequence=case((SITES.c.next_sequence < _NEXT, _NEXT), else_=SITES.c.next_sequence),
+    )
+)
+_HAS_LEASE = select(LEASES.c.id).where(LEASES.c.id == bindparam("the_id"))
+_INSERT_OPERATIONS = insert(OPERATIONS)
+_INSERT_HISTORY = insert(HISTORY)
+_INSERT_USAGE = insert(USAGE)
+_RECORD_STEP = update(OPERATIONS).where(OPERATIONS.c.id == bindparam("the_id")).values(step=bindparam("the_step"))
+
+
+class SqlStore(SqlMessages):
     """A database that an engine writes, one transaction for each step.
 
     Every transaction first renews the claim on the site by its fencing number, which locks the site's row. So an engine
@@ -50,7 +80,7 @@ class SqlStore:
     """
 
     def __init__(self, database: Engine, site: str = "default") -> None:
-        self._database = database
+        super().__init__(database)
         self._site = site
         self._epoch = 0
         self._revision = 0
@@ -93,79 +123,21 @@ class SqlStore:
         :raises DeposedError: another engine has taken over
         """
         with self._database.begin() as connection:
-            self._claim(connection, self._revision)
-            return self._snapshot(connection)
+            self._lock(connection)
+            loaded = snapshot.load(connection, self._site)
+        self.units, self._versions = loaded.units, loaded.versions
+        return loaded.snapshot
 
-    def _snapshot(self, connection: Connection) -> Snapshot:
-        site = connection.execute(select(SITES).where(SITES.c.name == self._site)).mappings().one()
-        properties: defaultdict[int, dict[str, str]] = defaultdict(dict)
-        for row in connection.execute(select(HOST_PROPERTIES)).mappings():
-            properties[row["host_id"]][row["name"]] = row["value"]
-        hosts = tuple(
-            rows.host(row, properties[row["id"]])
-            for row in connection.execute(select(HOSTS).order_by(HOSTS.c.id)).mappings()
-        )
-        floating_ips = tuple(
-            rows.floating_ip(row)
-            for row in connection.execute(
-                select(FLOATING_IPS).order_by(FLOATING_IPS.c.created_at, FLOATING_IPS.c.id)
-            ).mappings()
-        )
-        self.units = Units([*(str(host.host_id) for host in hosts), *(ip.floating_ip_id for ip in floating_ips)])
-        live = LEASES.c.ended.is_(None) & LEASES.c.deleted_at.is_(None)
-        # Leases that have ended may still have operations in progress.
-        leaving = ~live & LEASES.c.id.in_(select(OPERATIONS.c.lease_id))
-        lease_rows = connection.execute(select(LEASES).where(live).order_by(LEASES.c.sequence)).mappings().all()
-        held: defaultdict[str, list[rows.Row]] = defaultdict(list)
-        order = (HOLDINGS.c.lease_id, HOLDINGS.c.position)
-        for row in connection.execute(select(HOLDINGS).order_by(*order)).mappings():
-            held[row["lease_id"]].append(row)
-        named: defaultdict[str, list[rows.Row]] = defaultdict(list)
-        leaving_rows = connection.execute(select(LEASES).where(leaving)).mappings().all()
-        known = select(LEASE_RESERVATIONS).join(LEASES).where(live | leaving).order_by(LEASE_RESERVATIONS.c.position)
-        for row in connection.execute(known).mappings():
-            named[row["lease_id"]].append(row)
-        intent_rows = connection.execute(select(OPERATIONS).order_by(OPERATIONS.c.id)).mappings()
-        self._versions = {row["id"]: row["version"] for row in lease_rows}
-        return Snapshot(
-            leases=tuple(rows.lease(row, held[row["id"]], self.units) for row in lease_rows),
-            documents={row["id"]: rows.document(row, named[row["id"]]) for row in (*lease_rows, *leaving_rows)},
-            intents=tuple(rows.intent(row, self.units) for row in intent_rows),
-            hosts=hosts,
-            floating_ips=floating_ips,
-            private_properties={
-                (row["resource_type"], row["name"]): row["private"]
-                for row in connection.execute(select(RESOURCE_PROPERTIES)).mappings()
-            },
-            series=tuple(
-                rows.series(row)
-                for row in connection.execute(
-                    select(SERIES).where(SERIES.c.deleted_at.is_(None)).order_by(SERIES.c.created_at, SERIES.c.id)
-                ).mappings()
-            ),
-            policy_state=_learnt(connection),
-            lateness={row["kind"]: row["seconds"] for row in connection.execute(select(LATENESS)).mappings()},
-            cached_images=tuple(
-                rows.cached_image(row, self.units)
-                for row in connection.execute(
-                    select(CACHED_IMAGES).order_by(CACHED_IMAGES.c.host_id, CACHED_IMAGES.c.image_id)
-                ).mappings()
-            ),
-            subscriptions=subscriptions.read(connection),
-            idleness=idleness.read(connection),
-            feeds=feeds.read(connection),
-            next_sequence=site["next_sequence"],
-            next_intent=(connection.execute(select(func.max(OPERATIONS.c.id))).scalar() or 0) + 1,
-            clock=site["clock"],
-        )
-
-    def _claim(self, connection: Connection, revision: int, **values: Any) -> None:
+    def _claim(self, connection: Connection, revision: int, clock: int, next_sequence: int) -> None:
         """Renew the claim on the site.
 
         This must be the first statement of a transaction, so that SQLite takes the write lock at once.
+
+        :param next_sequence: least number that the next lease has
         """
-        mine = (SITES.c.name == self._site) & (SITES.c.epoch == self._epoch)
-        if connection.execute(update(SITES).where(mine).values(revision=revision, **values)).rowcount != 1:
+        values = {"the_revision": revision, "the_clock": clock, "the_next": next_sequence}
+        mine = {"the_site": self._site, "the_epoch": self._epoch}
+        if connection.execute(_CLAIM, {**values, **mine}).rowcount != 1:
             raise DeposedError(f"another engine has taken over site {self._site}; epoch {self._epoch} is past")
 
     # -- writing -----------------------------------------------------------------------------------------
@@ -177,22 +149,16 @@ class SqlStore:
         :raises DeposedError: another engine has taken over; nothing was written
         """
         revision = self._revision + 1
-        versions: dict[str, int] = {}
         with self._database.begin() as connection:
-            values: dict[str, Any] = {"clock": changes.instant}
-            if changes.leases:
-                last = max(lease.sequence for lease in changes.leases.values())
-                values["next_sequence"] = func.greatest(SITES.c.next_sequence, last + 1)
-                if self._database.dialect.name == "sqlite":
-                    values["next_sequence"] = func.max(SITES.c.next_sequence, last + 1)
-            self._claim(connection, revision, **values)
+            next_sequence = max((lease.sequence + 1 for lease in changes.leases.values()), default=0)
+            self._claim(connection, revision, changes.instant, next_sequence)
             if changes.hosts or changes.floating_ips:
                 offered_before = capacity.offered(connection, changes.hosts, changes.floating_ips)
                 self._write_hosts(connection, changes)
                 offered = capacity.offered(connection, changes.hosts, changes.floating_ips)
                 capacity.note(connection, changes.instant, offered_before, offered)
             self._write_properties(connection, changes)
-            versions = self._write_leases(connection, changes, revision)
+            versions = lease_writes.write(connection, changes, revision, self._versions, self.units)
             self._write_lists(connection, changes)
             self._write_cached_images(connection, changes)
             subscriptions.write(connection, changes)
@@ -245,54 +211,13 @@ class SqlStore:
             if cached is not None:
                 connection.execute(insert(CACHED_IMAGES).values(rows.cached_image_values(cached, host_id)))
 
-    def _write_leases(self, connection: Connection, changes: StoreChanges, revision: int) -> dict[str, int]:
-        """Insert or update leases with their holdings and reservations.
-
-        :return: the new versions by lease id
-        """
-        new, known, versions = [], [], {}
-        for lease_id, lease in changes.leases.items():
-            values = rows.lease_values(lease, changes.documents[lease_id], self.units)
-            values["revision"] = revision
-            version = self._versions.get(lease_id)
-            versions[lease_id] = values["version"] = 1 if version is None else version + 1
-            if version is None:
-                new.append(values)
-            else:
-                known.append({**values, "the_id": lease_id, "the_version": version})
-        if new:
-            connection.execute(insert(LEASES), new)
-        if known:
-            columns: dict[str, Any] = {name: bindparam(name) for name in known[0] if not name.startswith("the_")}
-            where = (LEASES.c.id == bindparam("the_id")) & (LEASES.c.version == bindparam("the_version"))
-            result = connection.execute(update(LEASES).where(where).values(columns), known)
-            if self._database.dialect.supports_sane_multi_rowcount and result.rowcount != len(known):
-                raise DeposedError("a lease was changed by another engine")
-        for chunk in chunks([values["the_id"] for values in known]):
-            connection.execute(delete(HOLDINGS).where(HOLDINGS.c.lease_id.in_(chunk)))
-            connection.execute(delete(LEASE_RESERVATIONS).where(LEASE_RESERVATIONS.c.lease_id.in_(chunk)))
-        held = [
-            rows.holding_values(lease_id, position, reservation, self.units)
-            for lease_id, lease in changes.leases.items()
-            for position, reservation in enumerate(lease.holdings)
-        ]
-        if held:
-            connection.execute(insert(HOLDINGS), held)
-        named = [values for key in changes.leases for values in rows.document_reservations(changes.documents[key])]
-        if named:
-            connection.execute(insert(LEASE_RESERVATIONS), named)
-        for lease_id, instant in changes.deleted.items():
-            over = (LEASES.c.id == lease_id) & LEASES.c.deleted_at.is_(None)
-            connection.execute(update(LEASES).where(over).values(deleted_at=instant, revision=revision))
-        return versions
-
     def _write_lists(self, connection: Connection, changes: StoreChanges) -> None:
         for chunk in chunks(changes.over):
             connection.execute(delete(OPERATIONS).where(OPERATIONS.c.id.in_(chunk)))
-        written: list[tuple[Any, list[dict[str, Any]]]] = [
-            (OPERATIONS, [rows.intent_values(intent, self.units) for intent in changes.begun]),
+        written: list[tuple[Insert, list[dict[str, Any]]]] = [
+            (_INSERT_OPERATIONS, [rows.intent_values(intent, self.units) for intent in changes.begun]),
             (
-                HISTORY,
+                _INSERT_HISTORY,
                 [
                     {
                         "lease_id": transition.lease_id,
@@ -304,24 +229,14 @@ class SqlStore:
                     for transition in changes.transitions
                 ],
             ),
-            (USAGE, [rows.usage_values(record, self.units) for record in changes.usage]),
-            (REVENUE, [rows.revenue_values(record) for record in changes.revenue]),
-            (BREACHES, [rows.breach_values(record) for record in changes.breaches]),
-            (
-                OUTBOX,
-                [
-                    {
-                        "event_type": message.event_type,
-                        "payload": dict(message.payload),
-                        "created_at": changes.instant,
-                    }
-                    for message in changes.messages
-                ],
-            ),
+            (_INSERT_USAGE, [rows.usage_values(record, self.units) for record in changes.usage]),
+            (insert(REVENUE), [rows.revenue_values(record) for record in changes.revenue]),
+            (insert(BREACHES), [rows.breach_values(record) for record in changes.breaches]),
         ]
-        for table, values in written:
+        for statement, values in written:
             if values:
-                connection.execute(insert(table), values)
+                connection.execute(statement, values)
+        messages.write(connection, changes)
         for (family, policy, subject), learnt in changes.policy_state.items():
             key = {"family": family, "policy": policy, "subject": subject}
             known = and_(*(POLICY_STATE.c[name] == value for name, value in key.items()))
@@ -344,9 +259,8 @@ class SqlStore:
         """
         with self._database.begin() as connection:
             self._lock(connection)
-            where = OPERATIONS.c.id == bindparam("the_id")
             values = [{"the_id": intent_id, "the_step": step} for intent_id, step in reached]
-            connection.execute(update(OPERATIONS).where(where).values(step=bindparam("the_step")), values)
+            connection.execute(_RECORD_STEP, values)
 
     def _lock(self, connection: Connection, **values: Any) -> None:
         """Lock the site's row and change only the values given."""
@@ -384,34 +298,7 @@ class SqlStore:
             row = connection.execute(select(*columns).where(SITES.c.name == self._site)).first()
         return None if row is None else (row.epoch, row.revision, row.clock)
 
-    # -- notifications -----------------------------------------------------------------------------------
-
-    def waiting_messages(
-        self, limit: int = 500, *, for_filters: bool = False, after: int = 0
-    ) -> list[tuple[int, Message]]:
-        """Return messages that wait to be sent, oldest first, with their ids.
-
-        :param limit: maximum number of messages to return
-        :param for_filters: return messages to lease filters instead of notifications
-        :param after: id of the message after which to begin
-        """
-        ours = OUTBOX.c.event_type.startswith(FOR_FILTERS, autoescape=True)
-        wanted = (ours if for_filters else ~ours) & (OUTBOX.c.id > after)
-        with self._database.connect() as connection:
-            found = connection.execute(select(OUTBOX).where(wanted).order_by(OUTBOX.c.id).limit(limit)).mappings()
-            return [(row["id"], Message(row["event_type"], row["payload"])) for row in found]
-
-    def count_messages(self) -> int:
-        """Return the number of notifications that wait to be sent."""
-        wanted = ~OUTBOX.c.event_type.startswith(FOR_FILTERS, autoescape=True)
-        with self._database.connect() as connection:
-            return int(connection.execute(select(func.count()).select_from(OUTBOX).where(wanted)).scalar_one())
-
-    def forget_messages(self, ids: Iterable[int]) -> None:
-        """Delete messages that have been sent."""
-        with self._database.begin() as connection:
-            for chunk in chunks(list(ids)):
-                connection.execute(delete(OUTBOX).where(OUTBOX.c.id.in_(chunk)))
+    # -- questions ---------------------------------------------------------------------------------------
 
     def of_leases_that_are_over(self, ids: Iterable[str]) -> frozenset[str]:
         """Return those of the ids that belong to trusts or reservations whose leases have all ended."""
@@ -429,7 +316,7 @@ class SqlStore:
     def has_lease(self, lease_id: str) -> bool:
         """Return whether the database has a lease with this id, live or ended."""
         with self._database.connect() as connection:
-            return connection.execute(select(LEASES.c.id).where(LEASES.c.id == lease_id)).first() is not None
+            return connection.execute(_HAS_LEASE, {"the_id": lease_id}).first() is not None
 
     def request_digest(self, lease_id: str) -> str | None:
         """Return the digest of the request for a lease, or None if the client did not choose the id of the lease."""
@@ -457,11 +344,3 @@ class SqlStore:
     def epoch(self) -> int:
         """The fencing number."""
         return self._epoch
-
-
-def _learnt(connection: Connection) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the state that policies have learnt, by (family, name of the policy) and subject."""
-    found: defaultdict[tuple[str, str], dict[str, Any]] = defaultdict(dict)
-    for row in connection.execute(select(POLICY_STATE)).mappings():
-        found[row["family"], row["policy"]][row["subject"]] = row["state"]
-    return dict(found)

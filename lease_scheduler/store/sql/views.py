@@ -15,16 +15,13 @@ from lease_scheduler.records.attributes import ATTRIBUTES
 Row = Mapping[str, Any]
 
 
-def lease(
-    row: Any, reservations: Sequence[Any], holdings: Sequence[Any], operations: Sequence[Any], names: Mapping[str, str]
-) -> Document:
+def lease(row: Any, reservations: Sequence[Any], holdings: Sequence[Any], breaches: Sequence[Any]) -> Document:
     """Return the view of a lease; ``api.views.lease`` lists the keys.
 
-    :param row: row of the lease
+    :param row: row of the lease, with its ``operation`` and ``idle_since``
     :param reservations: rows of its reservations, by position
     :param holdings: rows of its holdings, by position
-    :param operations: rows of its operations, oldest first
-    :param names: names of hosts and addresses by id
+    :param breaches: rows of its breaches, oldest first
     """
     held = [_holding(holding) for holding in holdings]
     hosts = held[0]["hosts"] if held else []
@@ -35,10 +32,9 @@ def lease(
         # The interval of a reservation is what was promised, even if it started late or never. A reservation that is
         # ended early shows the instant of that request, although its servers may take longer to stop.
         start = row["requested_start"]
-        is_stopping = bool(operations) and operations[-1]["kind"] == OperationKind.STOP.value
         if row["ended"] is not None and row["ended"] > start:
             end = row["ended"]
-        elif not is_stopping or end is None:
+        elif row["operation"] != OperationKind.STOP.value or end is None:
             end = start + row["duration"]
     return {
         "id": row["id"],
@@ -67,15 +63,16 @@ def lease(
         "revision": row["revision"],
         "servers": row["servers"],
         "nodes": row["nodes"],
-        "operation": operations[-1]["kind"] if operations else None,
-        "reservations": [_reservation(each, row, hosts, names) for each in reservations],
+        "operation": row["operation"],
+        "reservations": [_reservation(each, row, hosts) for each in reservations],
         "events": events(row, start, end),
         "holdings": held,
+        "breaches": [_breach(each) for each in breaches],
+        "idle_since": row["idle_since"],
     }
 
 
-def breach(row: Any) -> Document:
-    """Return the view of a breach."""
+def _breach(row: Any) -> Document:
     return {key: row[key] for key in ("kind", "instant", "seconds", "node_seconds", "penalty")}
 
 
@@ -90,7 +87,7 @@ def _holding(row: Any) -> Document:
     }
 
 
-def _reservation(row: Any, lease_row: Any, hosts: Sequence[str], names: Mapping[str, str]) -> Document:
+def _reservation(row: Any, lease_row: Any, hosts: Sequence[str]) -> Document:
     first = row["first_node"]
     return {
         "id": row["id"],
@@ -102,7 +99,7 @@ def _reservation(row: Any, lease_row: Any, hosts: Sequence[str], names: Mapping[
         "resources_changed": bool(row["resources_changed"]),
         "created_at": row["created_at"],
         "updated_at": row["updated_at"],
-        "hosts": [names.get(host, host) for host in dict.fromkeys(hosts[first : first + row["node_count"]])],
+        "hosts": list(dict.fromkeys(hosts[first : first + row["node_count"]])),
     }
 
 

@@ -34,7 +34,7 @@ from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.site_plan import SitePlan
-from lease_scheduler.store.sql import migrate
+from lease_scheduler.store.sql import migrate, snapshot
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.schema import OPERATIONS
@@ -86,7 +86,7 @@ class FragileStore(SqlStore):
     def kept(self) -> tuple[Lease, ...]:
         """Return the live leases as the database has them, without regard to who leads."""
         with self._database.connect() as connection:
-            return SqlStore(self._database)._snapshot(connection).leases
+            return snapshot.load(connection, "default").snapshot.leases
 
     def record_steps(self, reached: Iterable[tuple[int, int]]) -> None:
         self.boundaries.cross()

@@ -8,11 +8,14 @@ from sqlalchemy import Engine, func, select
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.breach import Breach, BreachKind
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.history import BreachRecord, RevenueRecord
+from lease_scheduler.records.idleness import Idleness
 from lease_scheduler.records.intents import Intent
+from lease_scheduler.records.listing import LeaseEntry
 from lease_scheduler.records.writes import DeposedError, StoreChanges
 from lease_scheduler.store.sql import purge, schema
 from lease_scheduler.store.sql.reader import SqlReader
@@ -245,6 +248,48 @@ def test_lists_filter_sort_and_page(database: Engine) -> None:
     assert numbers == sorted(set(numbers)) and numbers[0] >= 1
     assert [view["number"] for view in reader.leases({"number": numbers[1]})] == [numbers[1]]
     assert reader.leases({"number": numbers[-1] + 1}) == []
+
+
+def test_entries_tell_whatever_changes_a_view(database: Engine) -> None:
+    """Lists are written again only if the entry of a lease differs."""
+    store = _leading(database)
+    values.hosts(store)
+    leases = [values.lease(sequence) for sequence in range(3)]
+    store.commit(values.changes_of(leases[0], values.document(leases[0])))
+    for lease in leases[1:]:
+        changes = StoreChanges(25)
+        changes.leases = {lease.lease_id: lease}
+        changes.documents = {lease.lease_id: values.document(lease)}
+        store.commit(changes)
+    reader = SqlReader(database)
+    assert [entry.lease_id for entry in reader.lease_entries({})] == [lease.lease_id for lease in leases]
+    marker = leases[0].lease_id
+    assert [entry.lease_id for entry in reader.lease_entries({}, limit=1, marker=marker)] == [leases[1].lease_id]
+
+    def check() -> tuple[LeaseEntry, Document]:
+        entry, view = reader.lease_entries({})[0], reader.lease(leases[0].lease_id)
+        assert view is not None
+        kinds = (view["operation"], len(view["breaches"]), view["idle_since"])
+        assert tuple(entry) == (view["id"], view["project_id"], view["revision"], *kinds)
+        (same,) = reader.leases_by_id([leases[0].lease_id, "unknown"])
+        assert same == view
+        return entry, view
+
+    before = check()
+    changes = StoreChanges(30)
+    changes.over = [1, 2]
+    store.commit(changes)
+    over = check()
+    assert (before[0].operation, over[0].operation) == ("discard", None)
+    changes = StoreChanges(40)
+    changes.leases = {leases[0].lease_id: replace(leases[0], state=LeaseState.ACTIVE)}
+    changes.documents = {leases[0].lease_id: values.document(leases[0])}
+    changes.idleness = {leases[0].lease_id: Idleness(35, 5, 40)}
+    changes.breaches = [BreachRecord("project", Breach(leases[0].lease_id, BreachKind.LATE_START, 40, 5, 5, 1.5))]
+    store.commit(changes)
+    entry, view = check()
+    assert (entry.breach_count, entry.idle_since) == (1, 35)
+    assert view["breaches"][0]["penalty"] == 1.5
 
 
 def test_allocations_name_the_reservation_of_each_host(database: Engine) -> None:

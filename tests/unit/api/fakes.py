@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from lease_scheduler.model.blazar import lease_status
@@ -12,6 +12,7 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.records.attributes import ATTRIBUTES
 from lease_scheduler.records.calendar import CalendarEntry, CalendarIndex, SiteVersion
+from lease_scheduler.records.listing import LeaseEntry
 from lease_scheduler.rpc.interface import EngineRequests
 
 #: 2030-01-31 12:00:30 UTC: half a minute past a full minute.
@@ -74,6 +75,8 @@ class Site(EngineRequests):
         self.quote: Document = {"granted": True, "reason": "", "start": None, "end": None, "hosts": [], "preempts": []}
         self.calls: list[tuple[Any, ...]] = []
         self.refusal: Exception | None = None
+        self._listed: dict[str, Document] = {}
+        self._revision = 1_000
 
     # -- engine --
 
@@ -363,6 +366,37 @@ class Site(EngineRequests):
         if marker is not None:
             found = found[[view["id"] for view in found].index(marker) + 1 :]
         return found[:limit]
+
+    def lease_entries(
+        self,
+        filters: Mapping[str, Any],
+        sort: Sequence[tuple[str, str]] = (),
+        limit: int | None = None,
+        marker: str | None = None,
+    ) -> list[LeaseEntry]:
+        return [self._entry(view) for view in self.leases(filters, sort, limit, marker)]
+
+    def _entry(self, view: Document) -> LeaseEntry:
+        """Return the entry of a lease, with a new revision if a test or a request has changed the lease."""
+        content = copy.deepcopy({key: value for key, value in view.items() if key != "revision"})
+        if self._listed.get(view["id"], content) != content:
+            self._revision += 1
+            view["revision"] = self._revision
+        self._listed[view["id"]] = content
+        return LeaseEntry(
+            view["id"],
+            view["project_id"],
+            view["revision"],
+            view["operation"],
+            len(view["breaches"]),
+            view["idle_since"],
+        )
+
+    def leases_by_id(self, ids: Sequence[str]) -> list[Document]:
+        return [self.views[each] for each in ids if each in self.views]
+
+    def unit_names(self, units: Collection[str]) -> dict[str, str]:
+        return {unit: self.host_rows[unit]["name"] for unit in units if unit in self.host_rows}
 
     def subscriptions(self, project_id: str | None = None) -> list[Document]:
         return [row for row in self.subscription_rows.values() if project_id in (None, row["project_id"])]
