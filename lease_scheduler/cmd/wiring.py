@@ -194,6 +194,7 @@ class EngineService:
         self._enforcement: Enforcement | None = None
         self._changing = Lock()
         self._transport = rpc_transport(conf)
+        self._notification_transport = notification_transport(conf)
         self._coordinator = self._start_coordinator()
         self.plan: SitePlan | None = None
         #: The methods that can be called while the engine leads, by name.
@@ -238,6 +239,7 @@ class EngineService:
         """Release the connections that exist even without leading."""
         self._coordinator.stop()
         self._transport.cleanup()
+        self._notification_transport.cleanup()
         self._database.dispose()
 
     def take_over_options(self) -> None:
@@ -359,7 +361,7 @@ class EngineService:
         topics = self._conf.service.notification_topics
         if topics is not None and not topics:
             return lambda message: None
-        return Notifier(notification_transport(self._conf), self._name, topics).send
+        return Notifier(self._notification_transport, self._name, topics).send
 
     def _heartbeat(self) -> bool:
         """Give a sign of life; return False if another engine has taken over."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import ssl
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from threading import Event, Thread
 from typing import Any
 
 from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import AuthResult
+from aiosmtpd.smtp import SMTP, AuthResult
 
 from tests.servers.base import free_port
 from tests.servers.certificates import self_signed
@@ -108,6 +109,7 @@ class MailReceiver(Controller):
 
     def __init__(self, folder: Path) -> None:
         self.got: list[EmailMessage] = []
+        self._sessions: list[SMTP] = []
         self.code = "250 OK"
         self.certificate, key = self_signed(folder)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -121,6 +123,25 @@ class MailReceiver(Controller):
             authenticator=self._login,
             auth_required=True,
         )
+
+    def factory(self) -> SMTP:
+        """Return the protocol of a new connection."""
+        session = SMTP(self.handler, **self.SMTP_kwargs)
+        self._sessions.append(session)
+        return session
+
+    def stop(self, no_assert: bool = False) -> None:
+        """End all connections, which the library leaves open, and listen no more."""
+        asyncio.run_coroutine_threadsafe(self._end_sessions(), self.loop).result()
+        super().stop(no_assert)
+
+    async def _end_sessions(self) -> None:
+        for session in self._sessions:
+            if isinstance(session.transport, asyncio.WriteTransport):
+                session.transport.abort()
+        # The transports close their sockets in the next rounds of the loop.
+        for _ in range(3):
+            await asyncio.sleep(0)
 
     def _login(self, server: object, session: object, envelope: object, mechanism: str, data: Any) -> AuthResult:
         return AuthResult(success=(data.login, data.password) == (b"leases", b"open sesame"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -158,6 +159,24 @@ def test_every_transition_is_told_in_the_form_that_is_promised(
         assert payload["payload_version"] == "1.5"
     states = [payload["state"] for _, kind, payload in listener.heard if kind == "lease.event.end_lease"]
     assert states == ["done"]
+
+
+def test_an_engine_that_stops_leaves_no_connection(programs: Programs) -> None:
+    def heartbeats() -> set[threading.Thread]:
+        return {thread for thread in threading.enumerate() if thread.name == "Rabbit-heartbeat"}
+
+    before = heartbeats()
+    service = wiring.EngineService(programs.load(), "engine")
+    service.start()
+    client = programs.client()
+    programs.register(client)
+    client.create_lease(CONTEXT, lease_document("short", "immediate", duration=1))
+    store = SqlStore(programs.database, programs.load().service.site)
+    assert wait_until(lambda: not store.waiting_messages(), LIMIT)
+    assert heartbeats() > before
+    service.stop()
+    programs.close()
+    assert heartbeats() <= before
 
 
 def test_listeners_of_blazar_find_what_they_look_for(
