@@ -22,6 +22,41 @@ OPTIONS: list[cfg.Opt] = [
     cfg.IntOpt(
         "admission_maximum_nodes", default=1000, min=1, help="maximum-nodes: maximum number of nodes of a lease."
     ),
+    cfg.FloatOpt(
+        "admission_threshold",
+        default=0.0,
+        min=0.0,
+        help="pacp: seconds from the request of a peer to the end of its lease that are acceptable on average. With 0 "
+        "they follow from the mean work of these requests and the admission_*_urgency_* options.",
+    ),
+    cfg.FloatOpt(
+        "admission_low_urgency_share",
+        default=0.5,
+        min=0.0,
+        max=1.0,
+        help="pacp: share of the requests of peers that are not urgent.",
+    ),
+    cfg.FloatOpt(
+        "admission_low_urgency_ratio",
+        default=4.0,
+        min=0.0,
+        help="pacp: how many times as long as its work a request that is not urgent may take.",
+    ),
+    cfg.FloatOpt(
+        "admission_high_urgency_ratio",
+        default=2.0,
+        min=0.0,
+        help="pacp: how many times as long as its work an urgent request may take.",
+    ),
+    cfg.IntOpt(
+        "admission_least_places", default=1, min=1, help="pacp: number of leases of peers that may wait in any case."
+    ),
+    cfg.IntOpt(
+        "admission_window",
+        default=200,
+        min=1,
+        help="pacp, racp: number of latest requests from which the load of the site is estimated.",
+    ),
     cfg.IntOpt(
         "preemption_safe_age",
         default=7 * 86_400,

@@ -1,0 +1,136 @@
+"""The load of a site, learnt from the requests that arrive (Amini Salehi 2012, section 5.2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import Any
+
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
+from lease_scheduler.model.resources import Resources
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.policy.admission.external import ExternalAdmission
+from lease_scheduler.policy.admission.queue_model import Load
+from lease_scheduler.policy.admission.site_view import SiteView
+from lease_scheduler.policy.base import Learnt, PolicyOptions
+from lease_scheduler.policy.outcomes import Outcome
+
+_ARRIVALS = frozenset({Outcome.PLACED, Outcome.QUEUED, Outcome.REFUSED})
+_UNDECIDED = (LeaseState.NEW, LeaseState.PENDING)
+#: With fewer external requests there is no estimate.
+_FEWEST = 10
+
+
+@dataclass(frozen=True)
+class _Arrivals:
+    """What is known of the requests of one side; means in which the latest requests count most.
+
+    :ivar number: number of requests so far
+    :ivar latest: instant of the latest one
+    :ivar gap: mean seconds between two requests
+    :ivar work: resource class -> mean amount times seconds
+    :ivar squares: resource class -> mean square of the same
+    """
+
+    number: int = 0
+    latest: int = 0
+    gap: float = 0.0
+    work: Mapping[str, float] = field(default_factory=dict)
+    squares: Mapping[str, float] = field(default_factory=dict)
+
+    def after(self, request: LeaseRequest, window: int) -> _Arrivals:
+        """Return what is known after one more request."""
+        names = {name for node_set in request.nodes for name in node_set.resources} | set(self.work)
+        work = {name: float(request.total(name) * request.duration) for name in names}
+        weight = 1 / min(self.number + 1, window)
+        gap = float(max(0, request.submitted - self.latest))
+        return _Arrivals(
+            self.number + 1,
+            max(self.latest, request.submitted),
+            # The first request has none before it.
+            self.gap + (gap - self.gap) / min(self.number, window) if self.number else 0.0,
+            {name: _mixed(self.work.get(name, 0.0), work[name], weight) for name in sorted(names)},
+            {name: _mixed(self.squares.get(name, 0.0), work[name] ** 2, weight) for name in sorted(names)},
+        )
+
+    def rate(self, now: int) -> float:
+        """Return arrivals per second. When none has come for long, there are fewer than there were."""
+        gap = max(self.gap, now - self.latest)
+        return 1 / gap if self.number > 1 and gap > 0 else 0.0
+
+
+class LearntLoad(ExternalAdmission):
+    """Learns how often local and external requests arrive, and how much work they bring.
+
+    The site counts as one server: the work of a request is its share of the site, in the class of which requests take
+    most, times its duration. Leases without an end are left out.
+
+    Option: ``admission_window`` (200): number of latest requests that count.
+    """
+
+    def __init__(self, options: PolicyOptions) -> None:
+        super().__init__(options)
+        self._window = max(1, options.integer("admission_window", 200))
+        self._known: dict[str, _Arrivals] = {}
+        self._changed: set[str] = set()
+
+    def observe(self, outcome: Outcome, lease: Lease, before: Lease | None, now: int) -> None:
+        """Learn from a request when it is decided on."""
+        if outcome not in _ARRIVALS or (before is not None and before.state not in _UNDECIDED):
+            return
+        if not lease.request.nodes or lease.request.duration >= UNLIMITED:
+            return
+        side = "local" if lease.request.origin is None else "external"
+        self._known[side] = self._known.get(side, _Arrivals()).after(lease.request, self._window)
+        self._changed.add(side)
+
+    def take_changes(self) -> dict[str, Learnt]:
+        """See ``Policy.take_changes``."""
+        changed, self._changed = self._changed, set()
+        return {side: _as_document(self._known[side]) for side in sorted(changed)}
+
+    def restore(self, learnt: Mapping[str, Learnt]) -> None:
+        """See ``Policy.restore``."""
+        self._known = {side: _Arrivals(**values) for side, values in learnt.items()}
+        self._changed = set()
+
+    def load(self, view: SiteView, now: int) -> Load | None:
+        """Return the present load, or None as long as too little is known."""
+        external, local = self._known.get("external", _Arrivals()), self._known.get("local", _Arrivals())
+        rates = external.rate(now), local.rate(now)
+        if external.number < _FEWEST or not rates[0]:
+            return None
+        name = _scarcest(view.capacity, (external, local), rates)
+        if name is None or not external.work.get(name):
+            return None
+        capacity = view.capacity[name]
+        mean = local.work.get(name, 0.0)
+        if not mean or not rates[1]:
+            return Load(rates[0], external.work[name] / capacity)
+        deviation = sqrt(max(0.0, local.squares[name] - mean**2))
+        return Load(rates[0], external.work[name] / capacity, rates[1], capacity / mean, deviation / mean)
+
+
+def _scarcest(capacity: Resources, sides: tuple[_Arrivals, ...], rates: tuple[float, ...]) -> str | None:
+    """Return the resource class of which requests take the largest share of the site, or None."""
+    shares = {
+        name: sum(side.work.get(name, 0.0) * rate for side, rate in zip(sides, rates, strict=True)) / amount
+        for name, amount in capacity.items()
+        if amount
+    }
+    return max(shares, key=shares.__getitem__) if any(shares.values()) else None
+
+
+def _mixed(old: float, new: float, weight: float) -> float:
+    return old + (new - old) * weight
+
+
+def _as_document(known: _Arrivals) -> dict[str, Any]:
+    return {
+        "number": known.number,
+        "latest": known.latest,
+        "gap": known.gap,
+        "work": dict(known.work),
+        "squares": dict(known.squares),
+    }
