@@ -190,6 +190,26 @@ OPTIONS: list[cfg.Opt] = [
         help="Factor by which a lease is charged for the node-hours in which other leases are suspended and resumed "
         "for it; 0 for no surcharge, 1 as in Haizea.",
     ),
+    cfg.IntOpt(
+        "duration_recent",
+        default=2,
+        min=1,
+        help="recent-of-user: how many of a project's last run times count.",
+    ),
+    cfg.FloatOpt(
+        "duration_quantile",
+        default=0.75,
+        min=0.000001,
+        max=0.999999,
+        help="bmbp: share of a project's leases that are to end within the expected time.",
+    ),
+    cfg.FloatOpt(
+        "duration_confidence",
+        default=0.95,
+        min=0.000001,
+        max=0.999999,
+        help="bmbp: probability that at least that share of them does.",
+    ),
     cfg.FloatOpt(
         "penalty_rate", default=1.0, min=0.0, help="proportional: penalty per node and hour that was not delivered."
     ),

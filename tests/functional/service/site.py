@@ -75,6 +75,7 @@ class Service:
         penalty: str = "none",
         refund_share: float = 1.0,
         boot_time: int = 0,
+        duration: str | None = None,
         filters: Sequence[UsageFilter] = (),
         meter: Meter | None = None,
         **options: Any,
@@ -88,6 +89,7 @@ class Service:
         self.clock = JumpingClock()
         self.cloud = RecordingCloud(str(folder / "cloud.sqlite"), self.clock, boot_time)
         self.cloud.add_hypervisors(hypervisors(["compute-1", "compute-2"]))
+        self._duration, self._policy_options = duration, PolicyOptions(policies)
         self._make_pricing = lambda: load_policy("pricing", pricing, PolicyOptions(policies))
         self.metrics = EngineMetrics()
         self.lead()
@@ -104,11 +106,15 @@ class Service:
             refund_share=self._refund_share,
             keeps_saved_work=True,
         )
+        planner: dict[str, Any] = {}
+        if self._duration is not None:
+            # As after a restart: the policy has learnt nothing but what is stored.
+            planner["duration"] = load_policy("duration", self._duration, self._policy_options)
         self.site = SitePlan(
             store,
             self.cloud,
             self.clock,
-            site_policies(make_pricing=self._make_pricing, penalty=self._penalty),
+            site_policies(make_pricing=self._make_pricing, penalty=self._penalty, **planner),
             ServiceOptions(engine_options, workers=2, reconcile_interval=HOUR, announce_horizon=0, **self._options),
             lambda: None,
             self.metrics,

@@ -5,7 +5,6 @@ The workload is BLUE1 on 144 hosts, with one of 72 sets of reservations or none.
 
 from __future__ import annotations
 
-import os
 import tarfile
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +18,7 @@ from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Estimate, PlanningOptions, PreemptAt, Suspension
 from lease_scheduler.simulation import metrics
+from lease_scheduler.simulation.experiments.data_folder import data_folder
 from lease_scheduler.simulation.formats.old_lwf import read_old_lwf
 from lease_scheduler.simulation.generators.reservations import generate_reservations, preset_by_name
 from lease_scheduler.simulation.injection import inject
@@ -140,12 +140,6 @@ def _by_lease(result: RunResult) -> dict[str, Any]:
         "wait_s": measured.waiting.tolist(),
         "slowdown": measured.slowdown.tolist(),
     }
-
-
-def data_folder() -> Path | None:
-    """Return the folder of workload logs, which cannot be shipped; None if ``LEASE_SCHEDULER_DATA`` names no folder."""
-    folder = os.environ.get("LEASE_SCHEDULER_DATA")
-    return Path(folder) if folder and Path(folder).is_dir() else None
 
 
 @cache

@@ -7,8 +7,9 @@ from functools import cache
 from pathlib import Path
 
 from lease_scheduler.simulation.campaigns.case import Case
+from lease_scheduler.simulation.experiments.data_folder import data_folder
 from lease_scheduler.simulation.experiments.haizea import haizea_5, haizea_6, haizea_7, haizea_8, haizea_2008
-from lease_scheduler.simulation.experiments.haizea.best_effort_and_reservations import SET_ARCHIVE, data_folder
+from lease_scheduler.simulation.experiments.haizea.best_effort_and_reservations import SET_ARCHIVE
 from lease_scheduler.simulation.experiments.haizea.deadlines import TRACES
 from lease_scheduler.simulation.experiments.paper import Chapter, Paper
 from lease_scheduler.simulation.generators.reservations import preset_by_name

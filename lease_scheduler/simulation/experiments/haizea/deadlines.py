@@ -21,7 +21,7 @@ from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Estimate, PlanningOptions, PreemptAt, Suspension
 from lease_scheduler.simulation import metrics
-from lease_scheduler.simulation.experiments.haizea.best_effort_and_reservations import data_folder
+from lease_scheduler.simulation.experiments.data_folder import data_folder
 from lease_scheduler.simulation.formats.lwfa import annotate
 from lease_scheduler.simulation.formats.swf import SwfOptions, read_swf
 from lease_scheduler.simulation.generators.annotations import generate_deadline_annotations

@@ -11,9 +11,9 @@ from pathlib import Path
 from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments.data_folder import data_folder
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.haizea import reservation_checks
-from lease_scheduler.simulation.experiments.haizea.best_effort_and_reservations import data_folder
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_all_best_effort_grid
 

@@ -1,0 +1,12 @@
+"""The folder of recorded workloads, which experiments read and which cannot be shipped."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def data_folder() -> Path | None:
+    """Return the folder of workload logs, which cannot be shipped; None if ``LEASE_SCHEDULER_DATA`` names no folder."""
+    folder = os.environ.get("LEASE_SCHEDULER_DATA")
+    return Path(folder) if folder and Path(folder).is_dir() else None
