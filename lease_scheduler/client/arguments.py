@@ -49,7 +49,7 @@ def node_set(text: str) -> Document:
     """Parse a node set: a JSON object, or pairs of key and value.
 
     The pairs look like ``count=2,vcpus=4,memory_mb=8192,trait=HW_GPU,exclusive=true,per_host=1,properties=QUERY``.
-    Other keys are names of resource classes.
+    Other keys are names of resource classes. An amount such as ``8-16`` is a range.
     """
     if text.startswith("{"):
         return _object(text)
@@ -64,7 +64,11 @@ def node_set(text: str) -> Document:
         elif key == "trait":
             nodes.setdefault("traits", []).append(value)
         elif key in _RESOURCE_KEYS or _RESOURCE_CLASS.fullmatch(key):
-            nodes.setdefault("resources", {})[_RESOURCE_KEYS.get(key, key)] = _whole(key, value)
+            fewest, dash, most = value.partition("-")
+            name = _RESOURCE_KEYS.get(key, key)
+            nodes.setdefault("resources", {})[name] = _whole(key, most if dash else value)
+            if dash:
+                nodes.setdefault("least_resources", {})[name] = _whole(key, fewest)
         else:
             raise argparse.ArgumentTypeError(
                 f"{key} is not known; right are count, vcpus, memory_mb, disk_gb, trait, properties, exclusive, "

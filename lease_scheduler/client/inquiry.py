@@ -33,7 +33,8 @@ class ShowAvailability(ListCommand):
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
         nodes = parsed.nodes
-        resources = ",".join(f"{name}:{amount}" for name, amount in nodes.get("resources", {}).items())
+        needed = {**nodes.get("resources", {}), **nodes.get("least_resources", {})}
+        resources = ",".join(f"{name}:{amount}" for name, amount in needed.items())
         query = {
             "start": parsed.start,
             "end": parsed.end,

@@ -27,6 +27,8 @@ USAGE_HISTORY = "1.14"
 
 #: Microversion of servers that boot from volumes.
 _VOLUMES = "1.13"
+#: Microversion of nodes whose size may be smaller than asked for, and of quotes and leases that show what was granted.
+ELASTIC = "1.23"
 
 #: The name of a lease has an argument of its own.
 _NAME = next(each for each in ATTRIBUTES if each.name == "name")
@@ -49,7 +51,8 @@ def add_terms(parser: argparse.ArgumentParser) -> None:
         type=arguments.node_set,
         action="append",
         help="Equal nodes: count=2,vcpus=4,memory_mb=8192,disk_gb=20,CUSTOM_GPU=1,trait=HW_CPU_X86_AVX512,"
-        "properties=<query>,exclusive=true,per_host=1, or JSON; repeat for more",
+        "properties=<query>,exclusive=true,per_host=1, or JSON; vcpus=4-8 for as many as are free, at least 4; "
+        "repeat for more",
     )
     parser.add_argument(
         "--reservation",
@@ -158,7 +161,10 @@ def version_of(body: Document) -> str:
     """Return the lowest microversion that knows all keys of a new lease, and answers with kind and state."""
     from_volumes = [_VOLUMES for server in body.get("servers", ()) if "volume" in server]
     of_attributes = [each.given for each in _GIVEN if each.name in body and each.given is not None]
-    return later(*(since for key, since in _KEYS.values() if key in body), *of_attributes, *from_volumes, "1.2")
+    elastic = [ELASTIC for nodes in body.get("nodes", ()) if "least_resources" in nodes]
+    return later(
+        *(since for key, since in _KEYS.values() if key in body), *of_attributes, *from_volumes, *elastic, "1.2"
+    )
 
 
 def version_of_change(body: Document) -> str:

@@ -16,6 +16,7 @@ from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.advice import Alternative
 from lease_scheduler.plan.changing import Change, end_of_work, hosts_of, plan_anew, reshape, staying
+from lease_scheduler.plan.elastic import with_sizes_of
 from lease_scheduler.plan.explain import NoPlaceError, Refusal, explain, too_large
 from lease_scheduler.plan.largest_fit import check_least, most_that_fits, with_counts
 from lease_scheduler.plan.plan import NotPlannableError
@@ -65,8 +66,8 @@ class LeaseChanges:
         :raises NoPlaceError: there is no place for the new terms; nothing has changed
         """
         give_up = tuple(give_up)
-        terms = self._priced(lease, terms)
         under_way = self._is_under_way(lease)
+        terms = self._priced(lease, _with_lasting_sizes(lease, terms, under_way=under_way))
         self._check(lease, terms, now, least, under_way=under_way)
         over = end_of_work(lease, terms) if under_way else None
         if (over is not None and over <= now) or terms.duration <= lease.accumulated:
@@ -91,8 +92,8 @@ class LeaseChanges:
         :raises InvalidValueError: one of the terms cannot be changed
         :raises NoPlaceError: there is no place for the terms
         """
-        terms = self._priced(lease, terms)
         under_way = self._is_under_way(lease)
+        terms = self._priced(lease, _with_lasting_sizes(lease, terms, under_way=under_way))
         self._check(lease, terms, now, least, under_way=under_way)
         over = end_of_work(lease, terms) if under_way else None
         if (over is not None and over <= now) or terms.duration <= lease.accumulated:
@@ -341,6 +342,12 @@ def _is_cut(lease: Lease) -> bool:
 
 def _same_preemption(old: LeaseRequest, new: LeaseRequest) -> bool:
     return (old.preemptible, old.preemption_mode) == (new.preemptible, new.preemption_mode)
+
+
+def _with_lasting_sizes(lease: Lease, terms: LeaseRequest, *, under_way: bool) -> LeaseRequest:
+    """Return new terms in which servers that exist keep their sizes, although these were elastic when asked for."""
+    has_servers = under_way or lease.started is not None
+    return with_sizes_of(terms, lease.request) if has_servers else terms
 
 
 def _keeps_its_place(lease: Lease, terms: LeaseRequest) -> bool:

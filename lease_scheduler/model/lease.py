@@ -151,7 +151,9 @@ class NodeSet:
     """A number of identical VMs (haizea F5).
 
     :ivar count: number of VMs, at least 1
-    :ivar resources: what each VM needs
+    :ivar resources: what each VM needs; if the set is elastic, what is of use at most
+    :ivar least_resources: what suffices for each VM, of some or all of the classes of ``resources``; None means that
+        all of it is needed. Once the lease has a place, ``resources`` is what was granted, and this is None
     :ivar required_traits: attributes that the host of a VM must have
     :ivar hosts: names of the hosts that may be used; None means any
     :ivar per_host: how many VMs of this set may share a host; None means as many as fit
@@ -165,6 +167,7 @@ class NodeSet:
     hosts: frozenset[str] | None = None
     per_host: int | None = None
     boots: tuple[Boot, ...] = ()
+    least_resources: Resources | None = None
 
     def __post_init__(self) -> None:
         if self.count < 1:
@@ -173,6 +176,17 @@ class NodeSet:
             raise InvalidValueError("nodes.per_host", f"must be at least 1, not {self.per_host}")
         if not self.resources:
             raise InvalidValueError("nodes.resources", "must name at least one resource class")
+        for name, amount in (self.least_resources or {}).items():
+            most = self.resources.get(name, 0)
+            if amount > most:
+                raise InvalidValueError(
+                    f"nodes.least_resources.{name}", f"must be at most the amount in resources, {most}, not {amount}"
+                )
+
+    @property
+    def smallest(self) -> Resources:
+        """What suffices for each VM."""
+        return self.resources if self.least_resources is None else self.resources.replaced(**self.least_resources)
 
     @property
     def servers_per_vm(self) -> int:

@@ -11,8 +11,8 @@ from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.deadline import plan_deadline, requested_start
 from lease_scheduler.plan.displacing import make_room
 from lease_scheduler.plan.earliest_fit import place_soonest
+from lease_scheduler.plan.elastic import is_elastic, placed_soonest
 from lease_scheduler.plan.exact_placement import hosts_with_room, place_exactly
-from lease_scheduler.plan.largest_fit import with_counts
 from lease_scheduler.plan.phases import cut_by_suspension
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
@@ -116,7 +116,7 @@ def plan_anew(
             holding = place_soonest(planner.context, loose, now, may_wait=True)
             if holding is None:
                 raise NotPlannableError(f"no place for lease {lease.lease_id}")
-            return plan.put(with_place(loose, holding))
+            return plan.put(placed_soonest(planner.context, loose, holding, now))
         if terms.kind is LeaseKind.DEADLINE:
             return _deadline_anew(planner, lease, loose, present, now, least)
         start, run_end = _interval(lease, terms, now)
@@ -130,8 +130,7 @@ def plan_anew(
         if placed.request.start != asked.request.start:
             # The start waits until other leases are suspended.
             terms = replace(terms, start=placed.request.start)
-        counts = tuple(node_set.count for node_set in placed.request.nodes)
-        return plan.put(replace(placed, request=with_counts(terms, counts)))
+        return plan.put(replace(placed, request=replace(terms, nodes=placed.request.nodes)))
 
 
 def _interval(lease: Lease, terms: LeaseRequest, now: int) -> tuple[int, int]:
@@ -160,6 +159,8 @@ def _deadline_anew(
     context, plan, terms = planner.context, planner.plan, loose.request
     if loose.saved_on is not None:
         return plan_again(context, loose, requested_start(loose, now))
+    if is_elastic(terms):
+        return planner.place(loose, now) if least is None else planner.place_most(loose, least, now)
     old = lease.holdings[0]
     assert terms.deadline is not None
     if old.start >= requested_start(loose, now) and old.start + terms.duration <= terms.deadline:

@@ -16,7 +16,7 @@ _MOST_REMEMBERED = 20_000
 
 @dataclass(frozen=True)
 class Demand:
-    """The needs of a node set.
+    """The needs of a node set; of an elastic one, what suffices.
 
     :ivar count: number of VMs
     :ivar amounts: shape (classes,), needs of one VM
@@ -96,8 +96,9 @@ class Demands:
         # Hosts that the site does not have are ignored.
         allowed = index.values() if node_set.hosts is None else [index[name] for name in node_set.hosts & index.keys()]
         for number in allowed:
-            eligible[number] = hosts[number].can_ever_hold(node_set.resources, node_set.required_traits)
-        amounts = np.array([node_set.resources.get(name, 0) for name in self._classes], dtype=np.int64)
+            eligible[number] = hosts[number].can_ever_hold(node_set.smallest, node_set.required_traits)
+        needs = node_set.smallest
+        amounts = np.array([needs.get(name, 0) for name in self._classes], dtype=np.int64)
         most_per_host = 0
         if eligible.any():
             needed = amounts > 0

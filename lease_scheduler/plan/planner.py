@@ -20,6 +20,7 @@ from lease_scheduler.plan.deadline import plan_deadline, requested_start
 from lease_scheduler.plan.displacing import make_room
 from lease_scheduler.plan.earliest_fit import place_soonest
 from lease_scheduler.plan.early_end import pull, pull_deadline_leases, replan_waiting
+from lease_scheduler.plan.elastic import at_least, is_elastic, place_elastic, placed_soonest
 from lease_scheduler.plan.exact_placement import exact_holding, find_room
 from lease_scheduler.plan.interfaces import (
     ExpectedDuration,
@@ -126,12 +127,20 @@ class Planner:
     def place(self, lease: Lease, now: int, *, start: int | None = None, present: PresentHosts | None = None) -> Lease:
         """Give a pending reservation, immediate or deadline lease its place.
 
+        An elastic lease gets the largest size for which no other lease has to make room.
+
         :param start: when a reservation or immediate lease starts, if not at the start in its terms
         :param present: hosts that the VMs of a reservation or immediate lease have already
         :return: its new value, which is in the plan
         :raises NotPlannableError: there is no place; the plan is as it was
         """
         self.plan.pass_to(now)
+        if is_elastic(lease.request):
+            return place_elastic(self.context, lease, lambda sized: self._place(sized, now, start, present))
+        return self._place(lease, now, start, present)
+
+    def _place(self, lease: Lease, now: int, start: int | None, present: PresentHosts | None) -> Lease:
+        """Give a lease that is not elastic its place."""
         if lease.kind is LeaseKind.DEADLINE:
             context = self._for_offers if lease.is_offered else self.context
             return plan_deadline(context, lease, now, may_preempt=self.deadline_preemption)
@@ -210,7 +219,7 @@ class Planner:
         def fits(request: LeaseRequest) -> bool:
             try:
                 with self.plan.trial():
-                    self.place(replace(lease, request=request), now, start=start, present=present)
+                    self.place(replace(lease, request=at_least(request)), now, start=start, present=present)
             except NotPlannableError:
                 return False
             return True
@@ -257,7 +266,7 @@ class Planner:
             if lease.lease_id in served:
                 continue
             served.add(lease.lease_id)
-            placed: Lease | None = with_place(lease, holding)
+            placed: Lease | None = placed_soonest(self.context, lease, holding, now)
             if agree is not None and placed is not None:
                 placed = agree(placed)
             if placed is None:

@@ -10,12 +10,12 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.clearing import InTheWayError
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.earliest_fit import place_soonest
+from lease_scheduler.plan.elastic import placed_soonest
 from lease_scheduler.plan.explain import Refusal, explain, too_large
 from lease_scheduler.plan.largest_fit import most_that_fits, with_counts
 from lease_scheduler.plan.overhead import suspension_hours
 from lease_scheduler.plan.plan import ImageTooLateError, NotPlannableError
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.remaining_work import with_place
 from lease_scheduler.plan.trials import Counts, kinds_of, losing
 
 
@@ -79,7 +79,9 @@ def quote(
                     lease = plan.put(Lease(most_on_site(planner.context, request, least), sequence, lease.state))
                 holding = place_soonest(planner.context, lease, now if earliest is None else earliest, may_wait=True)
                 if holding is not None:
-                    lease = plan.put(with_place(lease, holding))
+                    lease = plan.put(
+                        placed_soonest(planner.context, lease, holding, now if earliest is None else earliest)
+                    )
             elif least is None:
                 lease = planner.place(lease, now)
             else:

@@ -9,7 +9,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.22"
+MAXIMUM_MICROVERSION = "1.23"
 
 
 class _Resource(resource.Resource):
@@ -166,6 +166,8 @@ class Quote(_Resource):
     expires_at = Body("expires_at")
     negotiation_id = Body("negotiation_id")
     counter_offers = Body("counter_offers", type=list, list_type=dict)
+    #: Node sets that would be granted: ``count`` and ``resources`` of each
+    nodes = Body("nodes", type=list, list_type=dict)
 
 
 class ChangeQuote(_Resource):
@@ -182,6 +184,8 @@ class ChangeQuote(_Resource):
     alternatives = Body("alternatives", type=list, list_type=dict)
     price = Body("price")
     present_price = Body("present_price")
+    #: Node sets that the lease would have: ``count`` and ``resources`` of each
+    nodes = Body("nodes", type=list, list_type=dict)
 
 
 class Series(_Resource):

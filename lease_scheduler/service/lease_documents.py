@@ -192,7 +192,7 @@ def _check_sizes_kept(before: LeaseDocument, after: LeaseDocument) -> None:
 
 def _sizes(terms: Mapping[str, Any]) -> dict[str, Any]:
     found = {key: terms.get(key) for key in ("vcpus", "memory_mb", "disk_gb", "affinity")}
-    for key in ("resources", "exclusive"):
+    for key in ("resources", "least_resources", "exclusive"):
         found[key] = [nodes.get(key) or None for nodes in terms.get("nodes") or ()]
     return found
 

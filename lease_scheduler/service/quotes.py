@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED, Lease, NodeSet
+from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.plan.explain import NoPlaceError
 from lease_scheduler.plan.trials import kinds_of
@@ -51,6 +52,7 @@ class Quotes:
                     "alternatives": [] if refusal is None else alternatives(refusal),
                     "queue_position": None,
                     "price": found.price,
+                    "nodes": [],
                 }
             return {
                 **granted(site.store.units, found.lease),
@@ -130,7 +132,14 @@ def granted(units: Units, lease: Lease) -> Document:
         "alternatives": [],
         "queue_position": None,
         "price": lease.request.price,
+        "nodes": [_granted_nodes(node_set) for node_set in lease.request.nodes],
     }
+
+
+def _granted_nodes(node_set: NodeSet) -> Document:
+    """Return how many nodes a set would have, and of which size; the smallest one if that is open."""
+    resources = {name: amount for name, amount in node_set.smallest.items() if name != HOST_SHARE}
+    return {"count": node_set.count, "resources": resources}
 
 
 def _windows(found: Windows) -> Document:

@@ -258,7 +258,15 @@ def node_set_of(nodes: Document, pool: Pool, field: str) -> NodeSet:
     traits = frozenset(nodes.get("traits") or ())
     share = WHOLE_HOST if nodes.get("exclusive") else 1
     resources = Resources({**(nodes.get("resources") or {}), HOST_SHARE: share})
-    return NodeSet(nodes["count"], resources, traits, hosts, nodes.get("per_host"))
+    least = nodes.get("least_resources")
+    return NodeSet(
+        nodes["count"],
+        resources,
+        traits,
+        hosts,
+        nodes.get("per_host"),
+        least_resources=Resources(least) if least else None,
+    )
 
 
 def with_count(reservation: Document, nodes: int) -> dict[str, Any]:

@@ -62,7 +62,9 @@ def _node_sets(draw: st.DrawFn) -> NodeSet:
     if _rarely(draw, 8):
         names = frozenset(f"host-{number}" for number in draw(st.sets(st.integers(0, 5), min_size=1)))
     per_host = draw(st.sampled_from([1, 2])) if _rarely(draw, 5) else None
-    return NodeSet(draw(st.sampled_from([1, 1, 2, 2, 3, 4])), Resources(resources), frozenset(traits), names, per_host)
+    least = Resources({VCPU: 25, MEMORY_MB: 256}) if _rarely(draw, 6) else None
+    count = draw(st.sampled_from([1, 1, 2, 2, 3, 4]))
+    return NodeSet(count, Resources(resources), frozenset(traits), names, per_host, least_resources=least)
 
 
 @st.composite

@@ -7,7 +7,7 @@ from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.handlers.leases import needs_trust, private_queries, trusted
 from lease_scheduler.api.interfaces import RefusedError
-from lease_scheduler.api.microversions import V1_12, V1_15, V1_17
+from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease
 from lease_scheduler.api.requests.lease_changes import lease_changes, span_changes
@@ -112,6 +112,8 @@ def quote_change(request: ApiRequest) -> Answer:
     }
     if request.version >= V1_17:
         quote["preempted_kinds"] = found.get("preempted_kinds", {})
+    if request.version >= V1_23:
+        quote["nodes"] = found.get("nodes", [])
     return Answer({"quote": quote})
 
 
@@ -140,6 +142,8 @@ def _shown(request: ApiRequest, found: Document) -> Document:
         }
     if request.version >= V1_17:
         shown["preempted_kinds"] = found.get("preempted_kinds", {})
+    if request.version >= V1_23:
+        shown["nodes"] = found.get("nodes", [])
     if request.may("leases:get_hosts"):
         shown["hosts"] = [str(host) for host in found.get("hosts", [])]
     return shown

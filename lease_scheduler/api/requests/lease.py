@@ -10,8 +10,9 @@ are instants. The kind decides which times are not None:
 * The other kinds have at most ``duration``.
 
 Each element of ``reservations`` has ``id``, ``resource_type`` and the keys of its type. If it was requested as a node
-set, it also has ``nodes``, a list with that node set (``count``, ``resources``, ``traits``, ``properties``,
-``exclusive``, ``per_host``). The node sets of a maintenance also have ``hosts``, the names of the hosts.
+set, it also has ``nodes``, a list with that node set (``count``, ``resources``, ``least_resources``, ``traits``,
+``properties``, ``exclusive``, ``per_host``). The node sets of a maintenance also have ``hosts``, the names of the
+hosts.
 """
 
 from __future__ import annotations

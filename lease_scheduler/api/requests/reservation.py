@@ -84,7 +84,9 @@ def _changed_nodes(terms: Document, changes: Document, resource_type: str, field
     of_class = {VCPU: "vcpus", MEMORY_MB: "memory_mb", DISK_GB: "disk_gb"}
     given = {name: terms[key] for name, key in of_class.items() if key in changes}
     resources = {name: amount for name, amount in {**nodes["resources"], **given}.items() if amount}
-    return {**nodes, "count": terms["amount"], "resources": resources}
+    # A size that is given anew is not elastic.
+    least = {name: amount for name, amount in (nodes.get("least_resources") or {}).items() if name not in given}
+    return {**nodes, "count": terms["amount"], "resources": resources, "least_resources": least or None}
 
 
 def node_reservation(nodes: Mapping[str, Any], field: str, version: Version) -> Document:
@@ -97,9 +99,20 @@ def node_reservation(nodes: Mapping[str, Any], field: str, version: Version) -> 
     resources, count = dict(nodes.get("resources", {})), nodes["count"]
     if not resources and not nodes.get("exclusive"):
         raise ApiError(400, f"{field}.resources: is needed for nodes that are not exclusive", f"{field}.resources")
+    least = nodes.get("least_resources")
+    for name, amount in (least or {}).items():
+        if amount > resources.get(name, 0):
+            key = f"{field}.least_resources.{name}"
+            most = (
+                f"must be at most {resources[name]}, which resources has"
+                if name in resources
+                else "is not in resources"
+            )
+            raise ApiError(400, f"{key}: {most}", key)
     node_set = {
         "count": count,
         "resources": resources,
+        "least_resources": least,
         "traits": sorted(nodes.get("traits", [])),
         "properties": query,
         "exclusive": nodes.get("exclusive", False),

@@ -84,7 +84,7 @@ def create(version: Version) -> Schema:
     }
     required = ["name", "start_date", "end_date"]
     if version >= V1_2:
-        properties |= {"kind": {"type": "string", "enum": KINDS}, "nodes": reservations.NODES, **_LENGTHS}
+        properties |= {"kind": {"type": "string", "enum": KINDS}, "nodes": reservations.nodes(version), **_LENGTHS}
         required = ["name"]
     if version >= V1_3:
         properties["servers"] = base.array(_server(version), 64)

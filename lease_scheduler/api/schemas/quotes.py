@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, Version
+from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, Version
 from lease_scheduler.api.schemas import base, leases
 from lease_scheduler.api.validation import Schema
 
@@ -22,6 +22,11 @@ def create(version: Version) -> Schema:
         held |= {"counter_offers": base.integer(0, 16), "flexibility": base.closed(flexibility)}
     return {**lease, "properties": {**lease["properties"], **held}}
 
+
+#: The node sets that would be granted.
+_NODES = base.array(
+    base.answer({"count": base.INTEGER, "resources": {"type": "object", "additionalProperties": base.INTEGER}})
+)
 
 _COUNTER_OFFER = base.answer(
     {
@@ -69,6 +74,9 @@ def one(version: Version) -> Schema:
     if version >= V1_17:
         properties["preempted_kinds"] = base.KINDS
         required.append("preempted_kinds")
+    if version >= V1_23:
+        properties["nodes"] = _NODES
+        required.append("nodes")
     return base.wrapped("quote", base.closed(properties, required))
 
 
@@ -93,4 +101,6 @@ def of_change(version: Version) -> Schema:
     }
     if version >= V1_17:
         properties["preempted_kinds"] = base.KINDS
+    if version >= V1_23:
+        properties["nodes"] = _NODES
     return base.wrapped("quote", base.answer(properties))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_2, V1_8, Version
+from lease_scheduler.api.microversions import V1_2, V1_8, V1_23, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.validation import CHOSEN_BY, MESSAGE, WANTED, Schema
 
@@ -77,18 +77,20 @@ RESOURCES: Schema = {
 }
 TRAITS = base.array(base.text(255, 1, pattern="^[A-Z0-9_]+$"), 64, uniqueItems=True)
 
-NODE_SET = base.closed(
-    {
+
+def nodes(version: Version) -> Schema:
+    """Return the schema of the node sets in a request for a new lease."""
+    properties: dict[str, Schema] = {
         "count": _COUNT,
         "resources": RESOURCES,
         "traits": TRAITS,
         "properties": base.QUERY,
         "exclusive": base.BOOLEAN,
         "per_host": base.nullable(_COUNT),
-    },
-    ["count"],
-)
-NODES = base.array(NODE_SET, 64, 1)
+    }
+    if version >= V1_23:
+        properties["least_resources"] = RESOURCES
+    return base.array(base.closed(properties, ["count"]), 64, 1)
 
 
 def creation(version: Version) -> Schema:
@@ -160,6 +162,9 @@ def shown(version: Version) -> Schema:
         }
     if version >= V1_8:
         extra["hosts"] = base.array(base.STRING)
+    if version >= V1_23:
+        extra["least_resources"] = {"type": ["object", "null"], "additionalProperties": base.INTEGER}
+        extra["granted_resources"] = {"type": ["object", "null"], "additionalProperties": base.INTEGER}
     return {
         "anyOf": [
             base.closed(

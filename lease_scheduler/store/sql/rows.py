@@ -37,6 +37,8 @@ def node_set_values(node_set: NodeSet) -> Values:
         "hosts": None if node_set.hosts is None else sorted(node_set.hosts),
         "per_host": node_set.per_host,
     }
+    if node_set.least_resources is not None:
+        values["least_resources"] = dict(node_set.least_resources)
     if node_set.boots:
         values["boots"] = [_boot_values(boot) for boot in node_set.boots]
     return values
@@ -53,7 +55,7 @@ def _boot(values: Sequence[Any]) -> Boot:
 
 def node_set(values: Mapping[str, Any]) -> NodeSet:
     """Return a node set from JSON."""
-    hosts = values["hosts"]
+    hosts, least = values["hosts"], values.get("least_resources")
     return NodeSet(
         values["count"],
         Resources(values["resources"]),
@@ -61,6 +63,7 @@ def node_set(values: Mapping[str, Any]) -> NodeSet:
         None if hosts is None else frozenset(hosts),
         values["per_host"],
         tuple(_boot(each) for each in values.get("boots", ())),
+        None if least is None else Resources(least),
     )
 
 

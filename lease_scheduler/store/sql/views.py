@@ -9,6 +9,7 @@ from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.blazar import events, reservation_status
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 from lease_scheduler.records.attributes import ATTRIBUTES
 
@@ -64,7 +65,7 @@ def lease(row: Any, reservations: Sequence[Any], holdings: Sequence[Any], breach
         "servers": row["servers"],
         "nodes": row["nodes"],
         "operation": row["operation"],
-        "reservations": [_reservation(each, row, hosts) for each in reservations],
+        "reservations": _reservations(reservations, row, hosts),
         "events": events(row, start, end),
         "holdings": held,
         "breaches": [_breach(each) for each in breaches],
@@ -85,6 +86,24 @@ def _holding(row: Any) -> Document:
         "closing": row["closing"],
         "hosts": row["hosts"],
     }
+
+
+def _reservations(rows: Sequence[Any], lease_row: Any, hosts: Sequence[str]) -> list[Document]:
+    """Return the views of the reservations of a lease, each with its own part of the node sets."""
+    found = []
+    first = 0
+    for row in rows:
+        node_sets = lease_row["nodes"][first : first + row["node_sets"]]
+        found.append(_reservation(row, lease_row, hosts) | {"granted_resources": _granted(node_sets)})
+        first += row["node_sets"]
+    return found
+
+
+def _granted(node_sets: Sequence[Document]) -> Document | None:
+    """Return what each node of a reservation has, or None while that is open because the lease has no place yet."""
+    if not node_sets or node_sets[0].get("least_resources") is not None:
+        return None
+    return {name: amount for name, amount in node_sets[0]["resources"].items() if name != HOST_SHARE}
 
 
 def _reservation(row: Any, lease_row: Any, hosts: Sequence[str]) -> Document:

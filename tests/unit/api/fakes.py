@@ -157,6 +157,7 @@ class Site(EngineRequests):
             "created_at": self.clock.now(),
             "updated_at": None,
             "hosts": ["host-2", "host-1", "host-1"],
+            "granted_resources": None,
         }
 
     def quote_lease(self, context: Document, lease: Document) -> Document:

@@ -22,6 +22,17 @@ def test_a_node_set_has_resources_traits_and_where_it_may_be() -> None:
     assert arguments.node_set("vcpus=1") == {"count": 1, "resources": {"VCPU": 1}}
 
 
+def test_an_amount_may_be_a_range() -> None:
+    assert arguments.node_set("count=2,vcpus=8-16,memory_mb=4096,CUSTOM_GPU=1-2") == {
+        "count": 2,
+        "resources": {"VCPU": 16, "MEMORY_MB": 4096, "CUSTOM_GPU": 2},
+        "least_resources": {"VCPU": 8, "CUSTOM_GPU": 1},
+    }
+    for wrong in ("vcpus=8-", "vcpus=-8", "vcpus=a-b", "count=1-2,vcpus=1"):
+        with pytest.raises(argparse.ArgumentTypeError):
+            arguments.node_set(wrong)
+
+
 def test_commas_and_equals_signs_inside_a_query_stay() -> None:
     query = '["and", ["==", "$gpu", "a=b"], [">=", "$vcpus", "4"]]'
     assert arguments.node_set(f"vcpus=1,properties={query},count=2") == {

@@ -167,3 +167,27 @@ def test_availability(core: Any) -> None:
     starts = [(each["start"], each["end"]) for each in found["windows"]]
     assert starts
     assert all(end <= now + HOUR or start >= now + 2 * HOUR for start, end in starts)
+
+
+def test_what_an_elastic_lease_was_granted_stays_with_it(core: Any, store: Any) -> None:
+    """shirako F21, F71: the size is decided once; the document keeps what was asked for."""
+    nodes = {"count": 1, "resources": {"VCPU": 8}, "least_resources": {"VCPU": 3}}
+    now = core.clock.now()
+
+    def document(name: str) -> dict[str, Any]:
+        made = _reservation(core)
+        made["reservations"][0] |= {"nodes": [nodes]}
+        return {**made, "name": name}
+
+    most = lease_document("most", "reservation", 3, start=now, end=now + 10 * HOUR)
+    most["reservations"][0]["vcpus"] = 4
+    core.leases.create({}, most)
+    assert core.quotes.quote({}, document("asks"))["nodes"] == [{"count": 1, "resources": {"VCPU": 4}}]
+    lease_id = core.leases.create({}, document("gets"))["lease_id"]
+    (granted,) = core.lease(lease_id).request.nodes
+    assert (granted.resources["VCPU"], granted.least_resources) == (4, None)
+    kept = core.site.work.documents[lease_id].reservations[0].terms["nodes"][0]
+    assert (kept["resources"], kept["least_resources"]) == ({"VCPU": 8}, {"VCPU": 3})
+    end = core.lease(lease_id).holdings[0].run_end
+    core.leases.update({}, lease_id, {"end": end + HOUR})
+    assert core.lease(lease_id).request.nodes == (granted,)

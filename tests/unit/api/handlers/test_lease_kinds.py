@@ -140,6 +140,7 @@ def test_nodes_become_reservations(client: Client, site: Site) -> None:
         {
             "count": 2,
             "resources": {"VCPU": 2, "MEMORY_MB": 1024},
+            "least_resources": None,
             "traits": ["A", "B"],
             "properties": '["or", ["==", "$gpu", 1], "$trait:C"]',
             "exclusive": False,
@@ -153,6 +154,37 @@ def test_nodes_become_reservations(client: Client, site: Site) -> None:
         ["A", "B"],
         1,
     )
+
+
+def test_elastic_nodes_from_microversion_1_23_on(member: Client, site: Site) -> None:
+    """shirako F21: the smallest size that suffices goes to the engine; leases and quotes show what was granted."""
+    elastic = [{**NODES[0], "least_resources": {"VCPU": 1}}]
+    code, text = refused(member.at("1.22").post("/v1/leases", lease(**DATES, nodes=elastic)))
+    assert (code, "least_resources" in text) == (400, True)
+
+    client = member.at("1.23")
+    shown = (client.post("/v1/leases", lease(**DATES, nodes=elastic)).json or {})["lease"]["reservations"][0]
+    assert site.calls[-1][2]["reservations"][0]["nodes"][0]["least_resources"] == {"VCPU": 1}
+    assert (shown["resources"]["VCPU"], shown["least_resources"], shown["granted_resources"]) == (2, {"VCPU": 1}, None)
+
+    granted = [{"count": 2, "resources": {"VCPU": 1, "MEMORY_MB": 1024}}]
+    site.quote = {**site.quote, "nodes": granted}
+    assert (client.post("/v1/quotes", lease(**DATES, nodes=elastic)).json or {})["quote"]["nodes"] == granted
+
+
+@pytest.mark.parametrize(
+    ("least", "message"),
+    [({"VCPU": 3}, "VCPU: must be at most 2"), ({"PCPU": 1}, "PCPU: is not in resources"), ({"VCPU": 0}, "VCPU")],
+)
+def test_a_smallest_size_must_be_within_the_resources(
+    member: Client, site: Site, least: dict[str, int], message: str
+) -> None:
+    nodes = [{**NODES[0], "least_resources": least}]
+    answer = member.at("1.23").post("/v1/leases", lease(**DATES, nodes=nodes))
+    code, text = refused(answer)
+    assert (code, message in text) == (400, True), text
+    assert (answer.json or {})["field"].startswith("nodes[0].least_resources")
+    assert site.calls == []
 
 
 def test_an_extended_lease_for_clients_that_know_blazar_only(client: Client, member: Client) -> None:

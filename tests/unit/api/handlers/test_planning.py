@@ -133,6 +133,7 @@ class TestQuotes:
                 "expires_at": None,
                 "negotiation_id": None,
                 "counter_offers": [],
+                "nodes": [],
             }
         }
         assert len(site.views) == 2
