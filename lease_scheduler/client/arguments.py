@@ -15,6 +15,7 @@ from lease_scheduler.model.documents import Document
 #: A comma between two pairs. Unlike a comma inside a value, such as a query, it is followed by a key.
 _SEPARATOR = re.compile(r",(?=[A-Za-z_][A-Za-z0-9_]*=)")
 _RESOURCE_CLASS = re.compile(r"[A-Z][A-Z0-9_]*")
+_AMOUNT = re.compile(r"([A-Z][A-Z0-9_]*):([1-9][0-9]{0,9})")
 _RESOURCE_KEYS = {"vcpus": "VCPU", "memory_mb": "MEMORY_MB", "disk_gb": "DISK_GB"}
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
@@ -49,7 +50,8 @@ def node_set(text: str) -> Document:
     """Parse a node set: a JSON object, or pairs of key and value.
 
     The pairs look like ``count=2,vcpus=4,memory_mb=8192,trait=HW_GPU,exclusive=true,per_host=1,properties=QUERY``.
-    Other keys are names of resource classes. An amount such as ``8-16`` is a range.
+    ``group=VGPU:1@CUSTOM_NVIDIA_11`` asks for resources of one nested provider. Other keys are resource classes. An
+    amount such as ``8-16`` is a range.
     """
     if text.startswith("{"):
         return _object(text)
@@ -63,6 +65,8 @@ def node_set(text: str) -> Document:
             nodes[key] = value
         elif key == "trait":
             nodes.setdefault("traits", []).append(value)
+        elif key == "group":
+            nodes.setdefault("groups", []).append(_group(value))
         elif key in _RESOURCE_KEYS or _RESOURCE_CLASS.fullmatch(key):
             fewest, dash, most = value.partition("-")
             name = _RESOURCE_KEYS.get(key, key)
@@ -71,10 +75,21 @@ def node_set(text: str) -> Document:
                 nodes.setdefault("least_resources", {})[name] = _whole(key, fewest)
         else:
             raise argparse.ArgumentTypeError(
-                f"{key} is not known; right are count, vcpus, memory_mb, disk_gb, trait, properties, exclusive, "
+                f"{key} is not known; right are count, vcpus, memory_mb, disk_gb, trait, group, properties, exclusive, "
                 "per_host and names of resource classes"
             )
     return nodes
+
+
+def _group(text: str) -> Document:
+    """Parse a group: ``CLASS:AMOUNT``, several with ``/`` between them, and ``@TRAIT``, several likewise."""
+    amounts, has_traits, traits = text.partition("@")
+    found = [_AMOUNT.fullmatch(part) for part in amounts.split("/")]
+    wanted = traits.split("/") if has_traits else []
+    if not all(found) or not all(_RESOURCE_CLASS.fullmatch(trait) for trait in wanted):
+        raise argparse.ArgumentTypeError(f"group: {text} is not a group; right is VGPU:1 or VGPU:1@CUSTOM_NVIDIA_11")
+    group: Document = {"resources": {match[1]: int(match[2]) for match in found if match is not None}}
+    return {**group, "traits": wanted} if wanted else group
 
 
 def reservation(text: str) -> Document:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from typing import Any
 
 from lease_scheduler.client import arguments, output, terms
 from lease_scheduler.client.base import ListCommand, PlainCommand, ShowCommand, Table, add_lease
@@ -28,13 +30,14 @@ class ShowAvailability(ListCommand):
             type=arguments.node_set,
             required=True,
             help="Required nodes: count=2,vcpus=4,memory_mb=8192,disk_gb=20,CUSTOM_GPU=1,trait=HW_CPU_X86_AVX512,"
-            "properties=<query>,exclusive=true,per_host=1, or JSON",
+            "group=VGPU:1@CUSTOM_NVIDIA_11,properties=<query>,exclusive=true,per_host=1, or JSON",
         )
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
         nodes = parsed.nodes
         needed = {**nodes.get("resources", {}), **nodes.get("least_resources", {})}
         resources = ",".join(f"{name}:{amount}" for name, amount in needed.items())
+        groups = [_group(group) for group in nodes.get("groups", [])]
         query = {
             "start": parsed.start,
             "end": parsed.end,
@@ -42,14 +45,22 @@ class ShowAvailability(ListCommand):
             "count": nodes.get("count"),
             "resources": resources or None,
             "traits": ",".join(nodes.get("traits", [])) or None,
+            "groups": ",".join(groups) or None,
             "properties": nodes.get("properties"),
             "exclusive": nodes.get("exclusive"),
             "per_host": nodes.get("per_host"),
         }
-        found = client.request("GET", "/availability", terms.PREEMPTION_ADVICE, query=query)["availability"]
+        version = terms.GROUPS if groups else terms.PREEMPTION_ADVICE
+        found = client.request("GET", "/availability", version, query=query)["availability"]
         if parsed.free:
             return output.rows(found["free"]["windows"], ("start", "end", "count"))
         return output.rows(found["windows"], ("start", "end", "count", "preempted_kinds"))
+
+
+def _group(group: Mapping[str, Any]) -> str:
+    """Return a group of nodes as the query parameter has it."""
+    amounts = "/".join(f"{name}:{amount}" for name, amount in group["resources"].items())
+    return "@".join([amounts, *(["/".join(group["traits"])] if group.get("traits") else [])])
 
 
 class CreateQuote(ShowCommand):

@@ -22,6 +22,8 @@ IDLE = "1.21"
 PREEMPTION_ADVICE = "1.17"
 #: Microversion of ids that clients choose.
 CHOSEN_IDS = "1.18"
+#: Microversion of nested resource providers.
+GROUPS = "1.24"
 #: Microversion of usage by steps of time.
 USAGE_HISTORY = "1.14"
 
@@ -51,8 +53,8 @@ def add_terms(parser: argparse.ArgumentParser) -> None:
         type=arguments.node_set,
         action="append",
         help="Equal nodes: count=2,vcpus=4,memory_mb=8192,disk_gb=20,CUSTOM_GPU=1,trait=HW_CPU_X86_AVX512,"
-        "properties=<query>,exclusive=true,per_host=1, or JSON; vcpus=4-8 for as many as are free, at least 4; "
-        "repeat for more",
+        "group=VGPU:1@CUSTOM_NVIDIA_11,properties=<query>,exclusive=true,per_host=1, or JSON; vcpus=4-8 for as many as "
+        "are free, at least 4; repeat for more",
     )
     parser.add_argument(
         "--reservation",
@@ -160,10 +162,11 @@ def body_of(parsed: argparse.Namespace) -> Document:
 def version_of(body: Document) -> str:
     """Return the lowest microversion that knows all keys of a new lease, and answers with kind and state."""
     from_volumes = [_VOLUMES for server in body.get("servers", ()) if "volume" in server]
+    nested = [GROUPS for nodes in body.get("nodes", ()) if "groups" in nodes]
     of_attributes = [each.given for each in _GIVEN if each.name in body and each.given is not None]
     elastic = [ELASTIC for nodes in body.get("nodes", ()) if "least_resources" in nodes]
-    return later(
-        *(since for key, since in _KEYS.values() if key in body), *of_attributes, *from_volumes, *elastic, "1.2"
+    by_key = [since for key, since in _KEYS.values() if key in body]
+    return later(*by_key, *of_attributes, *from_volumes, *elastic, *nested, "1.2")
     )
 
 

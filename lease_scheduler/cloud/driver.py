@@ -12,7 +12,9 @@ from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.records.documents import LeaseDocument
+from lease_scheduler.records.pool import ProviderRecord
 
 
 class WaitingClock(Protocol):
@@ -118,8 +120,9 @@ class Expectation:
 class Hypervisor:
     """A compute host as the cloud describes it.
 
-    :ivar capacity: resource class -> amount that may be held
+    :ivar capacity: resource class -> amount that may be held, without what its nested providers offer
     :ivar hypervisor_id: its id in the cloud, empty if it has none
+    :ivar providers: its nested resource providers, such as GPUs
     """
 
     name: str
@@ -136,14 +139,19 @@ class Hypervisor:
     availability_zone: str | None = None
     servers: int = 0
     hypervisor_id: str = ""
+    providers: tuple[ProviderRecord, ...] = ()
 
 
 @dataclass(frozen=True)
 class Flavor:
-    """What one server of a flavor of the cloud needs."""
+    """What one server of a flavor of the cloud needs.
+
+    :ivar groups: resources that must come from one provider each
+    """
 
     resources: Mapping[str, int]
     traits: frozenset[str] = frozenset()
+    groups: tuple[ProviderGroup, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from lease_scheduler.cloud.driver import (
     WaitingClock,
 )
 from lease_scheduler.cloud.observations import Observer
-from lease_scheduler.cloud.simulated_hypervisors import SimulatedHypervisors
+from lease_scheduler.cloud.simulated_hypervisors import SimulatedHypervisors, whole_capacity
 from lease_scheduler.cloud.simulated_images import SimulatedImages
 from lease_scheduler.engine.interfaces import EventKind, OperationKind
 from lease_scheduler.model.lease import LeaseRequest
@@ -371,7 +371,7 @@ class SimulatedCloud:
         """Return the hosts of which more is held than there is. Only a test that breaks something gets any."""
         query = "SELECT host, class, SUM(amount) FROM held GROUP BY host, class"
         with self._lock:
-            capacity = {host.name: host.capacity for host in self._hypervisors.find()}
+            capacity = {host.name: whole_capacity(host) for host in self._hypervisors.find()}
             held = self._database.execute(query).fetchall()
         return [f"{host} {kind}: {total}" for host, kind, total in held if total > capacity[host].get(kind, 0)]
 
@@ -382,7 +382,7 @@ def held_by_host(request: LeaseRequest, hosts: tuple[str, ...]) -> dict[str, Cou
     :param hosts: name of the host of each VM
     """
     needed: dict[str, Counter[str]] = {}
-    resources = [node_set.resources for node_set in request.nodes for _ in range(node_set.count)]
+    resources = [node_set.needs for node_set in request.nodes for _ in range(node_set.count)]
     for host, of_one in zip(hosts, resources, strict=True):
         needed.setdefault(host, Counter()).update(of_one)
     return needed

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict
 
 from lease_scheduler.cloud.driver import Hypervisor
+from lease_scheduler.model.providers import together
 from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST
+from lease_scheduler.records.pool import ProviderRecord
 
 _TABLE = "CREATE TABLE IF NOT EXISTS hypervisors (name TEXT PRIMARY KEY, facts TEXT NOT NULL)"
 
@@ -39,8 +42,13 @@ class SimulatedHypervisors:
         return [_hypervisor(json.loads(facts)) for (facts,) in found]
 
     def capacity(self, name: str) -> Mapping[str, int] | None:
-        """Return the capacity of a host, or None if there is no such host."""
-        return next((host.capacity for host in self.find([name])), None)
+        """Return the capacity of a host with its nested providers, or None if there is no such host."""
+        return next((whole_capacity(host) for host in self.find([name])), None)
+
+
+def whole_capacity(host: Hypervisor) -> Mapping[str, int]:
+    """Return the capacity of a host and its nested providers together."""
+    return together(host.capacity, (provider.capacity for provider in host.providers))
 
 
 def alike_hypervisors(count: int, prefix: str, vcpus: int, memory_mb: int, disk_gb: int) -> Iterator[Hypervisor]:
@@ -78,10 +86,13 @@ def _facts(host: Hypervisor) -> dict[str, object]:
         "service_name": host.service_name,
         "availability_zone": host.availability_zone,
         "hypervisor_id": host.hypervisor_id,
+        "providers": [asdict(provider) for provider in host.providers],
     }
 
 
 def _hypervisor(facts: dict[str, object]) -> Hypervisor:
-    traits = facts.pop("traits")
+    traits, providers = facts.pop("traits"), facts.pop("providers", [])
     assert isinstance(traits, list)
-    return Hypervisor(traits=tuple(traits), **facts)  # type: ignore[arg-type]
+    assert isinstance(providers, list)
+    nested = tuple(ProviderRecord(**{**each, "traits": tuple(each["traits"])}) for each in providers)
+    return Hypervisor(traits=tuple(traits), providers=nested, **facts)  # type: ignore[arg-type]

@@ -270,7 +270,7 @@ class Outages:
             return False
         nodes = [node_set for node_set in lease.request.nodes for _ in range(node_set.count)]
         for node_set, host in zip(nodes, holding.assignment, strict=True):
-            if not plan.site.hosts[host].can_ever_hold(node_set.resources, node_set.required_traits):
+            if not plan.can_ever_hold(host, node_set):
                 return True
         used, _ = plan.holding(lease.request, holding.assignment)
         # On a host that is out of service nothing is free, so its capacity without the outage has to be considered.

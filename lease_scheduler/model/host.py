@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.providers import Provider, together
 from lease_scheduler.model.resources import Resources
 
 
@@ -15,17 +16,24 @@ class Host:
     """A compute host (haizea F1-F3).
 
     :ivar name: unique name within the site
-    :ivar capacity: what leases may use of it
+    :ivar capacity: what leases may use of it, apart from its nested providers
     :ivar traits: attributes that requests may require, e.g. ``HW_CPU_X86_AVX`` or ``arch=x86_64``
     :ivar max_unit: largest amount of a class that one VM may take (Placement's ``max_unit``). A class that is not named
         is limited only by the capacity. A host for two VMs with 50 % of a CPU each has ``VCPU: 100`` in its capacity
         and ``VCPU: 50`` here.
+    :ivar providers: its nested resource providers, such as GPUs
     """
 
     name: str
     capacity: Resources
     traits: frozenset[str] = frozenset()
     max_unit: Resources = field(default_factory=lambda: Resources({}))
+    providers: tuple[Provider, ...] = ()
+
+    @property
+    def whole_capacity(self) -> Mapping[str, int]:
+        """What leases may use of it and of its nested providers together."""
+        return together(self.capacity, (provider.capacity for provider in self.providers))
 
     def can_ever_hold(self, demand: Resources, required: frozenset[str]) -> bool:
         """Return whether this host could hold one VM of the demand if it were empty."""

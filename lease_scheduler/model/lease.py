@@ -11,6 +11,7 @@ from typing import Self, TypeVar
 from lease_scheduler.model.attributes import Amount, Choice, Flag, Pairs, Text, attribute
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Holding
+from lease_scheduler.model.providers import ProviderGroup, together
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.model.states import (
     FINAL_STATES,
@@ -159,6 +160,7 @@ class NodeSet:
     :ivar per_host: how many VMs of this set may share a host; None means as many as fit
     :ivar boots: what the servers of the VMs boot from, in the order of the VMs, in a cloud that brings images to hosts
         when it boots servers. For images that are brought before the start, see ``LeaseRequest.software``.
+    :ivar groups: what each VM needs of nested resource providers of its host
     """
 
     count: int
@@ -168,6 +170,7 @@ class NodeSet:
     per_host: int | None = None
     boots: tuple[Boot, ...] = ()
     least_resources: Resources | None = None
+    groups: tuple[ProviderGroup, ...] = ()
 
     def __post_init__(self) -> None:
         if self.count < 1:
@@ -187,6 +190,11 @@ class NodeSet:
     def smallest(self) -> Resources:
         """What suffices for each VM."""
         return self.resources if self.least_resources is None else self.resources.replaced(**self.least_resources)
+
+    @property
+    def needs(self) -> Mapping[str, int]:
+        """What each VM needs, from its host and its nested providers together."""
+        return together(self.resources, (group.resources for group in self.groups))
 
     @property
     def servers_per_vm(self) -> int:
@@ -336,7 +344,7 @@ class LeaseRequest:
 
     def total(self, resource_class: str) -> int:
         """Return the amount of one class that all VMs need together."""
-        return sum(node_set.count * node_set.resources.get(resource_class, 0) for node_set in self.nodes)
+        return sum(node_set.count * node_set.needs.get(resource_class, 0) for node_set in self.nodes)
 
 
 def derive_kind(*, submitted: int, start: int | None, now: bool, duration: int, deadline: int | None) -> LeaseKind:

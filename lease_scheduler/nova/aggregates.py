@@ -18,6 +18,8 @@ KIND = "lease:kind"
 RESERVATIONS = "lease:reservation"
 #: Whether servers of others are kept off its hosts.
 EXCLUSIVE = "lease:exclusive"
+#: Prefix of numbered keys: resource classes of nested providers that are kept for it on hosts that it shares.
+NESTED = "lease:nested:"
 #: Seconds since the epoch, UTC: when the hosts begin to be kept free for the lease, its start, its end.
 VACATED_FROM = "lease:vacated_from"
 FROM = "lease:from"
@@ -46,6 +48,7 @@ class HeldBy:
     :ivar vacated_from: instant from which servers of others may not start on the host
     :ivar start: instant from which its own servers may start
     :ivar until: its end, or None if that is not known
+    :ivar nested: resource classes of nested providers, such as GPUs, that are kept for it and for other leases
     """
 
     names: frozenset[str]
@@ -54,6 +57,7 @@ class HeldBy:
     vacated_from: int = 0
     start: int = 0
     until: int | None = None
+    nested: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -183,6 +187,7 @@ def _lease(name: str, metadata: Mapping[str, str]) -> HeldBy:
         _instant(metadata.get(VACATED_FROM)) or start,
         start,
         _instant(metadata.get(UNTIL)),
+        frozenset(value for key, value in metadata.items() if key.startswith(NESTED)),
     )
 
 

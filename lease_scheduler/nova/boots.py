@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,9 @@ _FLAVOR_RESERVATION = "aggregate_instance_extra_specs:reservation"
 #: Extra specs of a flavor whose servers make room for leases.
 FLAVOR_PREEMPTIBLE = ("lease:preemptible", "blazar:preemptible")
 
+#: Extra specs that ask for resources, in or outside of a group.
+_RESOURCES = re.compile("resources[^:]*:(.+)")
+
 #: Scheduler hint with the name of the host that is planned for a server of a lease.
 _PLANNED_HOST = "lease:host"
 
@@ -30,7 +34,16 @@ def read_boot(spec: Any) -> Boot:
         tuple(name for hint in HINTS for name in _hint(spec, hint)),
         extra_specs.get(FLAVOR_LEASE) or extra_specs.get(_FLAVOR_RESERVATION),
         any(is_true(extra_specs.get(key)) for key in FLAVOR_PREEMPTIBLE),
+        _claims(spec, extra_specs),
     )
+
+
+def _claims(spec: Any, extra_specs: Mapping[str, str]) -> frozenset[str]:
+    """Return the resource classes that a server asks for beyond the size of its flavor."""
+    asked = (match[1] for key, value in extra_specs.items() if value != "0" and (match := _RESOURCES.fullmatch(key)))
+    # Nova puts here what ports and aliases of PCI devices ask for.
+    groups = (spec.requested_resources or ()) if "requested_resources" in spec else ()
+    return frozenset(asked).union(*(group.resources for group in groups))
 
 
 def planned_host(spec: Any) -> str | None:

@@ -19,12 +19,14 @@ class Boot:
     :ivar hints: leases that its scheduler hints name; it must get a host that all of them have
     :ivar flavor_lease: lease that its flavor belongs to, or None for an ordinary flavor
     :ivar preemptible: whether its flavor says that it makes room for leases
+    :ivar claims: resource classes that it asks for by extra specs, ports or aliases of PCI devices
     """
 
     project_id: str
     hints: tuple[str, ...] = ()
     flavor_lease: str | None = None
     preemptible: bool = False
+    claims: frozenset[str] = frozenset()
 
     @property
     def leases(self) -> tuple[str, ...]:
@@ -60,12 +62,15 @@ def refusal(boot: Boot, host: HostLeases, now: int, rules: Rules) -> str | None:
     :param now: seconds since the epoch
     """
     if boot.leases:
-        return _refusal_in_lease(boot, host, now)
+        return _refusal_in_lease(boot, host, now) or _refusal_by_nested(boot, host)
     by_owner = _refusal_by_owner(host, now)
     if by_owner is not None:
         return by_owner
     if not host.in_pool and not host.held_by:
         return None
+    by_nested = _refusal_by_nested(boot, host)
+    if by_nested is not None:
+        return by_nested
     if boot.preemptible:
         if any(held.vacated_from <= now < held.start for held in host.held_by):
             # It would take the room that others are giving up for the lease.
@@ -111,6 +116,19 @@ def _refusal_by_owner(host: HostLeases, now: int, but: tuple[str, ...] = ()) -> 
     for held in host.held_by:
         if held.exclusive and held.vacated_from <= now and held.names.isdisjoint(but):
             return f"lease {min(held.names)} has the host for itself"
+    return None
+
+
+def _refusal_by_nested(boot: Boot, host: HostLeases) -> str | None:
+    """Return a reason if a server would take from nested providers what other leases there have and its own has not.
+
+    The servers of a lease claim such resources themselves, so nothing else keeps them free for the lease.
+    """
+    own = frozenset[str]().union(*(held.nested for held in host.held_by if not held.names.isdisjoint(boot.leases)))
+    for held in host.held_by:
+        kept = (held.nested & boot.claims) - own
+        if kept and held.names.isdisjoint(boot.leases):
+            return f"its {min(kept)} is kept for lease {min(held.names)}"
     return None
 
 

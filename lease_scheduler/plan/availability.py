@@ -67,7 +67,8 @@ class Availability:
     """Use of all hosts as step functions of time: per resource class, and as a number of leases.
 
     :ivar capacity: shape (classes, hosts), what each host offers
-    :ivar classes: names of the resource classes, for policies; empty if they are not known
+    :ivar classes: names of the resource classes of hosts, for policies; empty if they are not known. Further rows of
+        ``capacity`` belong to nested providers
     """
 
     __slots__ = ("_cache", "_since", "_steps", "_used", "capacity", "classes")

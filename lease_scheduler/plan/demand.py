@@ -8,7 +8,9 @@ import numpy as np
 
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.plan.availability import BoolArray, IntArray
+from lease_scheduler.plan.provider_rows import ProviderRows
 
 #: Size of the cache of node sets; it is limited because a service runs for years.
 _MOST_REMEMBERED = 20_000
@@ -38,13 +40,14 @@ class Demands:
     """Converts node sets into demands on a site, with a cache.
 
     :param site: the hosts
-    :param classes: resource classes in the order of the plan
+    :param rows: the rows of their nested providers, which follow the resource classes of hosts
     :param capacity: shape (classes, hosts)
     """
 
-    def __init__(self, site: Site, classes: tuple[str, ...], capacity: IntArray) -> None:
+    def __init__(self, site: Site, rows: ProviderRows, capacity: IntArray) -> None:
         self._site = site
-        self._classes = classes
+        self._rows = rows
+        self._classes = rows.classes
         self._capacity = capacity
         self._of_nodes: dict[tuple[NodeSet, ...], tuple[Demand, ...]] = {}
         self._of_node_set: dict[NodeSet, Demand] = {}
@@ -81,6 +84,23 @@ class Demands:
             known = self._shares[key] = int((amounts[places > 0] // places[places > 0]).max(initial=0))
         return known
 
+    def can_ever_hold(self, host: int, node_set: NodeSet) -> bool:
+        """Return whether a host could hold one VM of a node set if it were empty."""
+        split = self._rows.split(node_set)
+        if not self._site.hosts[host].can_ever_hold(split.smallest, split.required_traits):
+            return False
+        return not split.groups or self._rows.serves(host, split.groups)
+
+    def of_groups(self, node_set: NodeSet, groups: tuple[ProviderGroup, ...]) -> Demand:
+        """Return the demand of a node set for some of its groups only."""
+        amounts = np.concatenate((np.zeros(len(self._classes), dtype=np.int64), self._rows.charges(groups)))
+        whole = self._demand(node_set)
+        return replace(whole, amounts=amounts, amounts_and_lease=np.append(amounts, 1))
+
+    def groups(self, node_set: NodeSet) -> tuple[ProviderGroup, ...]:
+        """Return what a VM needs of nested providers."""
+        return self._rows.split(node_set).groups
+
     def _demand(self, node_set: NodeSet) -> Demand:
         # Node sets with the same needs share arrays, and so the results that an availability caches for these arrays.
         key = replace(node_set, count=1, boots=())
@@ -93,12 +113,17 @@ class Demands:
         hosts = self._site.hosts
         eligible: BoolArray = np.zeros(len(hosts), dtype=bool)
         index = self._site.index
+        node_set = self._rows.split(node_set)
         # Hosts that the site does not have are ignored.
         allowed = index.values() if node_set.hosts is None else [index[name] for name in node_set.hosts & index.keys()]
         for number in allowed:
             eligible[number] = hosts[number].can_ever_hold(node_set.smallest, node_set.required_traits)
         needs = node_set.smallest
         amounts = np.array([needs.get(name, 0) for name in self._classes], dtype=np.int64)
+        if node_set.groups:
+            serving = (self._rows.serves(number, node_set.groups) for number in range(len(hosts)))
+            eligible &= np.fromiter(serving, dtype=bool, count=len(hosts))
+        amounts = np.concatenate((amounts, self._rows.charges(node_set.groups)))
         most_per_host = 0
         if eligible.any():
             needed = amounts > 0

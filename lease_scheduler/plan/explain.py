@@ -79,6 +79,9 @@ def _too_large(context: PlanningContext, request: LeaseRequest) -> Refusal | Non
         return None
     empty = Availability(context.plan.availability.capacity)
     if map_vms(empty, request, demands, 0, 1, _AnyOrder(), GREEDY) is None:
+        scarce = _scarce(context, request, empty, 0, 1)
+        if scarce:
+            return Refusal("size", f"nodes: the whole site has {scarce[0]}")
         return Refusal("size", f"nodes: {request.node_count} nodes are more than the whole site can hold")
     return None
 
@@ -110,10 +113,32 @@ def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: b
         )
     taken = _taken(context, request, start)
     problem = f"nodes: no place for {wanted} at that time{_names(taken)}"
+    end = start + request.duration
+    problem += "".join(
+        f"; there is {each}" for each in _scarce(context, request, context.plan.availability, start, end)
+    )
     staying = deadline_leases_in_the_way(planner, request, start, now) if may_preempt else 0
     if staying:
         problem += f"; {staying} deadline lease{'' if staying == 1 else 's'} there cannot make room by their deadlines"
     return Refusal("capacity", _message(problem, alternatives, start), taken, alternatives)
+
+
+def _scarce(
+    context: PlanningContext, request: LeaseRequest, availability: Availability, start: int, end: int
+) -> list[str]:
+    """Return which resources of nested providers do not suffice for the nodes by themselves, in words."""
+    found: list[str] = []
+    for node_set in request.nodes:
+        groups = context.plan.groups_of(node_set)
+        by_themselves = [(group,) for group in dict.fromkeys(groups)]
+        for part in by_themselves if len(groups) < 2 else [*by_themselves, groups]:
+            demand = context.plan.demand_of_groups(node_set, part)
+            places = availability.places(demand.amounts, demand.eligible, demand.per_host).throughout(start, end)
+            if places < node_set.count:
+                needed = " and ".join(map(str, part))
+                found.append(f"not enough {needed}: at most {places} at once, {node_set.count} needed")
+                break
+    return found
 
 
 def _names(hosts: tuple[str, ...]) -> str:
@@ -124,7 +149,8 @@ def _wanted(node_set: NodeSet) -> str:
     share = node_set.resources.get(HOST_SHARE)
     if share == WHOLE_HOST:
         return "a node that needs a host for itself"
-    return f"a node of {node_set.resources.replaced(**{HOST_SHARE: 0})}"
+    groups = "".join(f" and {group}" for group in node_set.groups)
+    return f"a node of {node_set.resources.replaced(**{HOST_SHARE: 0})}{groups}"
 
 
 class _AnyOrder:

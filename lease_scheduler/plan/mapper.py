@@ -119,10 +119,12 @@ def hosts_at(availability: Availability, start: int, end: int, numbers: IntArray
     def room() -> Room:
         everywhere = availability.capacity
         allocated = (everywhere - availability.free_at(start)) / np.maximum(everywhere, 1)
+        # Rows of nested providers follow those of the classes.
+        rows = slice(len(availability.classes) or None)
         return Room(
             availability.classes,
-            availability.free(start, end).take(numbers, axis=1),
-            capacity,
+            availability.free(start, end)[rows].take(numbers, axis=1),
+            capacity[rows],
             allocated.max(axis=0),
         )
 

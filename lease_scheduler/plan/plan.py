@@ -12,10 +12,12 @@ from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
 from lease_scheduler.plan.demand import Demand, Demands
 from lease_scheduler.plan.differences import HoldingChange, changes_of
+from lease_scheduler.plan.provider_rows import ProviderRows
 from lease_scheduler.plan.queued_demand import DemandClass, QueuedDemand
 from lease_scheduler.plan.transfers.following import followed
 from lease_scheduler.plan.transfers.images import ImagePlan, NotInTimeError
@@ -51,13 +53,14 @@ class Plan:
 
     def __init__(self, site: Site) -> None:
         self.site = site
-        self.classes = site.resource_classes
-        capacity = _capacity(site)
+        rows = ProviderRows(site)
+        self.classes = rows.classes
+        capacity = _capacity(site, rows)
         self.availability = Availability(capacity, self.classes)
-        self._demands = Demands(site, self.classes, capacity)
+        self._demands = Demands(site, rows, capacity)
         self.leases: dict[str, Lease] = {}
         self._queue: list[tuple[int, str]] = []
-        self._queued_needing = np.zeros(len(self.classes), dtype=np.int64)
+        self._queued_needing = np.zeros(len(capacity), dtype=np.int64)
         self._waiting_to_start: dict[str, None] = {}
         self._holdings: dict[str, tuple[tuple[NodeSet, ...], tuple[int, ...], IntArray, IntArray]] = {}
         self.needs: dict[str, QueuedDemand] = {}
@@ -215,6 +218,18 @@ class Plan:
         """Return the demands of node sets that belong to no request."""
         return self._demands.of(nodes)
 
+    def can_ever_hold(self, host: int, node_set: NodeSet) -> bool:
+        """Return whether a host could hold one VM of a node set if it were empty, whether it may be used or not."""
+        return self._demands.can_ever_hold(host, node_set)
+
+    def groups_of(self, node_set: NodeSet) -> tuple[ProviderGroup, ...]:
+        """Return what a VM needs of nested resource providers."""
+        return self._demands.groups(node_set)
+
+    def demand_of_groups(self, node_set: NodeSet, groups: tuple[ProviderGroup, ...]) -> Demand:
+        """Return the demand of a node set for some of its groups only."""
+        return self._demands.of_groups(node_set, groups)
+
     def share_of_host(self, node_set: NodeSet, resource_class: str) -> int:
         """Return how much of a resource class a VM can use if its node set does not name the class."""
         return self._demands.share_of_host(node_set, resource_class)
@@ -241,7 +256,7 @@ class Plan:
             self._holdings[request.lease_id] = (request.nodes, assignment, hosts, amounts)
             return hosts, amounts
         hosts, place = np.unique(np.array(assignment, dtype=np.int64), return_inverse=True)
-        amounts = np.zeros((len(self.classes) + 1, len(hosts)), dtype=np.int64)
+        amounts = np.zeros((len(self.availability.capacity) + 1, len(hosts)), dtype=np.int64)
         amounts[-1] = 1
         first = 0
         for demand in demands:
@@ -382,16 +397,17 @@ class Plan:
         if [host.name for host in site.hosts[: len(self.site)]] != [host.name for host in self.site.hosts]:
             raise LeaseSchedulerError("the hosts of a site must keep their numbers when it changes")
         self.site = site
-        self.classes = site.resource_classes
-        capacity = _capacity(site)
-        self._demands = Demands(site, self.classes, capacity)
+        rows = ProviderRows(site)
+        self.classes = rows.classes
+        capacity = _capacity(site, rows)
+        self._demands = Demands(site, rows, capacity)
         self._holdings.clear()
         self.needs.clear()
         self.alike.clear()
         self.availability = self.rebuilt(now, Availability(capacity, self.classes))
         for host in self._outages:
             self.availability = self._with_outage(host, 1)
-        self._queued_needing = np.zeros(len(self.classes), dtype=np.int64)
+        self._queued_needing = np.zeros(len(capacity), dtype=np.int64)
         for lease in self.queued():
             self._queued_needing += self._always_needed(lease.request)
 
@@ -423,8 +439,10 @@ class Plan:
         )
 
 
-def _capacity(site: Site) -> IntArray:
-    """Return what each host offers, shape (classes, hosts)."""
-    return np.array(
-        [[host.capacity.get(name, 0) for host in site.hosts] for name in site.resource_classes], dtype=np.int64
-    ).reshape(len(site.resource_classes), len(site))
+def _capacity(site: Site, rows: ProviderRows) -> IntArray:
+    """Return what each host offers, shape (classes, hosts); the classes of hosts come first."""
+    of_hosts = np.array(
+        [[host.capacity.get(name, 0) for host in site.hosts] for name in rows.classes], dtype=np.int64
+    ).reshape(len(rows.classes), len(site))
+    of_providers = rows.capacity()
+    return np.concatenate((of_hosts, of_providers)) if len(of_providers) else of_hosts

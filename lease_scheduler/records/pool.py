@@ -5,17 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from lease_scheduler.model.providers import together
+
 #: The end of an outage whose end is unknown.
 FOR_GOOD = 2**62
+
+
+@dataclass(frozen=True)
+class ProviderRecord:
+    """A nested resource provider of a compute host, such as a GPU.
+
+    :ivar name: its name in the cloud
+    :ivar capacity: amount that leases may use, by resource class
+    :ivar max_unit: maximum amount that one server may use, by resource class
+    """
+
+    name: str
+    capacity: Mapping[str, int]
+    max_unit: Mapping[str, int] = field(default_factory=dict)
+    traits: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class HostRecord:
     """A compute host of the pool.
 
-    :ivar capacity: amount that leases may use, by resource class
+    :ivar capacity: amount that leases may use, by resource class; without what its nested providers offer
     :ivar max_unit: maximum amount that one node may use, by resource class
     :ivar properties: properties set by operators, which queries of requests can test
+    :ivar providers: its nested resource providers
     :ivar out_until: expected end of its outage, ``FOR_GOOD`` when unknown; None while it is in service
     """
 
@@ -38,6 +56,12 @@ class HostRecord:
     out_until: int | None = None
     trust_id: str | None = None
     updated_at: int | None = None
+    providers: tuple[ProviderRecord, ...] = ()
+
+    @property
+    def whole_capacity(self) -> Mapping[str, int]:
+        """Amount that leases may use of the host and its nested providers together, by resource class."""
+        return together(self.capacity, (provider.capacity for provider in self.providers))
 
 
 @dataclass(frozen=True)

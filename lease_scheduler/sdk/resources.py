@@ -9,7 +9,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.23"
+MAXIMUM_MICROVERSION = "1.24"
 
 
 class _Resource(resource.Resource):
@@ -271,6 +271,11 @@ class Host(_Resource):
     status = Body("status")
     trust_id = Body("trust_id")
     is_reservable = Body("reservable", type=bool)
+    #: What leases may use of the host itself, by resource class, and its traits
+    resources = Body("resources", type=dict)
+    traits = Body("traits", type=list)
+    #: Its nested resource providers, such as GPUs, with ``name``, ``resources`` and ``traits``
+    providers = Body("providers", type=list, list_type=dict)
 
 
 class FloatingIP(_Resource):
@@ -310,7 +315,7 @@ class Availability(_Resource):
 
     _query_mapping = resource.QueryParameters(
         *("start", "end", "duration", "count", "vcpus", "memory_mb", "disk_gb", "resources", "traits", "properties"),
-        *("exclusive", "per_host"),
+        *("groups", "exclusive", "per_host"),
         include_pagination_defaults=False,
     )
 

@@ -290,6 +290,7 @@ def _record(
         capacity={name: amount for name, amount in hypervisor.capacity.items() if name != HOST_SHARE},
         max_unit=hypervisor.max_unit,
         traits=hypervisor.traits,
+        providers=hypervisor.providers,
         properties=properties,
         hypervisor_type=hypervisor.hypervisor_type,
         hypervisor_version=hypervisor.hypervisor_version,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED, Lease, NodeSet
+from lease_scheduler.model.providers import together
 from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.plan.explain import NoPlaceError
@@ -138,7 +139,8 @@ def granted(units: Units, lease: Lease) -> Document:
 
 def _granted_nodes(node_set: NodeSet) -> Document:
     """Return how many nodes a set would have, and of which size; the smallest one if that is open."""
-    resources = {name: amount for name, amount in node_set.smallest.items() if name != HOST_SHARE}
+    needs = together(node_set.smallest, (group.resources for group in node_set.groups))
+    resources = {name: amount for name, amount in needs.items() if name != HOST_SHARE}
     return {"count": node_set.count, "resources": resources}
 
 

@@ -50,7 +50,7 @@ def restored_engine(
         penalty=policies.penalty,
     )
     work.name_of = lambda number: engine.site.hosts[number].name
-    work.capacity_of = lambda number: engine.site.hosts[number].capacity
+    work.capacity_of = lambda number: engine.site.hosts[number].whole_capacity
     awaited = {
         intent.lease_id: intent.operation
         for intent in snapshot.intents

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lease_scheduler.model.host import Host, Site
+from lease_scheduler.model.providers import Provider
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 
@@ -21,6 +22,10 @@ def compute_host(record: HostRecord) -> Host:
         Resources({**record.capacity, HOST_SHARE: WHOLE_HOST}),
         frozenset(record.traits),
         Resources(record.max_unit),
+        tuple(
+            Provider(Resources(each.capacity), frozenset(each.traits), Resources(each.max_unit))
+            for each in record.providers
+        ),
     )
 
 

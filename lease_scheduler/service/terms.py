@@ -17,6 +17,7 @@ from lease_scheduler.records.attributes import REMARKS, TERMS, asked_values, val
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.service.known_images import KnownImages
+from lease_scheduler.service.provider_terms import Needs, check_preemption_mode, divide, divided_least, groups_of
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
         moves_others=bool(lease.get("maintenance")),
         **values(TERMS, asked),
     )
+    check_preemption_mode(request)
     document = LeaseDocument(
         lease_id=lease["id"],
         created_at=now,
@@ -186,12 +188,13 @@ def _node_sets(reservation: Document, pool: Pool, field: str) -> list[tuple[Node
             DISK_GB: reservation["disk_gb"],
         }
         hosts = pool.matching(parse_query(reservation.get("resource_properties") or ""))
-        return [_instances(resources, frozenset(), hosts, reservation)]
+        return [_instances(Needs(resources), pool, hosts, reservation)]
     if resource_type == "flavor:instance":
         flavor = pool.flavors.get(reservation["flavor_id"])
         if flavor is None:
             raise InvalidValueError(f"{field}.flavor_id", f"there is no flavor {reservation['flavor_id']}")
-        return [_instances(flavor.resources, flavor.traits, None, reservation)]
+        needs = Needs(flavor.resources, flavor.traits, flavor.groups)
+        return [_instances(needs, pool, None, reservation)]
     if resource_type == "virtual:floatingip":
         return _addresses(reservation, pool, field)
     raise InvalidValueError(f"{field}.resource_type", f"{resource_type} is not a resource type that can be leased")
@@ -208,16 +211,16 @@ def _whole_hosts(reservation: Document, pool: Pool) -> tuple[NodeSet, int]:
     return NodeSet(reservation["max"], Resources({HOST_SHARE: WHOLE_HOST}), hosts=hosts), reservation["min"]
 
 
-def _instances(
-    resources: Mapping[str, int], traits: frozenset[str], hosts: frozenset[str] | None, reservation: Document
-) -> tuple[NodeSet, int]:
+def _instances(needs: Needs, pool: Pool, hosts: frozenset[str] | None, reservation: Document) -> tuple[NodeSet, int]:
     """Return a node set: one host for all with affinity, one host each with anti-affinity, else any hosts."""
     amount, affinity = reservation["amount"], reservation.get("affinity")
-    each = {**resources, HOST_SHARE: 1}
+    divided = divide(needs, pool.hosts)
+    each = {**divided.resources, HOST_SHARE: 1}
     if affinity is True:
         together = {name: needed * amount for name, needed in each.items()}
-        return NodeSet(1, Resources(together), traits, hosts), 1
-    return NodeSet(amount, Resources(each), traits, hosts, 1 if affinity is False else None), amount
+        return NodeSet(1, Resources(together), divided.traits, hosts, groups=divided.groups * amount), 1
+    per_host = 1 if affinity is False else None
+    return NodeSet(amount, Resources(each), divided.traits, hosts, per_host, groups=divided.groups), amount
 
 
 def _addresses(reservation: Document, pool: Pool, field: str) -> list[tuple[NodeSet, int]]:
@@ -255,17 +258,18 @@ def node_set_of(nodes: Document, pool: Pool, field: str) -> NodeSet:
         if unknown:
             raise InvalidValueError(f"{field}.hosts", f"there is no host {', '.join(sorted(unknown))} in the pool")
         hosts = named if hosts is None else hosts & named
-    traits = frozenset(nodes.get("traits") or ())
-    share = WHOLE_HOST if nodes.get("exclusive") else 1
-    resources = Resources({**(nodes.get("resources") or {}), HOST_SHARE: share})
-    least = nodes.get("least_resources")
+    groups = groups_of(nodes.get("groups") or (), f"{field}.groups")
+    needs = divide(Needs(nodes.get("resources") or {}, frozenset(nodes.get("traits") or ()), groups), pool.hosts)
+    resources = Resources({**needs.resources, HOST_SHARE: WHOLE_HOST if nodes.get("exclusive") else 1})
+    least = divided_least(nodes.get("least_resources"), needs, f"{field}.least_resources")
     return NodeSet(
         nodes["count"],
         resources,
-        traits,
+        needs.traits,
         hosts,
         nodes.get("per_host"),
-        least_resources=Resources(least) if least else None,
+        least_resources=least,
+        groups=needs.groups,
     )
 
 

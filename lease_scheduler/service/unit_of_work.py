@@ -230,7 +230,7 @@ class UnitOfWork:
             return
         document = self.documents[lease.lease_id]
         nodes, resources = occupation(
-            [(node_set.count, node_set.resources) for node_set in lease.request.nodes],
+            [(node_set.count, node_set.needs) for node_set in lease.request.nodes],
             [self.capacity_of(host) for host in assignment],
         )
         self._changes.usage.append(

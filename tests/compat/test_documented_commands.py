@@ -71,6 +71,9 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("contributor/releasing.rst", ".venv/bin/reno"): _CHANGES,
     ("contributor/testing.rst", "make mutate"): "takes minutes, and installs a tool",
     ("contributor/testing.rst", "HYPOTHESIS_PROFILE"): "looks for new examples without end",
+    ("user/leases.rst", "openstack lease create training"): (
+        "needs hosts with GPUs; tests/functional/embedded/test_devices.py leases such ones by the same command"
+    ),
     ("user/haizea.rst", "haizea -c"): "occupies Haizea's port and runs in real time; tests/functional/frontend does so",
     ("user/simulator.rst", "lease-sim run WORKLOAD"): "is a synopsis",
     ("user/simulator.rst", "#!/bin/sh"): "is a template",

@@ -64,14 +64,15 @@ def _nodes(query: Mapping[str, Any]) -> Document:
     for key, name in (("vcpus", VCPU), ("memory_mb", MEMORY_MB), ("disk_gb", DISK_GB)):
         if key in query:
             resources[name] = query[key]
-    if not resources and not query.get("exclusive"):
+    groups = [_group(part.strip()) for part in query.get("groups", "").split(",") if part.strip()]
+    if not resources and not groups and not query.get("exclusive"):
         raise ApiError(400, "vcpus: say what a node needs, or ask for exclusive ones", "vcpus")
     text = query.get("properties", "")
     try:
         parse_query(text, field="properties")
     except InvalidValueError as error:
         raise ApiError(400, str(error), "properties") from error
-    return {
+    nodes = {
         "count": query.get("count", 1),
         "resources": resources,
         "traits": _traits(query.get("traits", "")),
@@ -79,6 +80,7 @@ def _nodes(query: Mapping[str, Any]) -> Document:
         "exclusive": query.get("exclusive", False),
         "per_host": query.get("per_host"),
     }
+    return {**nodes, "groups": groups} if groups else nodes
 
 
 def _resources(text: str) -> dict[str, int]:
@@ -91,6 +93,19 @@ def _resources(text: str) -> dict[str, int]:
             )
         found[match[1]] = int(match[2])
     return found
+
+
+def _group(text: str) -> Document:
+    """Return a group: amounts of classes, separated by ``/``, and after an ``@`` traits, separated likewise."""
+    amounts, has_traits, traits = text.partition("@")
+    try:
+        resources = _resources(amounts.replace("/", ","))
+        found = _traits(traits.replace("/", ","))
+    except ApiError as error:
+        raise ApiError(400, f"groups: {error.message}", "groups") from error
+    if not resources or bool(found) != bool(has_traits):
+        raise ApiError(400, f'groups: {text} is not a group; right is "VGPU:1@CUSTOM_NVIDIA_11"', "groups")
+    return {"resources": resources, "traits": found}
 
 
 def _traits(text: str) -> list[str]:

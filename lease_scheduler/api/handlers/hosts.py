@@ -11,7 +11,7 @@ from lease_scheduler.model.documents import Document
 
 def list_hosts(request: ApiRequest) -> Answer:
     """List all hosts."""
-    return Answer({"hosts": [show_host(host) for host in request.reader.hosts()]})
+    return Answer({"hosts": [show_host(host, request.version) for host in request.reader.hosts()]})
 
 
 def create_host(request: ApiRequest) -> Answer:
@@ -25,7 +25,7 @@ def create_host(request: ApiRequest) -> Answer:
 
 def show(request: ApiRequest) -> Answer:
     """Show one host."""
-    return Answer({"host": show_host(host_named(request))})
+    return Answer({"host": show_host(host_named(request), request.version)})
 
 
 def update_host(request: ApiRequest) -> Answer:
@@ -61,4 +61,4 @@ def _again(request: ApiRequest, host_id: str) -> Document:
     host = request.reader.host(host_id)
     if host is None:
         raise not_found(host_id=host_id)
-    return show_host(host)
+    return show_host(host, request.version)

@@ -97,7 +97,11 @@ def node_reservation(nodes: Mapping[str, Any], field: str, version: Version) -> 
     query = nodes.get("properties", "")
     _check_query(query, f"{field}.properties", version)
     resources, count = dict(nodes.get("resources", {})), nodes["count"]
-    if not resources and not nodes.get("exclusive"):
+    groups = [
+        {"resources": dict(each["resources"]), "traits": sorted(each.get("traits", []))}
+        for each in nodes.get("groups", [])
+    ]
+    if not resources and not groups and not nodes.get("exclusive"):
         raise ApiError(400, f"{field}.resources: is needed for nodes that are not exclusive", f"{field}.resources")
     least = nodes.get("least_resources")
     for name, amount in (least or {}).items():
@@ -118,6 +122,8 @@ def node_reservation(nodes: Mapping[str, Any], field: str, version: Version) -> 
         "exclusive": nodes.get("exclusive", False),
         "per_host": nodes.get("per_host"),
     }
+    if groups:
+        node_set["groups"] = groups
     common = {"id": str(uuid.uuid4()), "resource_properties": query, "nodes": [node_set]}
     if node_set["exclusive"]:
         return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_17, Version
+from lease_scheduler.api.microversions import V1_17, V1_24, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import FORM, Schema
@@ -21,6 +21,12 @@ QUERY = (
     Parameter("disk_gb", base.integer(1), "Disk of a node."),
     Parameter("resources", base.text(1_024, 1), 'Further resource classes, like "CUSTOM_GPU:2,PCPU:4".'),
     Parameter("traits", base.text(1_024, 1), 'Traits that its host must have, like "HW_CPU_X86_AVX512,CUSTOM_SSD".'),
+    Parameter(
+        "groups",
+        base.text(1_024, 1),
+        'Resources that come from one nested provider each, like "VGPU:1@CUSTOM_NVIDIA_11,VGPU:1".',
+        V1_24,
+    ),
     Parameter("properties", base.QUERY, "Query over the properties of its host."),
     Parameter("exclusive", base.BOOLEAN, "Whole hosts."),
     Parameter("per_host", base.integer(1, 100_000), "Maximum number of nodes on one host."),

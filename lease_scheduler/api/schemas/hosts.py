@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.microversions import V1_24, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.validation import MESSAGE, WANTED, Schema
 
@@ -65,7 +65,7 @@ def update(version: Version) -> Schema:
     }
 
 
-def _host() -> Schema:
+def _host(version: Version) -> Schema:
     facts: dict[str, Schema] = {
         "id": base.STRING,
         "hypervisor_hostname": base.STRING,
@@ -83,16 +83,20 @@ def _host() -> Schema:
         "created_at": base.ROW_DATE,
         "updated_at": base.ROW_DATE,
     }
+    if version >= V1_24:
+        offered: dict[str, Schema] = {
+            "resources": {"type": "object", "additionalProperties": base.INTEGER},
+            "traits": base.array(base.STRING),
+        }
+        facts |= {**offered, "providers": base.array(base.answer({"name": base.STRING, **offered}))}
     return {"type": "object", "properties": facts, "required": list(facts), "additionalProperties": base.STRING}
 
 
 def one(version: Version) -> Schema:
     """Return the schema of the answer with one host."""
-    del version
-    return base.wrapped("host", _host())
+    return base.wrapped("host", _host(version))
 
 
 def several(version: Version) -> Schema:
     """Return the schema of the answer with all hosts."""
-    del version
-    return base.wrapped("hosts", base.array(_host()))
+    return base.wrapped("hosts", base.array(_host(version)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_2, V1_8, V1_23, Version
+from lease_scheduler.api.microversions import V1_2, V1_8, V1_23, V1_24, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.validation import CHOSEN_BY, MESSAGE, WANTED, Schema
 
@@ -77,6 +77,8 @@ RESOURCES: Schema = {
 }
 TRAITS = base.array(base.text(255, 1, pattern="^[A-Z0-9_]+$"), 64, uniqueItems=True)
 
+_GROUP = base.closed({"resources": RESOURCES, "traits": TRAITS}, ["resources"])
+
 
 def nodes(version: Version) -> Schema:
     """Return the schema of the node sets in a request for a new lease."""
@@ -90,6 +92,8 @@ def nodes(version: Version) -> Schema:
     }
     if version >= V1_23:
         properties["least_resources"] = RESOURCES
+    if version >= V1_24:
+        properties["groups"] = base.array(_GROUP, 64)
     return base.array(base.closed(properties, ["count"]), 64, 1)
 
 
@@ -165,6 +169,9 @@ def shown(version: Version) -> Schema:
     if version >= V1_23:
         extra["least_resources"] = {"type": ["object", "null"], "additionalProperties": base.INTEGER}
         extra["granted_resources"] = {"type": ["object", "null"], "additionalProperties": base.INTEGER}
+    if version >= V1_24:
+        amounts: Schema = {"type": "object", "additionalProperties": base.INTEGER}
+        extra["groups"] = base.array(base.answer({"resources": amounts, "traits": base.array(base.STRING)}))
     return {
         "anyOf": [
             base.closed(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from lease_scheduler.api.dates import lease_date, row_date
+from lease_scheduler.api.microversions import V1_24, Version
 from lease_scheduler.api.schemas.hosts import FACTS
 from lease_scheduler.model.documents import Document
 
 
-def show_host(host: Document) -> Document:
+def show_host(host: Document, version: Version) -> Document:
     """Return a host with its capabilities, in Blazar's form."""
-    shown = {name: str(value) for name, value in host["properties"].items() if name not in FACTS}
-    return shown | {
+    capabilities = {name: str(value) for name, value in host["properties"].items() if name not in FACTS}
+    shown = capabilities | {
         "id": str(host["id"]),
         "hypervisor_hostname": host["name"],
         "hypervisor_type": host["hypervisor_type"],
@@ -28,6 +29,16 @@ def show_host(host: Document) -> Document:
         "created_at": row_date(host["created_at"]),
         "updated_at": row_date(host["updated_at"]),
     }
+    if version >= V1_24:
+        shown |= {
+            "resources": host["capacity"],
+            "traits": host["traits"],
+            "providers": [
+                {"name": each["name"], "resources": each["capacity"], "traits": each["traits"]}
+                for each in host["providers"] or []
+            ],
+        }
+    return shown
 
 
 def show_allocation(allocation: Document) -> Document:

@@ -12,7 +12,19 @@ All dates are instants.
 from __future__ import annotations
 
 from lease_scheduler.api.dates import iso_date, lease_date, row_date
-from lease_scheduler.api.microversions import V1_2, V1_3, V1_8, V1_12, V1_15, V1_16, V1_21, V1_23, Version, reaches
+from lease_scheduler.api.microversions import (
+    V1_2,
+    V1_3,
+    V1_8,
+    V1_12,
+    V1_15,
+    V1_16,
+    V1_21,
+    V1_23,
+    V1_24,
+    Version,
+    reaches,
+)
 from lease_scheduler.model.blazar import lease_status, reservation_terms
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
@@ -154,4 +166,6 @@ def _reservation(reservation: Document, lease_id: str, version: Version, with_ho
             }
     if version >= V1_8 and with_hosts and terms.get("hosts"):
         shown["hosts"] = terms["hosts"]
+    if version >= V1_24 and terms.get("nodes"):
+        shown["groups"] = terms["nodes"][0].get("groups", [])
     return shown

@@ -148,7 +148,9 @@ def own_metadata(order: Order, vms: int, *, exclusive: bool) -> dict[str, str]:
 
 def lease_metadata(order: Order, *, exclusive: bool) -> dict[str, str]:
     """Return the metadata that every aggregate of a lease has for the filter."""
+    nested = [] if exclusive else lease_parts.nested_classes(lease_parts.planned_vms(order))
     return {
+        **{f"{metadata.NESTED}{number}": name for number, name in enumerate(nested)},
         metadata.LEASE_ID: order.lease_id,
         metadata.PROJECT_ID: order.document.project_id,
         metadata.KIND: order.request.kind.value,

@@ -11,14 +11,12 @@ from typing import Any
 from novaclient.exceptions import Conflict, NotFound
 
 from lease_scheduler.cloud.driver import Flavor
+from lease_scheduler.cloud.nova import extra_specs as specs
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.names import Labels
+from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
 from lease_scheduler.nova.boots import FLAVOR_LEASE
-
-RESOURCES = "resources:"
-_TRAIT = "trait:"
-_REQUIRED = "required"
 
 
 class FlavorCatalogue(Mapping[str, Flavor]):
@@ -69,15 +67,9 @@ def read_flavor(found: Any) -> Flavor:
     extra_specs = found.get_keys() if listed is None else listed
     disk_gb = found.disk + (getattr(found, "OS-FLV-EXT-DATA:ephemeral", 0) or 0) + -(-int(found.swap or 0) // 1024)
     resources = {VCPU: found.vcpus, MEMORY_MB: found.ram, DISK_GB: disk_gb}
-    for key, value in extra_specs.items():
-        if key.startswith(RESOURCES) and value.isdigit():
-            resources[key.removeprefix(RESOURCES)] = int(value)
-    traits = {
-        key.removeprefix(_TRAIT)
-        for key, value in extra_specs.items()
-        if key.startswith(_TRAIT) and value.lower() == _REQUIRED
-    }
-    return Flavor({name: amount for name, amount in resources.items() if amount}, frozenset(traits))
+    resources |= specs.resources(extra_specs)
+    needed = {name: amount for name, amount in resources.items() if amount}
+    return Flavor(needed, specs.traits(extra_specs), specs.groups(extra_specs))
 
 
 @dataclass(frozen=True)
@@ -88,12 +80,14 @@ class WantedFlavor:
     :ivar resources: amount of each class that the guest sees
     :ivar shared: whether the servers take slots
     :ivar claims: whether a server claims what it needs on its host itself, so that nothing is held for it
+    :ivar groups: what a server claims of nested resource providers, which it always does itself
     """
 
     labels: Labels
     resources: Mapping[str, int]
     shared: bool
     claims: bool
+    groups: tuple[ProviderGroup, ...] = ()
 
     @property
     def size(self) -> tuple[int, int, int]:
@@ -107,12 +101,12 @@ class WantedFlavor:
         return names.lease_of_flavor(self.labels.flavor, self.labels.flavor_id) is not None
 
     def extra_specs(self, lease_id: str) -> dict[str, str]:
-        """Return its extra specs, which include all that begin with ``resources:``."""
+        """Return its extra specs, which include all that say what Placement counts."""
         needed = {} if self.claims else {VCPU: 0, MEMORY_MB: 0, DISK_GB: 0, names.ANCHOR: 1}
         if self.shared:
             needed[self.labels.slot_class] = 1
-        amounts = {f"{RESOURCES}{name}": str(amount) for name, amount in needed.items()}
-        return {FLAVOR_LEASE: lease_id, **self.labels.extra_specs, **amounts}
+        amounts = {f"{specs.RESOURCES}{name}": str(amount) for name, amount in needed.items()}
+        return {FLAVOR_LEASE: lease_id, **self.labels.extra_specs, **amounts, **specs.asking_for(self.groups)}
 
 
 class LeaseFlavors:
@@ -141,7 +135,7 @@ class LeaseFlavors:
             flavor = self._create(wanted)
         extra_specs = wanted.extra_specs(lease_id)
         known: Mapping[str, str] = getattr(flavor, "extra_specs", None) or {}
-        others = [key for key in known if key.startswith(RESOURCES) and key not in extra_specs]
+        others = [key for key in known if specs.is_asked(key) and key not in extra_specs]
         if others:
             flavor.unset_keys(others)
         flavor.set_keys(extra_specs)

@@ -54,7 +54,7 @@ class Guests:
         :param service: name of the compute service
         :param missing: returns resource class -> amount that must become free. It is called after the guests that are
             going were found, because Nova frees what a server had before it shows the server as gone
-        :return: False if there are no guests
+        :return: False if there are no guests that have any of it
         """
         here = [each for each in self._listed(host=service) if of.is_guest(each)]
         going = [each for each in here if of.is_busy(each)]
@@ -70,9 +70,11 @@ class Guests:
                 there.append(each)
             elif of.settle(self._nova, each):
                 going.append(each)
+        if any(amount > 0 for amount in still.values()):
+            there = [each for each in there if of.has_some_of(each, still)]
         for each in sorted(there, key=lambda guest: (str(guest.created), str(guest.id)), reverse=True):
-            if not any(amount > 0 for amount in still.values()):
-                break
+            if not of.has_some_of(each, still):
+                continue
             still.subtract(of.claims(each))
             if self._throttle.begin(each.id, of.host(each)):
                 LOG.info("server %s makes room for a lease on %s", each.id, service)

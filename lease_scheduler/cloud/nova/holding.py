@@ -1,4 +1,9 @@
-"""Holding of shared hosts: capacity in Placement, slots for the servers of a lease, and their flavors."""
+"""Holding of shared hosts: capacity in Placement, slots for the servers of a lease, and their flavors.
+
+Servers claim what they need of nested providers themselves, because hypervisors look at the claims of a server to give
+it its devices. So a lease holds devices only until its servers may start; see ``lend``. From then on the filter of
+nova-scheduler keeps others off, and slots limit the servers of each lease.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +18,12 @@ from lease_scheduler.cloud.nova.flavors import LeaseFlavors, WantedFlavor
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.intruders import Intruders
 from lease_scheduler.cloud.nova.names import Labels
+from lease_scheduler.cloud.nova.nested import Stock
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import NoRoomError, Placement
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.lease import PreemptionMode
+from lease_scheduler.model.providers import ProviderGroup, together
 
 LOG = logging.getLogger(__name__)
 
@@ -91,11 +98,11 @@ class Holding:
         new: list[tuple[lease_parts.Vm, Amounts]] = []
         try:
             for vm in to_hold:
-                before = self._hold(order, vm, {self._nodes.node(vm.host).provider_id: lease_parts.held(vm)})
+                before = self._hold(order, vm, self._amounts(order, vm))
                 if before is not None:
                     new.append((vm, before))
             # If a host has shrunk, a running lease still keeps what it has there, so only what is new is checked.
-            self._check([vm for vm, _ in new] if runs_already else to_hold)
+            self._check(order, [vm for vm, _ in new] if runs_already else to_hold)
         except NoRoomError as error:
             LOG.info("lease %s waits for capacity on its hosts: %s", order.lease_id, error)
             if runs_already:
@@ -120,16 +127,49 @@ class Holding:
         consumer_id = names.consumer(order.lease_id, vm.number)
         return self._placement.hold(consumer_id, amounts, order.document.project_id, order.document.user_id)
 
-    def _check(self, vms: Iterable[lease_parts.Vm]) -> None:
+    def _amounts(self, order: Order, vm: lease_parts.Vm) -> Amounts:
+        """Return what to hold for a VM, with devices if its servers have not started on this host.
+
+        :raises NoRoomError: no nested provider has room
+        """
+        root_id = self._nodes.node(vm.host).provider_id
+        amounts: dict[str, Mapping[str, int]] = {root_id: lease_parts.held(vm)}
+        if not vm.groups:
+            return amounts
+        present = self._placement.held(names.consumer(order.lease_id, vm.number))
+        if root_id in present:
+            return {**present, **amounts} if _holds_devices(present, vm) else amounts
+        stock = Stock(self._placement, root_id)
+        for group in vm.groups:
+            provider_id = stock.take(group)
+            if provider_id is None:
+                raise NoRoomError(f"host {vm.host} has no room for {group}")
+            amounts[provider_id] = together(amounts.get(provider_id, {}), (group.resources,))
+        return amounts
+
+    def lend(self, order: Order) -> None:
+        """Release the devices that a lease holds, so that its servers can claim them."""
+        for vm in lease_parts.vms(order):
+            if vm.groups and not vm.has_whole_host:
+                root_id = self._nodes.node(vm.host).provider_id
+                if root_id in self._placement.held(names.consumer(order.lease_id, vm.number)):
+                    self._hold(order, vm, {root_id: lease_parts.held(vm)})
+
+    def _check(self, order: Order, vms: Iterable[lease_parts.Vm]) -> None:
         """Check that what is held for VMs really exists.
 
         :raises NoRoomError: Placement has given the same capacity to others too
         """
-        classes: dict[str, set[str]] = {}
+        classes: dict[tuple[str, str], set[str]] = {}
         for vm in vms:
-            classes.setdefault(vm.host, set()).update(lease_parts.held(vm))
-        for host in sorted(classes):
-            excess = self._placement.missing(self._nodes.node(host).provider_id, dict.fromkeys(classes[host], 0))
+            root_id = self._nodes.node(vm.host).provider_id
+            held: Amounts = {root_id: lease_parts.held(vm)}
+            if vm.groups:
+                held = self._placement.held(names.consumer(order.lease_id, vm.number))
+            for provider_id, of_provider in held.items():
+                classes.setdefault((vm.host, provider_id), set()).update(of_provider)
+        for (host, provider_id), known in sorted(classes.items()):
+            excess = self._placement.missing(provider_id, dict.fromkeys(known, 0))
             if excess:
                 amounts = ", ".join(f"{amount} of {name}" for name, amount in sorted(excess.items()))
                 raise NoRoomError(f"host {host} has been given away more than once: {amounts} too much")
@@ -157,15 +197,30 @@ class Holding:
         for vm in vms:
             if names.consumer(order.lease_id, vm.number) not in has_already:
                 needed.update(lease_parts.held(vm))
-        if not self._placement.missing(node.provider_id, needed):
+        groups = [
+            group for vm in vms if names.consumer(order.lease_id, vm.number) not in has_already for group in vm.groups
+        ]
+
+        def missing() -> Mapping[str, int]:
+            return self._missing(node.provider_id, needed, groups)
+
+        if not missing():
             return False
-        if self._guests.make_room(node.service, lambda: self._placement.missing(node.provider_id, needed)):
+        if self._guests.make_room(node.service, missing):
             return True
         LOG.info("lease %s: no server on host %s makes room", order.lease_id, node.name)
-        self._intruders.make_room(
-            node.name, node.service, lambda: self._placement.missing(node.provider_id, needed), waited
-        )
+        self._intruders.make_room(node.name, node.service, missing, waited)
         return False
+
+    def _missing(self, root_id: str, needed: Mapping[str, int], groups: Sequence[ProviderGroup]) -> dict[str, int]:
+        """Return how much of each class is missing on a host and its nested providers."""
+        missing = Counter(self._placement.missing(root_id, needed))
+        if groups:
+            stock = Stock(self._placement, root_id)
+            for group in groups:
+                if stock.take(group) is None:
+                    missing.update(group.resources)
+        return dict(missing)
 
     def leave(self, known: Known, services: Iterable[str]) -> frozenset[str]:
         """Release what is held for a lease on some hosts, and remove its slots there.
@@ -202,8 +257,18 @@ def flavors_of(order: Order, labels: Mapping[int, Labels]) -> list[WantedFlavor]
         is_whole = any(each.node_set == number and each.has_whole_host for each in found)
         if order.document.servers or not is_whole:
             claims = is_whole and order.request.preemption_mode not in _STAYING
-            flavors.append(WantedFlavor(labels[number], lease_parts.of_server(vm), shared=not is_whole, claims=claims))
+            of_server, groups = lease_parts.of_server(vm), lease_parts.groups_of_server(vm)
+            flavors.append(WantedFlavor(labels[number], of_server, shared=not is_whole, claims=claims, groups=groups))
     return flavors
+
+
+def _holds_devices(held: Amounts, vm: lease_parts.Vm) -> bool:
+    """Return whether a consumer that has the host of a VM holds its devices too."""
+    total: Counter[str] = Counter()
+    for amounts in held.values():
+        total.update(amounts)
+    wanted = together(lease_parts.held(vm), (group.resources for group in vm.groups))
+    return all(total[name] >= amount for name, amount in wanted.items())
 
 
 def without(vms: Sequence[lease_parts.Vm], claiming: Mapping[tuple[int, str], int]) -> list[lease_parts.Vm]:

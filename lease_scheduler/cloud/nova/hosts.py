@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any
 
 from lease_scheduler.cloud.driver import Hypervisor
+from lease_scheduler.cloud.nova import nested
 from lease_scheduler.cloud.nova.names import ANCHOR
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.placement import capacity as amount_of
@@ -100,4 +101,5 @@ class Hosts:
             availability_zone=zones.get(node.service),
             servers=int(found.running_vms),
             hypervisor_id=str(found.id),
+            providers=nested.below(self._placement, node.provider_id, node.name),
         )

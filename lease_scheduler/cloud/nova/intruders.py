@@ -96,7 +96,7 @@ class Intruders:
         still = Counter({name: amount for name, amount in missing().items() if amount > 0})
         in_the_way = []
         for each in sorted(here, key=lambda server: (str(server.created), str(server.id)), reverse=True):
-            if any(amount > 0 for amount in still.values()):
+            if of.has_some_of(each, still):
                 in_the_way.append(each)
                 still.subtract(of.claims(each))
         if any(amount > 0 for amount in still.values()) or not in_the_way:

@@ -8,9 +8,11 @@ from typing import Any
 
 from keystoneauth1.adapter import Adapter
 
+from lease_scheduler.cloud.nova.names import slots_provider_id
+from lease_scheduler.cloud.nova.nested import is_of_leases
 from lease_scheduler.cloud.nova.placement import Placement
 
-#: From 1.14 on, a resource provider shows its parent, which tells children from hosts.
+#: From 1.14 on, a resource provider shows the root of its tree, which is the provider of a host.
 _MICROVERSION = "1.38"
 
 #: Set by Nova on the provider of a host whose service is disabled. That is reported as an event of its own.
@@ -36,8 +38,9 @@ class Inventories:
         self._adapter = adapter
         self._placement = placement
         self._pool = pool
-        self._generations: dict[str, int] = {}
-        self._facts: dict[str, _Facts] = {}
+        # Host -> id of a provider in its tree -> its generation, or what is known about it.
+        self._generations: dict[str, Mapping[str, int]] = {}
+        self._facts: dict[str, Mapping[str, _Facts]] = {}
 
     def forget(self, names: Iterable[str]) -> None:
         """Make hosts count as changed the next time."""
@@ -48,41 +51,57 @@ class Inventories:
     def changed(self) -> frozenset[str]:
         """Return the names of the hosts that may have changed since the last call.
 
-        These are hosts of which nothing was known, and hosts of which a total, reserve, ratio or trait differs. This
-        takes one request, and two more for each provider that changed in any way, which each boot and each end of a
-        server causes.
+        These are hosts of which nothing was known, and hosts of which a total, reserve, ratio or trait differs, of the
+        host itself or of a provider below it. This takes one request, and two more for each provider that changed in
+        any way, which each boot and each end of a server causes.
         """
         pool = frozenset(self._pool())
         if not pool:
             self._generations, self._facts = {}, {}
             return frozenset()
-        generations, facts, changed = {}, {}, set()
-        for name, (provider_id, generation) in self._hosts(pool).items():
-            generations[name] = generation
+        facts: dict[str, Mapping[str, _Facts]] = {}
+        changed = set()
+        generations = self._trees(pool)
+        for name, tree in generations.items():
             known = self._facts.get(name)
-            if name not in self._generations:
+            before = self._generations.get(name)
+            if before is None:
                 changed.add(name)
-            elif generation == self._generations[name]:
+            elif tree == before:
                 if known is not None:
                     facts[name] = known
             else:
-                facts[name] = found = self._read(provider_id)
+                facts[name] = found = {
+                    each: known[each] if known is not None and tree[each] == before.get(each) else self._read(each)
+                    for each in tree
+                }
                 if found != known:
                     changed.add(name)
         # Only after all were read, so that no change is missed when a request fails.
         self._generations, self._facts = generations, facts
         return frozenset(changed)
 
-    def _hosts(self, pool: Collection[str]) -> dict[str, tuple[str, int]]:
-        """Return host -> id and generation of its provider, for hosts of the pool that have one."""
+    def _trees(self, pool: Collection[str]) -> dict[str, Mapping[str, int]]:
+        """Return host -> id -> generation of the providers in its tree, for hosts of the pool that have one.
+
+        The provider of the slots is left out: it changes with every lease.
+        """
         listed = self._adapter.get("/resource_providers", microversion=_MICROVERSION).json()["resource_providers"]
-        return {
-            each["name"]: (each["uuid"], each["generation"])
+        hosts = {
+            each["uuid"]: each["name"]
             for each in listed
-            if each["name"] in pool and each["parent_provider_uuid"] is None
+            if each["parent_provider_uuid"] is None and each["name"] in pool
         }
+        trees: dict[str, dict[str, int]] = {name: {} for name in hosts.values()}
+        for each in listed:
+            host = hosts.get(each["root_provider_uuid"])
+            if host is not None and each["uuid"] != slots_provider_id(host):
+                trees[host][each["uuid"]] = each["generation"]
+        return dict(trees)
 
     def _read(self, provider_id: str) -> _Facts:
+        inventories = self._placement.inventories(provider_id)
         return _Facts(
-            self._placement.inventories(provider_id), self._placement.traits(provider_id) - frozenset({_IS_DISABLED})
+            {name: inventory for name, inventory in inventories.items() if not is_of_leases(name)},
+            self._placement.traits(provider_id) - frozenset({_IS_DISABLED}),
         )

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lease_scheduler.cloud.driver import Order
-from lease_scheduler.cloud.nova.names import Labels
+from lease_scheduler.cloud.nova.names import ANCHOR, Labels
+from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.records.documents import ReservationRecord
 
@@ -21,6 +22,7 @@ class Vm:
     :ivar host: name of its compute host
     :ivar resources: what it needs
     :ivar servers: number of servers that it stands for; instances that must share a host are planned as one VM
+    :ivar groups: what it needs of nested resource providers of its host
     """
 
     number: int
@@ -28,6 +30,7 @@ class Vm:
     host: str
     resources: Resources
     servers: int = 1
+    groups: tuple[ProviderGroup, ...] = ()
 
     @property
     def has_whole_host(self) -> bool:
@@ -71,16 +74,12 @@ def vms(order: Order) -> list[Vm]:
 
 def planned_vms(order: Order) -> list[Vm]:
     """Return all VMs of a lease, including those whose hosts it is without at present."""
-    nodes = [
-        (number, node_set.resources)
-        for number, node_set in enumerate(order.request.nodes)
-        for _ in range(node_set.count)
-    ]
+    nodes = [(number, node_set) for number, node_set in enumerate(order.request.nodes) for _ in range(node_set.count)]
     together = _together(order)
     return [
-        Vm(position, number, host, resources, together.get(number, 1))
-        for position, ((number, resources), host) in enumerate(zip(nodes, order.hosts, strict=True))
-        if FLOATING_IP not in resources
+        Vm(position, number, host, node_set.resources, together.get(number, 1), node_set.groups)
+        for position, ((number, node_set), host) in enumerate(zip(nodes, order.hosts, strict=True))
+        if FLOATING_IP not in node_set.resources
     ]
 
 
@@ -143,13 +142,28 @@ def _together(order: Order) -> dict[int, int]:
 
 
 def held(vm: Vm) -> dict[str, int]:
-    """Return class -> amount to hold for a VM, so that others do not take it."""
-    return {} if vm.has_whole_host else {name: amount for name, amount in vm.resources.items() if name != HOST_SHARE}
+    """Return class -> amount of the host itself to hold for a VM, so that others do not take it.
+
+    A VM that needs only nested providers holds an anchor, which shows that it has its host.
+    """
+    if vm.has_whole_host:
+        return {}
+    return {name: amount for name, amount in vm.resources.items() if name != HOST_SHARE} or {ANCHOR: 1}
 
 
 def of_server(vm: Vm) -> dict[str, int]:
     """Return class -> amount that each server of a VM sees."""
     return {name: amount // vm.servers for name, amount in vm.resources.items()}
+
+
+def groups_of_server(vm: Vm) -> tuple[ProviderGroup, ...]:
+    """Return what each server of a VM needs of nested resource providers."""
+    return vm.groups[: len(vm.groups) // vm.servers]
+
+
+def nested_classes(found: Sequence[Vm]) -> list[str]:
+    """Return the resource classes of nested providers that VMs on shared hosts need, in order."""
+    return sorted({name for vm in found if not vm.has_whole_host for group in vm.groups for name in group.resources})
 
 
 def slots(found: Sequence[Vm], labels: Mapping[int, Labels]) -> dict[str, Mapping[str, int]]:

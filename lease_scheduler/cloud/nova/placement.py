@@ -74,6 +74,11 @@ class Placement:
         """Return the traits of a provider."""
         return frozenset(self._get(f"resource_providers/{provider_id}/traits")["traits"])
 
+    def tree(self, root_id: str) -> Mapping[str, str]:
+        """Return id -> name of the providers below a root provider, at any depth."""
+        listed = self._get(f"resource_providers?in_tree={root_id}")["resource_providers"]
+        return {each["uuid"]: each["name"] for each in listed if each["uuid"] != root_id}
+
     def consumers_on(self, provider_id: str) -> Mapping[str, Mapping[str, int]]:
         """Return consumer -> class -> amount that is taken from a provider."""
         found = self._get(f"resource_providers/{provider_id}/allocations")["allocations"]
@@ -110,10 +115,15 @@ class Placement:
         return {name: -amount for name, amount in free.items() if amount < 0}
 
     def _free(self, provider_id: str) -> dict[str, int]:
-        """Return how much of each class is free, negative if it is overdrawn."""
-        usages = self._get(f"resource_providers/{provider_id}/usages")["usages"]
+        """Return how much of each class of a provider is free, negative if it is overdrawn."""
+        usages = self.usages(provider_id)
         inventories = self.inventories(provider_id)
         return {name: capacity(inventory) - usages.get(name, 0) for name, inventory in inventories.items()}
+
+    def usages(self, provider_id: str) -> Mapping[str, int]:
+        """Return how much of each class is taken from a provider."""
+        found: Mapping[str, int] = self._get(f"resource_providers/{provider_id}/usages")["usages"]
+        return found
 
     # -- held capacity ---------------------------------------------------------------------------------------
 
@@ -142,6 +152,11 @@ class Placement:
         }
         self._change("PUT", f"allocations/{consumer_id}", body)
         return before
+
+    def held(self, consumer_id: str) -> Mapping[str, Mapping[str, int]]:
+        """Return provider -> class -> amount that a consumer holds."""
+        known = self._get(f"allocations/{consumer_id}")["allocations"]
+        return {provider: allocation["resources"] for provider, allocation in known.items()}
 
     def release(self, consumer_id: str) -> None:
         """Release all that a consumer holds."""

@@ -10,6 +10,7 @@ from typing import Any
 from novaclient.exceptions import Conflict, NotFound
 
 from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.extra_specs import RESOURCES, all_resources
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
 from lease_scheduler.nova.aggregates import is_true
 from lease_scheduler.nova.boots import FLAVOR_LEASE, FLAVOR_PREEMPTIBLE
@@ -21,9 +22,6 @@ RESCUED, SOFT_DELETED = "RESCUE", "SOFT_DELETED"
 
 #: Prefix of a tag of the servers of managed leases.
 _NUMBER = "lease-vm:"
-
-#: Prefix of extra specs that override what Placement counts for a flavor.
-_RESOURCES = "resources:"
 
 #: Prefixes of tasks after which a server has released its host.
 _GOING = ("shelving", "deleting", "soft-deleting")
@@ -105,7 +103,7 @@ def leases(server: Any) -> frozenset[str]:
 
 def claims_nothing(server: Any) -> bool:
     """Return whether Placement counts only a slot for a server, because its lease holds all that it needs."""
-    return _extra_specs(server).get(f"{_RESOURCES}{VCPU}") == "0"
+    return _extra_specs(server).get(f"{RESOURCES}{VCPU}") == "0"
 
 
 def claims(server: Any) -> dict[str, int]:
@@ -113,10 +111,12 @@ def claims(server: Any) -> dict[str, int]:
     flavor = server.flavor
     disk_gb = flavor["disk"] + (flavor.get("ephemeral") or 0) + -(-int(flavor.get("swap") or 0) // 1024)
     found = {VCPU: flavor["vcpus"], MEMORY_MB: flavor["ram"], DISK_GB: disk_gb}
-    for key, value in _extra_specs(server).items():
-        if key.startswith(_RESOURCES) and value.isdigit():
-            found[key.removeprefix(_RESOURCES)] = int(value)
-    return found
+    return {**found, **all_resources(_extra_specs(server))}
+
+
+def has_some_of(server: Any, missing: Mapping[str, int]) -> bool:
+    """Return whether Placement counts for a server some of a class of which an amount is missing."""
+    return any(amount and missing.get(name, 0) > 0 for name, amount in claims(server).items())
 
 
 def gives_way(server: Any) -> bool:

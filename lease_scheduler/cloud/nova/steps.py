@@ -28,8 +28,18 @@ from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.lease import PreemptionMode
 
 _STEPS = {
-    OperationKind.START: ("aggregate", "vacate", "enter", "hold", "addresses", "boot", "open"),
-    OperationKind.RESUME: ("move-off", "aggregate", "vacate", "enter", "hold", "addresses", "open", "bring-back"),
+    OperationKind.START: ("aggregate", "vacate", "enter", "hold", "addresses", "lend", "boot", "open"),
+    OperationKind.RESUME: (
+        "move-off",
+        "aggregate",
+        "vacate",
+        "enter",
+        "hold",
+        "addresses",
+        "lend",
+        "open",
+        "bring-back",
+    ),
     OperationKind.SUSPEND: ("close", "put-away", "leave", "release"),
     OperationKind.STOP: ("close", "keep", "snapshot", "delete-servers", "leave", "release", "remove"),
     # Shelved servers are in the image store, which all hosts can read.
@@ -37,7 +47,7 @@ _STEPS = {
     OperationKind.SNAPSHOT: ("image",),
     # Hosts are vacated twice. The first time is before the aggregates have them, so that the lease gets no host that is
     # not available. The second time clears servers that came in between.
-    OperationKind.ADJUST: ("vacate", "join", "vacate", "enter", "hold", "open", "follow", "aggregate", "boot"),
+    OperationKind.ADJUST: ("vacate", "join", "vacate", "enter", "hold", "lend", "open", "follow", "aggregate", "boot"),
 }
 _REMOVAL = ("close", "snapshot", "delete-servers", "leave", "release", "remove")
 
@@ -105,6 +115,7 @@ class OperationSteps:
             "enter": reservations.enter,
             "hold": self._hold,
             "addresses": self._take_addresses,
+            "lend": self._lend,
             "boot": self._boot,
             "open": self._open,
             "put-away": self._put_away,
@@ -209,6 +220,15 @@ class OperationSteps:
 
     def _hold(self, order: Order) -> bool:
         return self._holding.hold(order, self._clock.now() - order.operation.begun)
+
+    def _lend(self, order: Order) -> bool:
+        """Let the servers of the lease claim its devices, once nova-scheduler keeps those of others off."""
+        if not lease_parts.nested_classes(lease_parts.vms(order)):
+            return True
+        if not self._vacancy.is_heard(order.lease_id):
+            return False
+        self._holding.lend(order)
+        return True
 
     def _shelve(self, servers: Collection[Any], late: int) -> bool:
         return self._preemption.put_away(servers, PreemptionMode.SHELVE, late)

@@ -21,7 +21,7 @@ from lease_scheduler.cloud.nova.aggregate_metadata import NAMED_BY
 from lease_scheduler.cloud.nova.aggregates import Aggregate, Aggregates
 from lease_scheduler.cloud.nova.broken_images import BrokenImages
 from lease_scheduler.cloud.nova.complaints import complain
-from lease_scheduler.cloud.nova.flavors import RESOURCES
+from lease_scheduler.cloud.nova.extra_specs import is_asked
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.reservations import Reservations
@@ -195,11 +195,7 @@ class Survey:
         size = desired_state.size(flavor.ram, flavor.vcpus, flavor.disk)
         found[Kind.FLAVOR, flavor.id] = Item(Kind.FLAVOR, flavor.id, contents=size)
         # Other extra specs may be the operator's.
-        said = {
-            key: value
-            for key, value in flavor.extra_specs.items()
-            if key.startswith(RESOURCES) or key in extra_specs.contents
-        }
+        said = {key: value for key, value in flavor.extra_specs.items() if is_asked(key) or key in extra_specs.contents}
         found[Kind.EXTRA_SPECS, flavor.id] = Item(Kind.EXTRA_SPECS, flavor.id, contents=said)
         try:
             access = self._nova.flavor_access.list(flavor=flavor)

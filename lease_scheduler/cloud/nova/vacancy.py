@@ -58,6 +58,13 @@ class Vacancy:
             recent = {key: value for key, value in self._heard_at.items() if now - value[1] < _FORGOTTEN_AFTER}
             self._heard_at = {**recent, lease_id: (heard_at, now)}
 
+    def is_heard(self, lease_id: str) -> bool:
+        """Return whether nova-scheduler knows the aggregate of a lease. Notes the lease if that was not done."""
+        self.note(lease_id)
+        with self._lock:
+            heard_at, _ = self._heard_at[lease_id]
+        return self._clock() >= heard_at
+
     def is_certain(self, lease_id: str, providers: Iterable[str]) -> bool:
         """Return whether no servers of others can arrive on the hosts of a lease any more.
 

@@ -85,7 +85,7 @@ class SiteView:
             return self._now
         instants, free = self._plan.availability.free_in_all(self._now)
         amounts = np.array([needed.get(name, 0) for name in self._plan.classes], dtype=np.int64)
-        is_short = (free < amounts[:, None]).any(axis=0)
+        is_short = (free[: len(amounts)] < amounts[:, None]).any(axis=0)
         return int(instants[is_short.argmax()]) if is_short.any() else None
 
     @cached_property
@@ -100,7 +100,7 @@ class SiteView:
 
         :param amounts: shape (classes, hosts)
         """
-        totals = amounts[:, self._in_service].sum(axis=1).tolist()
+        totals = amounts[: len(self._plan.classes), self._in_service].sum(axis=1).tolist()
         return Resources(dict(zip(self._plan.classes, totals, strict=True)))
 
 

@@ -102,8 +102,8 @@ class _Amounts:
 
 
 def _occupied(request: LeaseRequest, reservation: Holding, site: Site) -> dict[str, int]:
-    nodes = [(node_set.count, node_set.resources) for node_set in request.nodes]
-    return occupation(nodes, [site.hosts[number].capacity for number in reservation.assignment])[1]
+    nodes = [(node_set.count, node_set.needs) for node_set in request.nodes]
+    return occupation(nodes, [site.hosts[number].whole_capacity for number in reservation.assignment])[1]
 
 
 def _leases(leases: Iterable[Lease]) -> Iterator[Metric]:
@@ -117,9 +117,9 @@ def _resources(seen: Observation, held_by: Mapping[str, Mapping[str, int]]) -> I
     capacity, in_service = Counter[str](), Counter[str]()
     for host in seen.hosts:
         if host.reservable:
-            capacity.update(host.capacity)
+            capacity.update(host.whole_capacity)
             if host.out_until is None:
-                in_service.update(host.capacity)
+                in_service.update(host.whole_capacity)
     addresses = sum(address.reservable for address in seen.floating_ips)
     if addresses:
         capacity[FLOATING_IP] = in_service[FLOATING_IP] = addresses

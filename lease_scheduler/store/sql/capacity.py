@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection, delete, func, insert, select
 
+from lease_scheduler.model.providers import together
 from lease_scheduler.model.resources import FLOATING_IP
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.schema import CAPACITY_CHANGES, FLOATING_IPS, HOSTS
@@ -19,9 +20,9 @@ def offered(connection: Connection, host_ids: Iterable[int], floating_ip_ids: It
     """
     found = Counter[str]()
     for chunk in chunks(list(host_ids)):
-        of_hosts = select(HOSTS.c.capacity).where(HOSTS.c.reservable.is_(True), HOSTS.c.id.in_(chunk))
-        for capacity in connection.execute(of_hosts).scalars():
-            found.update(capacity)
+        wanted = (HOSTS.c.reservable.is_(True), HOSTS.c.id.in_(chunk))
+        for capacity, providers in connection.execute(select(HOSTS.c.capacity, HOSTS.c.providers).where(*wanted)):
+            found.update(together(capacity, (provider["capacity"] for provider in providers or ())))
     for keys in chunks(list(floating_ip_ids)):
         wanted = (FLOATING_IPS.c.reservable.is_(True), FLOATING_IPS.c.id.in_(keys))
         addresses = connection.execute(select(func.count()).select_from(FLOATING_IPS).where(*wanted)).scalar_one()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import RowMapping
@@ -10,6 +11,7 @@ from sqlalchemy import RowMapping
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.holding import Closing, Holding, MigrationRound
 from lease_scheduler.model.lease import Boot, DiskImage, Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.transfers.caches import CachedImage
@@ -18,7 +20,7 @@ from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.records.extensions import Extensions
 from lease_scheduler.records.history import BreachRecord, RevenueRecord, UsageRecord
 from lease_scheduler.records.intents import Intent
-from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
+from lease_scheduler.records.pool import FloatingIpRecord, HostRecord, ProviderRecord
 from lease_scheduler.records.series import SeriesRecord
 from lease_scheduler.records.units import Units
 
@@ -41,7 +43,17 @@ def node_set_values(node_set: NodeSet) -> Values:
         values["least_resources"] = dict(node_set.least_resources)
     if node_set.boots:
         values["boots"] = [_boot_values(boot) for boot in node_set.boots]
+    if node_set.groups:
+        values["groups"] = [_group_values(group) for group in node_set.groups]
     return values
+
+
+def _group_values(group: ProviderGroup) -> Values:
+    return {"resources": dict(group.resources), "traits": sorted(group.traits)}
+
+
+def _group(values: Mapping[str, Any]) -> ProviderGroup:
+    return ProviderGroup(Resources(values["resources"]), frozenset(values["traits"]))
 
 
 def _boot_values(boot: Boot) -> list[Any]:
@@ -64,6 +76,7 @@ def node_set(values: Mapping[str, Any]) -> NodeSet:
         values["per_host"],
         tuple(_boot(each) for each in values.get("boots", ())),
         None if least is None else Resources(least),
+        tuple(_group(each) for each in values.get("groups", ())),
     )
 
 
@@ -371,6 +384,7 @@ def host_values(record: HostRecord) -> Values:
         "capacity": dict(record.capacity),
         "max_unit": dict(record.max_unit),
         "traits": list(record.traits),
+        "providers": [asdict(provider) for provider in record.providers],
         **{name: getattr(record, name) for name in _HOST_COLUMNS},
     }
 
@@ -383,8 +397,14 @@ def host(row: Row, properties: Mapping[str, str]) -> HostRecord:
         max_unit=row["max_unit"],
         traits=tuple(row["traits"]),
         properties=properties,
+        providers=tuple(provider(values) for values in row["providers"] or ()),
         **{name: row[name] for name in _HOST_COLUMNS},
     )
+
+
+def provider(values: Mapping[str, Any]) -> ProviderRecord:
+    """Return a nested resource provider from JSON."""
+    return ProviderRecord(values["name"], values["capacity"], values["max_unit"], tuple(values["traits"]))
 
 
 _FLOATING_IP_COLUMNS = (

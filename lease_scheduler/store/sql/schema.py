@@ -268,6 +268,8 @@ HOSTS = Table(
     Column("capacity", JSON, nullable=False),
     Column("max_unit", JSON, nullable=False),
     Column("traits", JSON, nullable=False),
+    # Nested resource providers; none where the host was last written before there were any.
+    Column("providers", JSON),
     Column("reservable", Boolean, nullable=False),
     # Expected end of an outage of the host.
     Column("out_until", BigInteger),

@@ -17,6 +17,7 @@ from lease_scheduler.model.delays import SLOWDOWN_BOUND
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.occupation import occupation
+from lease_scheduler.model.providers import together
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.store.sql import capacity
 from lease_scheduler.store.sql.schema import HOLDINGS, HOSTS, LEASES, REVENUE, USAGE
@@ -122,14 +123,18 @@ class UsageReader:
 
     def _running(self) -> Iterator[tuple[str, str, int, int, Mapping[str, int]]]:
         """Yield the leases that run now: (project, kind, running since, number of nodes, resources of all nodes)."""
-        of_host = {str(row.id): row.capacity for row in self._connection.execute(select(HOSTS.c.id, HOSTS.c.capacity))}
+        columns = (HOSTS.c.id, HOSTS.c.capacity, HOSTS.c.providers)
+        of_host = {
+            str(row.id): together(row.capacity, (each["capacity"] for each in row.providers or ()))
+            for row in self._connection.execute(select(*columns))
+        }
         running = select(LEASES, HOLDINGS.c.hosts).join(HOLDINGS, HOLDINGS.c.lease_id == LEASES.c.id)
         running = running.where(LEASES.c.active_since.is_not(None), HOLDINGS.c.position == 0)
         if self._project_id is not None:
             running = running.where(LEASES.c.project_id == self._project_id)
         for row in self._connection.execute(running).mappings():
             nodes, resources = occupation(
-                [(node_set["count"], node_set["resources"]) for node_set in row["nodes"]],
+                [(node_set["count"], _needs(node_set)) for node_set in row["nodes"]],
                 [of_host.get(host, {}) for host in row["hosts"]],
             )
             yield row["project_id"], row["kind"], row["active_since"], nodes, resources
@@ -239,3 +244,8 @@ def _add(
     entry["node_seconds"] += seconds * nodes
     for name, amount in resources.items():
         entry["resource_seconds"][name] = entry["resource_seconds"].get(name, 0) + seconds * amount
+
+
+def _needs(node_set: Mapping[str, Any]) -> Mapping[str, int]:
+    """Return what each VM of a node set needs, from its host and its nested providers together."""
+    return together(node_set["resources"], (group["resources"] for group in node_set.get("groups", ())))

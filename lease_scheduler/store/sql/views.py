@@ -9,6 +9,7 @@ from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.blazar import events, reservation_status
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.model.providers import together
 from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 from lease_scheduler.records.attributes import ATTRIBUTES
@@ -103,7 +104,8 @@ def _granted(node_sets: Sequence[Document]) -> Document | None:
     """Return what each node of a reservation has, or None while that is open because the lease has no place yet."""
     if not node_sets or node_sets[0].get("least_resources") is not None:
         return None
-    return {name: amount for name, amount in node_sets[0]["resources"].items() if name != HOST_SHARE}
+    needs = together(node_sets[0]["resources"], (group["resources"] for group in node_sets[0].get("groups", ())))
+    return {name: amount for name, amount in needs.items() if name != HOST_SHARE}
 
 
 def _reservation(row: Any, lease_row: Any, hosts: Sequence[str]) -> Document:

@@ -248,7 +248,8 @@ class Site(EngineRequests):
             "created_at": self.clock.now(),
             "updated_at": None,
             "capacity": {},
-            "traits": [],
+            "traits": ["HW_CPU_X86_VMX"],
+            "providers": [{"name": f"{name}_gpu", "capacity": {"VGPU": 4}, "max_unit": {}, "traits": ["CUSTOM_A100"]}],
             "properties": {key: str(value) for key, value in (values or {}).items() if key not in ("name", "id")},
             "out_until": None,
         }

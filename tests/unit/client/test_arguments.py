@@ -33,6 +33,17 @@ def test_an_amount_may_be_a_range() -> None:
             arguments.node_set(wrong)
 
 
+def test_groups_of_nested_providers() -> None:
+    text = "vcpus=1,group=VGPU:1@CUSTOM_A/CUSTOM_B,group=NET_OUT:5/NET_IN:6"
+    assert arguments.node_set(text)["groups"] == [
+        {"resources": {"VGPU": 1}, "traits": ["CUSTOM_A", "CUSTOM_B"]},
+        {"resources": {"NET_OUT": 5, "NET_IN": 6}},
+    ]
+    for wrong in ("VGPU", "VGPU:0", "VGPU:1@", "VGPU:1@a", "VGPU:1/", "@CUSTOM_A"):
+        with pytest.raises(argparse.ArgumentTypeError, match="is not a group; right is VGPU:1"):
+            arguments.node_set(f"vcpus=1,group={wrong}")
+
+
 def test_commas_and_equals_signs_inside_a_query_stay() -> None:
     query = '["and", ["==", "$gpu", "a=b"], [">=", "$vcpus", "4"]]'
     assert arguments.node_set(f"vcpus=1,properties={query},count=2") == {

@@ -228,3 +228,29 @@ def test_time_until_the_next_lease(host: HostLeases, now: int, longest: int) -> 
     seconds = free_for(host, now, longest)
     assert 0 <= seconds <= longest
     assert all(lease.vacated_from >= now + seconds for lease in host.held_by if seconds)
+
+
+class TestNestedProviders:
+    """GPUs of leases are kept from servers of others, which nothing in Placement does (issue 18)."""
+
+    GPUS = HeldBy(frozenset({"L4"}), "physics", exclusive=False, nested=frozenset({"VGPU"}))
+    OTHERS = HeldBy(frozenset({"L5"}), "biology", exclusive=False, nested=frozenset({"VGPU", "CUSTOM_PCI_A"}))
+    HOST = held(GPUS, OTHERS)
+
+    def test_servers_without_a_lease_keep_off(self) -> None:
+        gpu = Boot("physics", preemptible=True, claims=frozenset({"VGPU"}))
+        assert refusal(gpu, self.HOST, NOW, Rules()) == "its VGPU is kept for lease L4"
+        assert refusal(Boot("physics", preemptible=True), self.HOST, NOW, Rules()) is None
+        assert refusal(gpu, held(), NOW, Rules()) is None
+
+    def test_servers_of_a_lease_take_what_it_has(self) -> None:
+        """A port or an alias of a PCI device could ask for more than the flavor of the lease."""
+        own = Boot("physics", flavor_lease="L4", claims=frozenset({"VGPU"}))
+        assert refusal(own, self.HOST, NOW, Rules()) is None
+        more = Boot("physics", flavor_lease="L4", claims=frozenset({"VGPU", "CUSTOM_PCI_A"}))
+        assert refusal(more, self.HOST, NOW, Rules()) == "its CUSTOM_PCI_A is kept for lease L5"
+
+    def test_they_are_read_from_the_aggregate(self) -> None:
+        metadata = {"lease:id": "L4", "lease:exclusive": "false", "lease:nested:0": "VGPU", "lease:nested:1": "B"}
+        (found,) = read_host([Aggregate("lease-L4-shared", metadata)], "freepool", "compute-1").held_by
+        assert found.nested == {"VGPU", "B"}

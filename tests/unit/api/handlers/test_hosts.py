@@ -124,3 +124,12 @@ def test_floating_ips(admin: Client, member: Client) -> None:
     assert member.get(f"/v1/floatingips/{address['id']}").json == {"floatingip": address}
     assert admin.delete(f"/v1/floatingips/{address['id']}").status_code == 204
     assert member.get("/v1/floatingips").json == {"floatingips": []}
+
+
+def test_nested_providers_are_shown_to_clients_that_know_them(admin: Client) -> None:
+    """Issue 18."""
+    admin.post("/v1/os-hosts", {"name": "host-1"})
+    assert "providers" not in (admin.get("/v1/os-hosts/1").json or {})["host"]
+    host = (admin.at("1.24").get("/v1/os-hosts/1").json or {})["host"]
+    assert host["providers"] == [{"name": "host-1_gpu", "resources": {"VGPU": 4}, "traits": ["CUSTOM_A100"]}]
+    assert (host["resources"], host["traits"]) == ({}, ["HW_CPU_X86_VMX"])

@@ -55,6 +55,17 @@ class TestAvailability:
             "availability": {"windows": [window], "earliest": "2030-01-31T12:00:30Z"}
         }
 
+    def test_groups(self, latest: Client, site: Site) -> None:
+        latest.get("/v1/availability?vcpus=1&groups=VGPU:1@CUSTOM_A/CUSTOM_B,NET_OUT:5/NET_IN:6")
+        assert site.calls[-1][2]["nodes"]["groups"] == [
+            {"resources": {"VGPU": 1}, "traits": ["CUSTOM_A", "CUSTOM_B"]},
+            {"resources": {"NET_OUT": 5, "NET_IN": 6}, "traits": []},
+        ]
+        for wrong in ("VGPU", "VGPU:0", "VGPU:1@", "@CUSTOM_A", "VGPU:1@a"):
+            answer = latest.get(f"/v1/availability?vcpus=1&groups={wrong}")
+            assert (answer.status_code, (answer.json or {})["field"]) == (400, "groups")
+        assert latest.at("1.23").get("/v1/availability?vcpus=1&groups=VGPU:1").status_code == 400
+
     def test_everything(self, latest: Client, site: Site) -> None:
         query = (
             "start=2030-02-01T00:00:00Z&end=2030-02-02 00:00&duration=2h&count=3&memory_mb=10&disk_gb=5&per_host=1"

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 from novaclient.exceptions import NotFound
 
 from lease_scheduler.cloud.nova.hints import Hint
+from lease_scheduler.cloud.nova.names import slots_provider_id
 
 
 def service(host: str, state: str = "up", status: str = "enabled", reason: str | None = None) -> SimpleNamespace:
@@ -125,15 +126,42 @@ class FakePlacement:
         self.read: list[str] = []
         self.is_broken = False
 
+    def add(self, name: str) -> None:
+        """Add a provider; ``a/gpu0`` is one below host ``a``."""
+        self.generations[name], self.totals[name] = 1, 8
+        self.held_traits[name] = frozenset({"CUSTOM_A100"})
+
+    def remove(self, name: str) -> None:
+        """Remove a provider."""
+        del self.generations[name]
+
     def get(self, path: str, microversion: str) -> SimpleNamespace:
         assert path == "/resource_providers"
         found = [
-            {"name": name, "uuid": f"id of {name}", "generation": generation, "parent_provider_uuid": None}
+            {
+                "name": name,
+                "uuid": f"id of {name}",
+                "generation": generation,
+                "parent_provider_uuid": self._parent(name),
+                "root_provider_uuid": self._parent(name) or f"id of {name}",
+            }
             for name, generation in self.generations.items()
         ]
-        # The slots of a lease, whose name is irrelevant.
-        child = {"name": "a", "uuid": "child", "generation": len(self.read), "parent_provider_uuid": "id of b"}
+        # The slots of leases, whose name is irrelevant.
+        child = {
+            "name": "a",
+            "uuid": slots_provider_id("b"),
+            "generation": len(self.read),
+            "parent_provider_uuid": "id of b",
+            "root_provider_uuid": "id of b",
+        }
         return SimpleNamespace(json=lambda: {"resource_providers": [*found, child]})
+
+    @staticmethod
+    def _parent(name: str) -> str | None:
+        """Return the id of the host of a provider, whose name has both: ``a/gpu0``."""
+        host, _, nested = name.partition("/")
+        return f"id of {host}" if nested else None
 
     def inventories(self, provider_id: str) -> Mapping[str, Mapping[str, Any]]:
         self.read.append(provider_id)

@@ -94,3 +94,18 @@ def test_what_could_not_be_read_or_told_is_told_the_next_time(followed: Followed
     assert followed.changed() == {"a", "b"}
     followed.inventories.forget(["b"])
     assert followed.changed() == {"b"}
+
+
+def test_a_change_below_a_host_is_a_change_of_the_host(followed: Followed) -> None:
+    """A GPU is added, becomes smaller and vanishes; what servers take of it is no news (issue 18)."""
+    followed.changed()
+    followed.placement.add("a/gpu0")
+    assert followed.changed() == {"a"}
+    followed.change("a/gpu0")
+    assert followed.changed() == set()
+    followed.change("a/gpu0", total=4)
+    assert followed.changed() == {"a"}
+    assert followed.placement.read[-1] == "id of a/gpu0"
+    followed.placement.remove("a/gpu0")
+    assert followed.changed() == {"a"}
+    assert followed.changed() == set()

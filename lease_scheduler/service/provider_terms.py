@@ -1,0 +1,105 @@
+"""Division of what a node needs: what its host has, and what nested resource providers of the host have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lease_scheduler.model.documents import Document
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.lease import LeaseRequest, PreemptionMode
+from lease_scheduler.model.providers import ProviderGroup
+from lease_scheduler.model.resources import Resources
+from lease_scheduler.records.pool import HostRecord
+
+#: Modes of preemption in which servers keep what they have of nested providers.
+_STAYING = frozenset({PreemptionMode.STOP, PreemptionMode.SUSPEND})
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a node needs.
+
+    :ivar resources: from its host itself
+    :ivar traits: that its host itself must have
+    :ivar groups: from nested providers of its host
+    """
+
+    resources: Mapping[str, int]
+    traits: frozenset[str] = frozenset()
+    groups: tuple[ProviderGroup, ...] = field(default=())
+
+
+def divide(needs: Needs, hosts: Sequence[HostRecord]) -> Needs:
+    """Return the needs of a node, divided by what the hosts of the pool have themselves and what their providers have.
+
+    A resource class that some host has on a nested provider is needed from one provider; a trait that only nested
+    providers of such a class have is needed of that provider. Groups of classes that no host nests are needed from the
+    host itself.
+
+    :param needs: resources and traits as requested, without regard to nested providers
+    """
+    providers = [provider for host in hosts for provider in host.providers]
+    nested = frozenset(name for provider in providers for name in provider.capacity)
+    resources, traits, groups = dict(needs.resources), needs.traits, []
+    for group in needs.groups:
+        if nested.isdisjoint(group.resources):
+            resources.update({name: resources.get(name, 0) + amount for name, amount in group.resources.items()})
+            traits |= group.traits
+        else:
+            groups.append(group)
+    if not nested:
+        return Needs(resources, traits)
+    of_hosts = frozenset(trait for host in hosts for trait in host.traits)
+    moved: set[str] = set()
+    for name in sorted(nested & resources.keys()):
+        amount = resources.pop(name)
+        of_class = frozenset(trait for each in providers if name in each.capacity for trait in each.traits)
+        wanted = (traits - of_hosts) & of_class
+        moved |= wanted
+        if amount:
+            groups.append(ProviderGroup(Resources({name: amount}), wanted))
+    return Needs(resources, traits - moved, tuple(groups))
+
+
+def groups_of(documents: Iterable[Document], place: str) -> tuple[ProviderGroup, ...]:
+    """Return the groups of a node set of a lease document.
+
+    :param place: name of the field in messages
+    :raises InvalidValueError: naming the key
+    """
+    found = []
+    for number, group in enumerate(documents):
+        resources = Resources(group.get("resources") or {})
+        if not resources:
+            raise InvalidValueError(f"{place}[{number}].resources", "must name at least one resource class")
+        found.append(ProviderGroup(resources, frozenset(group.get("traits") or ())))
+    return tuple(found)
+
+
+def divided_least(least: Mapping[str, int] | None, needs: Needs, place: str) -> Resources | None:
+    """Return what suffices of a host itself, or None if all that is asked for is needed.
+
+    :param needs: the needs of a node, divided
+    :param place: name of the field in messages
+    :raises InvalidValueError: it names a class of nested providers, of which there are no ranges
+    """
+    nested = frozenset(name for group in needs.groups for name in group.resources)
+    for name in least or ():
+        if name in nested and name not in needs.resources:
+            raise InvalidValueError(
+                f"{place}.{name}", "must be left out: its providers have no ranges; ask for one amount"
+            )
+    return Resources(least) if least else None
+
+
+def check_preemption_mode(request: LeaseRequest) -> None:
+    """Refuse modes of preemption in which servers would keep devices that others need.
+
+    :raises InvalidValueError: naming the key
+    """
+    if request.preemption_mode in _STAYING and any(node_set.groups for node_set in request.nodes):
+        raise InvalidValueError(
+            "preemption_mode",
+            f"servers that {request.preemption_mode.value} keep their devices; choose shelve, migrate, delete or none",
+        )

@@ -1,0 +1,175 @@
+"""Leases of GPUs and other devices, which are nested resource providers of hosts (issue 18)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from lease_scheduler.cloud.driver import Flavor, Hypervisor
+from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.providers import ProviderGroup
+from lease_scheduler.model.resources import HOST_SHARE, Resources
+from lease_scheduler.records.pool import HostRecord, ProviderRecord
+from lease_scheduler.service.provider_terms import Needs, divide
+from tests.functional.lease_document import lease_document
+from tests.site_engine import hypervisors
+
+from .conftest import BEGIN, HOUR
+
+A100, T4 = "CUSTOM_A100", "CUSTOM_T4"
+ONE = Resources({"VGPU": 1})
+
+
+def _gpu(name: str, total: int, trait: str) -> ProviderRecord:
+    return ProviderRecord(name, {"VGPU": total}, {"VGPU": total}, (trait,))
+
+
+def _host(name: str, *providers: ProviderRecord) -> Hypervisor:
+    (plain,) = hypervisors([name])
+    return replace(plain, providers=providers, traits=("HW_CPU_X86_VMX",))
+
+
+@pytest.fixture
+def gpus(core: Any) -> Any:
+    """Beside two hosts without GPUs, one with two GPUs of different types and one with one."""
+    core.cloud.add_hypervisors(
+        [_host("gpu-1", _gpu("gpu-1_a", 2, A100), _gpu("gpu-1_b", 2, T4)), _host("gpu-2", _gpu("gpu-2_a", 1, T4))]
+    )
+    core.pool.create_hosts({}, ["gpu-1", "gpu-2"])
+    return core
+
+
+def _nodes(count: int = 1, **more: Any) -> list[Mapping[str, Any]]:
+    nodes = {"count": count, "resources": {"VCPU": 1}, "properties": "", **more}
+    terms = {"vcpus": 1, "memory_mb": 0, "disk_gb": 0, "amount": count, "affinity": None, "nodes": [nodes]}
+    return [{"id": str(uuid4()), "resource_type": "virtual:instance", **terms}]
+
+
+def _ask(core: Any, count: int = 1, **more: Any) -> list[str]:
+    """Ask for a lease and return the names of its hosts, sorted."""
+    return _hosts(core, core.ask(reservations=_nodes(count, **more), preemption_mode="shelve"))
+
+
+def _gpu_group(trait: str | None = None, amount: int = 1) -> dict[str, Any]:
+    return {"resources": {"VGPU": amount}, "traits": [] if trait is None else [trait]}
+
+
+def test_a_class_of_a_provider_is_asked_for_like_any_other(gpus: Any) -> None:
+    """Its trait too: no host has it itself."""
+    assert _ask(gpus, resources={"VCPU": 1, "VGPU": 1}, traits=[A100]) == ["gpu-1"]
+    assert _ask(gpus, 3, resources={"VCPU": 1, "VGPU": 1}, traits=[T4]) == ["gpu-1", "gpu-1", "gpu-2"]
+    with pytest.raises(RefusedError, match="no place"):
+        _ask(gpus, resources={"VCPU": 1, "VGPU": 1}, traits=[T4])
+    assert _ask(gpus, groups=[_gpu_group(A100)]) == ["gpu-1"]
+
+
+def test_groups_come_from_one_provider_each(gpus: Any) -> None:
+    assert _ask(gpus, groups=[_gpu_group(A100), _gpu_group(T4)]) == ["gpu-1"]
+    # The second one might come from the A100 too, so both of its units must be free.
+    with pytest.raises(RefusedError, match="no place"):
+        _ask(gpus, groups=[_gpu_group(A100), _gpu_group()])
+    with pytest.raises(RefusedError, match="no host is large enough for a node of VCPU:1 and 3 VGPU"):
+        _ask(gpus, groups=[_gpu_group(amount=3)])
+    with pytest.raises(RefusedError, match="1 VGPU with CUSTOM_H100"):
+        _ask(gpus, groups=[_gpu_group("CUSTOM_H100")])
+
+
+def test_refusals_say_how_many_there_are_at_once(gpus: Any) -> None:
+    with pytest.raises(RefusedError, match="not enough 1 VGPU with CUSTOM_A100: at most 2 at once, 3 needed"):
+        _ask(gpus, 3, groups=[_gpu_group(A100)])
+    _ask(gpus, groups=[_gpu_group(A100)])
+    terms: dict[str, Any] = {"start": BEGIN + HOUR, "end": BEGIN + 2 * HOUR, "preemption_mode": "shelve"}
+    document = lease_document("quote", "reservation", **terms, reservations=_nodes(2, groups=[_gpu_group(A100)]))
+    reason = gpus.quotes.quote({"sees_site": True}, document)["reason"]
+    assert "there is not enough 1 VGPU with CUSTOM_A100: at most 1 at once, 2 needed" in reason
+
+
+def test_availability_counts_devices(gpus: Any) -> None:
+    query = {"start": BEGIN, "end": BEGIN + HOUR, "duration": 60, "count": 2}
+    nodes = _nodes(groups=[_gpu_group(A100)])[0]["nodes"][0]
+    found = gpus.quotes.availability({}, {**query, "nodes": nodes})
+    assert [window["count"] for window in found["windows"]] == [2]
+    assert not gpus.quotes.availability({}, {**query, "nodes": nodes, "count": 3})["windows"]
+
+
+@pytest.mark.parametrize("mode", ["suspend", "stop"])
+def test_servers_that_stay_would_keep_their_devices(gpus: Any, mode: str) -> None:
+    with pytest.raises((RefusedError, InvalidValueError), match="keep their devices"):
+        gpus.ask(reservations=_nodes(groups=[_gpu_group()]), preemption_mode=mode)
+
+
+def test_a_flavor_with_groups_is_leased_with_its_devices(gpus: Any) -> None:
+    gpus.cloud.flavors = lambda: {
+        "gpu": Flavor({"VCPU": 1, "MEMORY_MB": 10, "VGPU": 1}, frozenset({A100})),
+        "two": Flavor({"VCPU": 1}, groups=(ProviderGroup(ONE, frozenset({T4})),)),
+    }
+    reservation = {"resource_type": "flavor:instance", "amount": 2, "affinity": None}
+    for flavor_id, trait in (("gpu", A100), ("two", T4)):
+        terms = [{"id": str(uuid4()), "flavor_id": flavor_id, **reservation}]
+        lease = gpus.lease(gpus.ask(reservations=terms, preemption_mode="shelve"))
+        assert lease.request.nodes[0].groups == (ProviderGroup(ONE, frozenset({trait})),)
+        assert "VGPU" not in lease.request.nodes[0].resources
+
+
+def test_instances_that_stay_together_need_the_devices_of_all(gpus: Any) -> None:
+    gpus.cloud.flavors = lambda: {"gpu": Flavor({"VCPU": 1, "VGPU": 1})}
+    terms = {"id": str(uuid4()), "resource_type": "flavor:instance", "flavor_id": "gpu", "amount": 2, "affinity": True}
+    lease = gpus.lease(gpus.ask(reservations=[terms], preemption_mode="shelve"))
+    assert lease.request.nodes[0].groups == (ProviderGroup(ONE), ProviderGroup(ONE))
+
+
+def test_a_lost_gpu_moves_its_lease(gpus: Any) -> None:
+    """The cloud says that the host has one GPU less."""
+    lease_id = gpus.ask(reservations=_nodes(groups=[_gpu_group(T4)]), preemption_mode="shelve")
+    assert _hosts(gpus, lease_id) == ["gpu-1"]
+    gpus.cloud.add_hypervisors([_host("gpu-1", _gpu("gpu-1_a", 2, A100))])
+    gpus.pool.refresh(["gpu-1"])
+    gpus.site.step()
+    assert _hosts(gpus, lease_id) == ["gpu-2"]
+
+
+def _hosts(core: Any, lease_id: str) -> list[str]:
+    return sorted(core.site.engine.site.hosts[number].name for number in core.lease(lease_id).holdings[0].assignment)
+
+
+def test_ranges_are_of_the_host_only(gpus: Any) -> None:
+    """Elastic nodes: CPUs in a range beside a GPU are granted, GPUs in a range are refused."""
+    lease = gpus.lease(
+        gpus.ask(
+            reservations=_nodes(resources={"VCPU": 4, "VGPU": 1}, least_resources={"VCPU": 1}),
+            preemption_mode="shelve",
+        )
+    )
+    assert lease.request.nodes[0].needs == {"VCPU": 4, HOST_SHARE: 1, "VGPU": 1}
+    with pytest.raises((RefusedError, InvalidValueError), match="least_resources.VGPU"):
+        gpus.ask(
+            reservations=_nodes(resources={"VCPU": 4, "VGPU": 2}, least_resources={"VGPU": 1}),
+            preemption_mode="shelve",
+        )
+
+
+def test_division() -> None:
+    """What no host nests is needed of the host itself; so are traits that a host has itself."""
+    gpus = [_record(_gpu("a", 1, A100)), _record()]
+    wanted = Needs({"VCPU": 1, "VGPU": 1}, frozenset({A100, "HW_CPU_X86_VMX"}))
+    group = ProviderGroup(ONE, frozenset({A100}))
+    assert divide(wanted, gpus) == Needs({"VCPU": 1}, frozenset({"HW_CPU_X86_VMX"}), (group,))
+    assert divide(wanted, gpus[1:]) == wanted
+    cpus = ProviderGroup(Resources({"VCPU": 2}), frozenset({"HW_CPU_X86_VMX"}))
+    assert divide(Needs({"VCPU": 1}, groups=(cpus, group)), gpus) == Needs(
+        {"VCPU": 3}, frozenset({"HW_CPU_X86_VMX"}), (group,)
+    )
+
+
+def _record(*providers: ProviderRecord) -> HostRecord:
+    return HostRecord(1, "host", 8, 1024, 0, BEGIN, {"VCPU": 8}, {}, ("HW_CPU_X86_VMX",), providers=providers)
+
+
+def test_a_node_needs_its_host_and_its_devices() -> None:
+    nodes = NodeSet(2, Resources({"VCPU": 1, HOST_SHARE: 1}), groups=(ProviderGroup(ONE), ProviderGroup(ONE)))
+    assert nodes.needs == {"VCPU": 1, HOST_SHARE: 1, "VGPU": 2}
