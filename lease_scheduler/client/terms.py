@@ -167,7 +167,6 @@ def version_of(body: Document) -> str:
     elastic = [ELASTIC for nodes in body.get("nodes", ()) if "least_resources" in nodes]
     by_key = [since for key, since in _KEYS.values() if key in body]
     return later(*by_key, *of_attributes, *from_volumes, *elastic, *nested, "1.2")
-    )
 
 
 def version_of_change(body: Document) -> str:
