@@ -85,6 +85,19 @@ def wilcoxon_signed_rank(first: Sequence[float], second: Sequence[float]) -> Tes
     return TestOutcome(float(found.statistic), float(found.pvalue))
 
 
+def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return Spearman's coefficient: 1 if one value rises with the other, -1 if it falls, 0 if a sample is constant.
+
+    :raises InvalidValueError: the samples differ in length, have fewer than two values, or one that is not finite
+    """
+    _differences(first, second)
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return 0.0
+    from scipy import stats
+
+    return float(stats.spearmanr(first, second).statistic)
+
+
 def _differences(first: Sequence[float], second: Sequence[float]) -> NDArray[np.float64]:
     if len(first) != len(second):
         raise InvalidValueError("second", f"must have as many values as first, {len(first)}, not {len(second)}")

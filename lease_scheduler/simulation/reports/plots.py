@@ -202,6 +202,7 @@ def plot_lines(
     *,
     quantity: str,
     measure: str,
+    reference: float | None = 1.0,
 ) -> None:
     """Plot a line for each configuration, with a panel for each workload (Sotomayor 2010, figs. 7.4 and 7.5).
 
@@ -209,6 +210,7 @@ def plot_lines(
     :param path: ``.png`` or ``.svg``
     :param quantity: label of the abscissas with unit
     :param measure: label of the ordinates with unit
+    :param reference: ordinate of a faint horizontal line; None for none
     :raises InvalidValueError: there is nothing to draw, there are more configurations than can be distinguished, or the
         path has another suffix
     :raises InputFileError: the file cannot be written
@@ -228,7 +230,8 @@ def plot_lines(
                     marker=_DELTA_MARKS[place],
                     markersize=5,
                 )
-            axes.axhline(1, color=FAINT, linewidth=1, zorder=0)
+            if reference is not None:
+                axes.axhline(reference, color=FAINT, linewidth=1, zorder=0)
             axes.set_title(title)
             axes.set_xlabel(quantity)
             axes.grid(axis="y")

@@ -16,6 +16,7 @@ from lease_scheduler.simulation.significance import (
     TestOutcome,
     mean_interval,
     paired_t_test,
+    rank_correlation,
     wilcoxon_signed_rank,
 )
 
@@ -98,3 +99,12 @@ def test_means_without_an_interval(values: list[float], confidence: float, field
     with pytest.raises(InvalidValueError) as raised:
         mean_interval(values, confidence)
     assert raised.value.field == field
+
+
+def test_rank_correlation() -> None:
+    assert rank_correlation([1, 2, 3, 4], [10, 20, 25, 70]) == pytest.approx(1)
+    assert rank_correlation([1, 2, 3, 4], [4, 3, 2, -9]) == pytest.approx(-1)
+    assert rank_correlation([1, 2, 3, 4], [5, 5, 5, 5]) == 0
+    assert rank_correlation([1, 2, 3, 4], [1, 3, 2, 4]) == pytest.approx(0.8)
+    with pytest.raises(InvalidValueError, match="second"):
+        rank_correlation([1, 2], [1, 2, 3])

@@ -6,13 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lease_scheduler.simulation.campaigns.case import Case
-from lease_scheduler.simulation.experiments.contention import contention_7
+from lease_scheduler.simulation.experiments.contention import contention_3, contention_5, contention_7
 from lease_scheduler.simulation.experiments.paper import Chapter, Paper
 
-CHAPTERS: Mapping[str, Chapter] = {"contention-7": contention_7}
+CHAPTERS: Mapping[str, Chapter] = {
+    "contention-3": contention_3,
+    "contention-5": contention_5,
+    "contention-7": contention_7,
+}
 
 #: Class of case -> CPU seconds; only the ratios matter.
-_COSTS = {"PrototypeCase": 0.1}
+_COSTS = {"PrototypeCase": 0.1, "SiteCase": 2.0, "AdmissionCase": 0.3, "QueueCase": 3.0}
 
 
 def forecast(case: Case) -> float:
@@ -29,7 +33,7 @@ PAPER = Paper(
     "contention",
     CHAPTERS,
     {},
-    "contention-7: this chapter of Amini Salehi 2012; contention: all of them together",
+    "contention-3, -5, -7: these chapters of Amini Salehi 2012; contention: all of them together",
     inputs,
     forecast,
 )

@@ -1,0 +1,57 @@
+"""Chapter 3: preemption policies on one site (Amini Salehi 2012, section 3.3; contention E1-E4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments.contention import site_checks
+from lease_scheduler.simulation.experiments.contention.one_site import POLICIES
+from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.report import write_report
+from lease_scheduler.simulation.reports.plots import plot_lines
+
+_SEEDS = (1, 2)
+
+#: Figure -> column, label of the ordinates, policies.
+_FIGURES = {
+    "table-3.1-local": ("local_rejected_percent", "rejected local requests (%)", tuple(POLICIES)),
+    "table-3.1-external": ("external_rejected_percent", "rejected external requests (%)", tuple(POLICIES)),
+    "fig-3.4-utilisation": ("utilisation_percent", "utilisation (%)", ("MOV", "MLIP", "MOML")),
+    "fig-3.5-preemptions": ("lease_preemptions", "preempted leases", ("MOV", "MLIP", "MOML")),
+    "fig-3.6-response": ("response_h", "response time of best-effort requests (h)", ("MOV", "MLIP", "MOML")),
+}
+
+
+def cases(*, extent: Extent) -> list[Case]:
+    """Return all runs; see ``paper.Chapter``. A first look is the sweep over best-effort requests."""
+    return [*site_checks.cases(_sweeps(extent), extent.seeds(_SEEDS))]
+
+
+def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+    """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
+    seeds, sweeps = extent.seeds(_SEEDS), _sweeps(extent)
+    groups = {
+        "Table 3.1 (E1): no preemption and MOML": site_checks.rejection_checks(outcomes, seeds, sweeps),
+        "Figure 3.5 (E3): preempted leases": site_checks.preemption_checks(outcomes, seeds, sweeps),
+        "Figures 3.4 and 3.6 (E2, E4): the text has no numbers": site_checks.soft_checks(outcomes, seeds, sweeps),
+    }
+    outside = write_report(groups, cases(extent=extent), outcomes, directory, console)
+    for name, (column, label, policies) in _FIGURES.items():
+        panels = {
+            f"({letter}) {site_checks.SWEEPS[letter].title}": {
+                policy: site_checks.Results(outcomes, site_checks.SWEEPS[letter], seeds).line(policy, column)
+                for policy in policies
+            }
+            for letter in sweeps
+        }
+        plot_lines(panels, directory / f"{name}.png", quantity="%", measure=label, reference=None)
+    console.print(f"Tables, figures and single runs are in {directory}")
+    return outside
+
+
+def _sweeps(extent: Extent) -> Sequence[str]:
+    return tuple(site_checks.SWEEPS) if extent.is_whole else ("a",)
