@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from lease_scheduler.simulation.experiments.contention.chapters import PAPER as CONTENTION
 from lease_scheduler.simulation.experiments.haizea.chapters import PAPER as HAIZEA
 from lease_scheduler.simulation.experiments.paper import Chapter, Paper
+from lease_scheduler.simulation.experiments.shirako.chapters import PAPER as SHIRAKO
 
-PAPERS: tuple[Paper, ...] = (HAIZEA, CONTENTION)
+PAPERS: tuple[Paper, ...] = (HAIZEA, CONTENTION, SHIRAKO)
 
 
 def names() -> list[str]:

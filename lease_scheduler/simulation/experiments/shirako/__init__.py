@@ -1,0 +1,1 @@
+"""Extensible resource management for networked virtual computing (Grit, Duke University, 2007), on one site."""

@@ -1,0 +1,68 @@
+"""Chapter 4: elasticity of requests (Grit 2007, section 4.7.3, table 4.3; shirako E3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments.checks import Check
+from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.report import write_report
+from lease_scheduler.simulation.experiments.shirako.bands import SEEDS, check, falls, mean
+from lease_scheduler.simulation.experiments.shirako.elastic_requests import REQUESTS, ElasticCase
+from lease_scheduler.simulation.reports.plots import plot_bars
+
+#: Elasticity in per cent -> allocated requests in table 4.3.
+_TABLE = {100: 951, 75: 815, 50: 575, 25: 457, 0: 340}
+
+
+def cases(*, extent: Extent) -> list[Case]:
+    """Return all runs; see ``paper.Chapter``."""
+    return [ElasticCase(elasticity, seed) for seed in extent.seeds(SEEDS) for elasticity in _TABLE]
+
+
+def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+    """Print every check, and write CSV files and a plot; see ``paper.Chapter``."""
+    seeds = extent.seeds(SEEDS)
+    found = {each: [outcomes[ElasticCase(each, seed).name] for seed in seeds] for each in _TABLE}
+    groups = {"Table 4.3 (E3): requests that are allocated, mean over seeds; substitute workload": _checks(found)}
+    outside = write_report(groups, cases(extent=extent), outcomes, directory, console)
+    bars = {
+        "thesis": {f"{each} %": float(value) for each, value in _TABLE.items()},
+        "ours": {f"{each} %": mean(runs, "allocated") for each, runs in found.items()},
+    }
+    plot_bars(bars, directory / "table-4.3.png", measure="allocated requests")
+    console.print(f"Tables, figures and single runs are in {directory}")
+    return outside
+
+
+def _checks(found: Mapping[int, Sequence[Outcome]]) -> list[Check]:
+    note = "no band: the workload of the dissertation is private"
+    checks = [
+        check(f"allocated, elasticity {each} %", thesis, found[each], "allocated", None, None, note)
+        for each, thesis in _TABLE.items()
+    ]
+    totals = [run["allocated"] + run["rejected"] for runs in found.values() for run in runs]
+    checks += [
+        Check("requests in each run", REQUESTS, tuple(map(float, totals)), REQUESTS, REQUESTS),
+        falls("allocated falls with elasticity", [mean(found[each], "allocated") for each in _TABLE], 112),
+        Check(
+            "allocated, 100 % : 0 %",
+            _TABLE[100] / _TABLE[0],
+            tuple(run["allocated"] / rigid["allocated"] for run, rigid in zip(found[100], found[0], strict=True)),
+            2.0,
+            None,
+        ),
+        check(
+            "accepted share, elasticity 0 %",
+            _TABLE[0] / REQUESTS,
+            found[0],
+            lambda run: run["allocated"] / REQUESTS,
+            0.1,
+            0.25,
+        ),
+    ]
+    return checks

@@ -1,0 +1,49 @@
+"""Comparisons with chapters 4 to 6 of Grit 2007 (shirako E3, E5-E19)."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from lease_scheduler.cmd.lease_sim import main
+from lease_scheduler.simulation.campaigns.case import Outcome
+from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.paper import Chapter
+from lease_scheduler.simulation.experiments.shirako import shirako_4, shirako_5, shirako_6
+from lease_scheduler.simulation.experiments.shirako.elastic_requests import ElasticCase
+
+
+def _report(chapter: Chapter, found: dict[str, Outcome], directory: Path) -> int:
+    with (directory / "out").open("w") as out:
+        return chapter.report(found, directory, extent=Extent.REPEATED, console=Console(file=out))
+
+
+def test_chapter_4_is_repeated(tmp_path: Path) -> None:
+    assert main(["experiment", "shirako-4", "--once", "--output", str(tmp_path), "--quiet"]) == 0
+    with (tmp_path / "checks.csv").open() as stream:
+        rows = {row["check"]: row for row in csv.DictReader(stream)}
+    assert rows["requests in each run"]["ours"] == "2024"
+    assert (tmp_path / "table-4.3.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("chapter", "figures"),
+    [(shirako_5, ("fig-5.5-5.6", "fig-5.7-5.9", "fig-5.10", "fig-5.11")), (shirako_6, ("fig-6.4", "fig-6.6"))],
+)
+def test_a_chapter_is_repeated(chapter: Chapter, figures: tuple[str, ...], tmp_path: Path) -> None:
+    """All figures lie in their bands, in the mean over three seeds."""
+    found = {case.name: case.run() for case in chapter.cases(extent=Extent.REPEATED)}
+    assert _report(chapter, found, tmp_path) == 0
+    assert all((tmp_path / f"{name}.png").exists() for name in figures)
+
+
+def test_fewer_requests_with_more_elasticity_are_a_miss(tmp_path: Path) -> None:
+    """The checks are able to fail."""
+    found = {case.name: case.run() for case in shirako_4.cases(extent=Extent.REPEATED)}
+    for seed in (1, 2, 3):
+        found[ElasticCase(100, seed).name] = {"allocated": 500, "rejected": 1_500}
+    # The total, the order and the ratio.
+    assert _report(shirako_4, found, tmp_path) == 3
