@@ -11,6 +11,7 @@ from lease_scheduler.api.handlers import (
     feed,
     feeds,
     floatingips,
+    flows,
     hosts,
     leases,
     maintenances,
@@ -27,6 +28,7 @@ from lease_scheduler.api.schemas import availability as availability_schemas
 from lease_scheduler.api.schemas import calendar as calendar_schemas
 from lease_scheduler.api.schemas import feeds as feed_schemas
 from lease_scheduler.api.schemas import floatingips as floatingip_schemas
+from lease_scheduler.api.schemas import flows as flow_schemas
 from lease_scheduler.api.schemas import hosts as host_schemas
 from lease_scheduler.api.schemas import leases as lease_schemas
 from lease_scheduler.api.schemas import maintenances as maintenance_schemas
@@ -495,6 +497,44 @@ _FEEDS = (
     ),
 )
 
+_FLOWS = (
+    Route(
+        "GET",
+        "/v1/flows",
+        flows.list_flows,
+        "flows:get",
+        200,
+        "List flows, the projects among which the site is shared",
+        since=mv.V1_24,
+        query=flow_schemas.LIST_QUERY,
+        answer=flow_schemas.several,
+        changes=True,
+    ),
+    Route(
+        "GET",
+        "/v1/flows/{flow}",
+        flows.show,
+        "flows:get",
+        200,
+        "Show a flow: its share, and when its queued leases are expected to start",
+        since=mv.V1_24,
+        answer=flow_schemas.one,
+        changes=True,
+    ),
+    Route(
+        "PUT",
+        "/v1/flows/{flow}",
+        flows.set_flow,
+        "flows:put",
+        200,
+        "Set the weight of a flow",
+        since=mv.V1_24,
+        body=flow_schemas.put,
+        answer=flow_schemas.one,
+        changes=True,
+    ),
+)
+
 _REPORTS = (
     Route(
         "GET",
@@ -528,5 +568,6 @@ ROUTES: tuple[Route, ...] = (
     *_PLANNING,
     *_SUBSCRIPTIONS,
     *_FEEDS,
+    *_FLOWS,
     *_REPORTS,
 )

@@ -45,6 +45,7 @@ from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.enforcement.proposals import keep_message, report_ends
 from lease_scheduler.service.enforcement.telling import Teller
 from lease_scheduler.service.feeds import FeedKeeper
+from lease_scheduler.service.flows import FlowKeeper
 from lease_scheduler.service.inspection import Inspection
 from lease_scheduler.service.leadership import Leader, Leadership
 from lease_scheduler.service.leases import Leases
@@ -334,6 +335,7 @@ class EngineService:
             series,
             SubscriptionKeeper(plan),
             FeedKeeper(plan),
+            FlowKeeper(plan),
             Uninstall(engine, leases, pool, series),
             Inspection(engine),
         )

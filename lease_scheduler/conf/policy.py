@@ -143,6 +143,70 @@ OPTIONS: list[cfg.Opt] = [
         help="worst-fit: resource classes by importance, separated by blanks. By default VCPU, MEMORY_MB and DISK_GB "
         "come first, then the other classes that a lease asks for.",
     ),
+    cfg.IntOpt(
+        "winks_window",
+        default=0,
+        min=0,
+        help="winks: how many seconds ahead a lease of several nodes may get a place, and the length of the windows "
+        "of which each flow has its share. With 0, a lease starts at once or waits without a place. Leases wait with a "
+        "place only as far as [scheduling] backfilling lets them; conservative sets no limit.",
+    ),
+    cfg.StrOpt(
+        "winks_limit",
+        default="wide",
+        choices=[
+            ("wide", "a lease of several nodes must not exceed the share of its flow of a window"),
+            ("none", "the windows are not limited; wide leases then displace the others"),
+        ],
+        help="winks: which leases may not exceed the share of their flow of a window.",
+    ),
+    cfg.StrOpt(
+        "winks_debt",
+        default="yes",
+        choices=[
+            ("yes", "a lease that costs more than the share of one window uses up that of the next ones too"),
+            ("no", "such a lease never starts"),
+        ],
+        help="winks: whether a lease may cost more than the share of its flow of one window.",
+    ),
+    cfg.StrOpt(
+        "winks_accounting",
+        default="schedule",
+        choices=[
+            ("schedule", "a lease is charged when it gets its place"),
+            ("dispatch", "a lease that is given a place ahead is charged when it starts"),
+        ],
+        help="winks: when flows are charged.",
+    ),
+    cfg.StrOpt(
+        "winks_flows",
+        default="project",
+        choices=[
+            ("project", "each project is a flow"),
+            ("origin", "each peer is a flow, and all local leases are one"),
+            ("both", "each project of each peer is a flow"),
+        ],
+        help="winks, budget, priority: what a flow is.",
+    ),
+    cfg.FloatOpt(
+        "winks_default_weight",
+        default=1.0,
+        min=0.000001,
+        max=1000000,
+        help="winks, budget, priority: weight of flows for which none is set.",
+    ),
+    cfg.IntOpt(
+        "winks_estimate",
+        default=86_400,
+        min=1,
+        help="winks, budget: number of seconds for which a lease without an end is charged at first.",
+    ),
+    cfg.FloatOpt(
+        "budget_rate",
+        default=1.0,
+        min=0.0,
+        help="budget: estimated price of a node-hour, for leases that have no price yet.",
+    ),
     cfg.FloatOpt(
         "pricing_rate",
         default=1.0,

@@ -42,6 +42,20 @@ OPTIONS: list[cfg.Opt] = [
         help="Queueing policy: decides in which order queued best-effort leases get places. Name of an entry point in "
         "the namespace lease_scheduler.policy.queueing.",
     ),
+    cfg.DictOpt(
+        "flow_weights",
+        default={},
+        mutable=True,
+        help="Weights of flows, such as 8ab4...:50,c1f2...:30, for the queueing policies winks, budget and priority. A "
+        "weight that an administrator sets with PUT /v1/flows goes before it.",
+    ),
+    cfg.StrOpt(
+        "flow_donor_property",
+        default="",
+        mutable=True,
+        help="Property of hosts whose value is the id of the project that donated the host. A project for which no "
+        "weight is set has the number of hosts that it donated as its weight.",
+    ),
     cfg.StrOpt(
         "policy_duration",
         default="requested",

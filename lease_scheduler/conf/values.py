@@ -9,6 +9,7 @@ from oslo_config import cfg
 
 from lease_scheduler.conf import policy
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.weights import checked_weight
 from lease_scheduler.plan.options import (
     Estimate,
     Exclusion,
@@ -131,6 +132,17 @@ def _backfilling_limit(backfilling: str, reservations: int | None) -> int | None
             "scheduling.backfilling_reservations", f"has no meaning with backfilling = {backfilling}; remove it"
         )
     return {"off": 0, "aggressive": 1, "intermediate": reservations, "conservative": None}[backfilling]
+
+
+def flow_weights(conf: cfg.ConfigOpts) -> dict[str, float]:
+    """Return the configured weights of flows.
+
+    :raises InvalidValueError: a weight is not a number from ``LEAST_WEIGHT`` to ``MOST_WEIGHT``
+    """
+    found = {}
+    for name, text in conf.scheduling.flow_weights.items():
+        found[name] = checked_weight(f"scheduling.flow_weights: {name}", text)
+    return found
 
 
 def policy_options(conf: cfg.ConfigOpts) -> dict[str, str]:

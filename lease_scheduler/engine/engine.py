@@ -145,8 +145,15 @@ class Engine:
                 raise InvalidValueError("outages", f"there is no host {name}")
             plan.block(plan.site.index[name], since, FOREVER if until is None else until)
         state.closed_hosts.update(plan.site.index[name] for name in closed)
+        self.brief_policies()
         self._known.update(lease.lease_id for lease in kept)
         self._steps.submitted.extend(Submission(lease.request) for lease in undecided)
+
+    def brief_policies(self) -> None:
+        """Tell the queueing policy of the live leases, because it is new or has been restored."""
+        planner = self._state.planner
+        planner.brief_queueing()
+        planner.queueing.take_over(self.live_leases(), self._clock.now())
 
     def submit(
         self,

@@ -102,7 +102,8 @@ class EngineSteps:
         agenda = self._state.agenda
         looks = min(self._state.occupied.values(), default=None)
         retries = self._deviations.retries.next_due()
-        instants = (self._preparation.next_due(), self._images.next_due(), retries, looks)
+        queue = self._state.planner.look_again
+        instants = (self._preparation.next_due(), self._images.next_due(), retries, looks, queue)
         ahead = min((instant for instant in instants if instant is not None), default=None)
         while (entry := agenda.first()) is not None:
             instant, what, lease_id = entry

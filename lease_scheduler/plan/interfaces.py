@@ -7,7 +7,7 @@ them by name and options, and the policies themselves.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lease_scheduler.model.holding import Holding
+from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.shortage import Shortage
@@ -167,6 +168,27 @@ class Queueing(Protocol):
         end the pass early, when nothing that is queued can fit any more.
         """
         ...
+
+    def look_again(self, now: int) -> int | None:
+        """Return when leases that were left out of this pass may be placed even if nothing else happens, or None.
+
+        Called after ``turns``. The default is None: a lease that does not fit waits until another one gives way.
+        """
+        return None
+
+    def follow(self, site: Site, weights: Mapping[str, float]) -> None:
+        """Take note of the hosts and of the weights of flows. Called before ``turns``, and before outcomes are told.
+
+        :param weights: weight of each flow for which one is set; the mapping is replaced when one changes
+        """
+        return
+
+    def take_over(self, leases: Sequence[Lease], now: int) -> None:
+        """Take note of the live leases of a site on which another engine, or another policy, has worked so far.
+
+        Called after ``follow``. The default does nothing.
+        """
+        return
 
 
 class ExpectedDuration(Protocol):

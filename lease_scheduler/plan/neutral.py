@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.plan.interfaces import QueueRound, Turn
+from lease_scheduler.plan.interfaces import Queueing, QueueRound, Turn
 
 
-class SubmissionOrder:
+class SubmissionOrder(Queueing):
     """First in, first out (Sotomayor 2010, section 4.3; haizea F46)."""
 
     def turns(self, queue: QueueRound) -> Iterable[Turn]:

@@ -177,10 +177,11 @@ class Plan:
         Leases that have free hosts and wait only for their image are not included.
         """
         future = [self.leases[lease_id] for lease_id in self._waiting_to_start]
-        return sorted(
-            (lease for lease in future if lease.holdings[0].start > now and not self._waits_for_image_only(lease)),
-            key=lambda lease: lease.sequence,
-        )
+        return sorted((lease for lease in future if self.is_in_future(lease, now)), key=lambda lease: lease.sequence)
+
+    def is_in_future(self, lease: Lease, now: int) -> bool:
+        """Return whether a lease that has a place waits for it, and not only for its image."""
+        return lease.holdings[0].start > now and not self._waits_for_image_only(lease)
 
     def _waits_for_image_only(self, lease: Lease) -> bool:
         """Return whether a lease starts as soon as its image is there."""

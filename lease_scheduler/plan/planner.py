@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from math import inf
 
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Holding
@@ -71,6 +72,8 @@ class Planner:
     :param queueing: queueing policy
     :param duration: policy of expected durations
     :ivar policies: the policies of the planner, by family
+    :ivar weights: weights of flows, for the queueing policy
+    :ivar look_again: when the queue may have to be processed again even if nothing else happens; None if never
     :ivar ahead: how images are brought ahead of the start to hosts that would otherwise get them when servers boot;
         None if they are not
     :ivar caches: which images hosts are assumed to have, for ``ahead``
@@ -98,6 +101,8 @@ class Planner:
         }
         self.plan = Plan(site)
         self.queueing = queueing
+        self.weights: Mapping[str, float] = {}
+        self.look_again: int | None = None
         self.ahead = None if transfers is None or transfers.required else transfers
         self.caches = ImageCaches(0 if self.ahead is None else self.ahead.host_cache_age)
         if self.ahead is not None:
@@ -237,28 +242,41 @@ class Planner:
 
     def can_wait_with_place(self, now: int) -> bool:
         """Return whether one more best-effort lease may get a place in the future (haizea F47)."""
+        return self._places_to_wait(now) > 0
+
+    def _places_to_wait(self, now: int) -> float:
+        """Return how many more best-effort leases may get a place in the future."""
         limit = self.options.backfilling_limit
-        return limit is None or (limit > 0 and len(self.plan.future_best_effort(now)) < limit)
+        if limit is None:
+            return inf
+        return limit - len(self.plan.future_best_effort(now)) if limit > 0 else 0
+
+    def brief_queueing(self) -> None:
+        """Tell the queueing policy of the present hosts and weights."""
+        self.queueing.follow(self.plan.site, self.weights)
 
     def process_queue(self, now: int, agree: Agree | None = None) -> None:
         """Give queued leases places as far as possible, in the order of the queueing policy (haizea F46-F48).
 
         :param agree: called before a lease gets its place; None if no agreement is needed
         """
+        self.look_again = None
         if self.plan.queue_is_empty:
             return
-        may_wait = self.can_wait_with_place(now)
+        to_wait = self._places_to_wait(now)
         needed = self.plan.needed_by_whole_queue()
-        if not may_wait and self.plan.availability.is_full(now, needed):
+        if to_wait <= 0 and self.plan.availability.is_full(now, needed):
             return
         reach = QueueFilter(self.context, now)
+        self.brief_queueing()
         queue = QueueRound(now, self.plan.queued())
         served: set[str] = set()
         for turn in self.queueing.turns(queue):
             lease = turn.lease
             holding = None
-            if may_wait or not reach.is_too_short(lease):
-                holding = self._holding_for(turn, now, may_wait=may_wait)
+            waits = to_wait > 0 and (turn.latest_start is None or turn.latest_start > now)
+            if waits or not reach.is_too_short(lease):
+                holding = self._holding_for(turn, now, waits=waits)
             if holding is None:
                 if self.options.backfilling_limit == 0:
                     return
@@ -266,24 +284,28 @@ class Planner:
             if lease.lease_id in served:
                 continue
             served.add(lease.lease_id)
-            placed: Lease | None = placed_soonest(self.context, lease, holding, now)
-            if agree is not None and placed is not None:
-                placed = agree(placed)
-            if placed is None:
+            found: Lease | None = placed_soonest(self.context, lease, holding, now)
+            if agree is not None and found is not None:
+                found = agree(found)
+            if found is None:
                 continue
-            queue.placed[lease.lease_id] = self.plan.put(placed)
-            may_wait = self.can_wait_with_place(now)
-            if not may_wait and self.plan.availability.is_full(now, needed):
+            placed = queue.placed[lease.lease_id] = self.plan.put(found)
+            if self.plan.images is not None:
+                # Leases that share a transfer may now wait for something else.
+                to_wait = self._places_to_wait(now)
+            else:
+                to_wait -= self.plan.is_in_future(placed, now)
+            if to_wait <= 0 and self.plan.availability.is_full(now, needed):
                 return
+        self.look_again = self.queueing.look_again(now)
 
-    def _holding_for(self, turn: Turn, now: int, *, may_wait: bool) -> Holding | None:
+    def _holding_for(self, turn: Turn, now: int, *, waits: bool) -> Holding | None:
         """Return the earliest holding for the lease whose turn it is, within the limits of its turn, or None.
 
-        :param may_wait: whether the backfilling options let it start later
+        :param waits: whether it may start later
         """
-        latest = turn.latest_start
-        waits = may_wait and (latest is None or latest > now)
-        holding = place_soonest(self.context, turn.lease, now, may_wait=waits, latest_start=latest if waits else None)
+        latest = turn.latest_start if waits else None
+        holding = place_soonest(self.context, turn.lease, now, may_wait=waits, latest_start=latest)
         if holding is not None and turn.accepts is not None and not turn.accepts(holding):
             return None
         return holding

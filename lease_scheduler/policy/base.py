@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, ClassVar
 
@@ -61,6 +61,16 @@ class PolicyOptions(Mapping[str, str]):
             raise InvalidValueError(f"policy option {name}", f"must be a number of at least 0, not {text!r}")
         return value
 
+    def choice(self, name: str, choices: Sequence[str], default: str) -> str:
+        """Return an option that is one of these words, or the default if it is not set.
+
+        :raises InvalidValueError: it is something else
+        """
+        text = self._values.get(name, default)
+        if text not in choices:
+            raise InvalidValueError(f"policy option {name}", f"must be {' or '.join(choices)}, not {text!r}")
+        return text
+
 
 class Policy(ABC):  # noqa: B024 - each family adds its abstract methods
     """A decision that an operator selects by name; the base class of every family.
@@ -77,10 +87,12 @@ class Policy(ABC):  # noqa: B024 - each family adds its abstract methods
     :param options: what the operator set for policies
     :ivar name: name of its entry point
     :cvar observes: whether it is told of outcomes; follows from its methods
+    :cvar keeps_when_replaced: whether what it has learnt is kept while another policy of its family is in use
     """
 
     name = ""
     observes: ClassVar[bool] = False
+    keeps_when_replaced: ClassVar[bool] = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Note whether policies of the class are to be told of outcomes."""
@@ -98,8 +110,11 @@ class Policy(ABC):  # noqa: B024 - each family adds its abstract methods
         :param now: the present instant
         """
 
-    def take_changes(self) -> dict[str, Learnt]:
-        """Return what has been learnt since the last call: the entries that are new or different, by subject."""
+    def take_changes(self) -> Mapping[str, Learnt | None]:
+        """Return what has been learnt since the last call: the entries that are new or different, by subject.
+
+        An entry that is None is forgotten.
+        """
         return {}
 
     def restore(self, learnt: Mapping[str, Learnt]) -> None:  # noqa: B027 - most policies learn nothing

@@ -54,7 +54,7 @@ class StoreChanges:
     usage: list[UsageRecord] = field(default_factory=list)
     revenue: list[RevenueRecord] = field(default_factory=list)
     breaches: list[BreachRecord] = field(default_factory=list)
-    policy_state: dict[tuple[str, str, str], Mapping[str, Any]] = field(default_factory=dict)
+    policy_state: dict[tuple[str, str, str], Mapping[str, Any] | None] = field(default_factory=dict)
     lateness: dict[str, list[int]] = field(default_factory=dict)
     messages: list[Message] = field(default_factory=list)
     hosts: dict[int, HostRecord | None] = field(default_factory=dict)

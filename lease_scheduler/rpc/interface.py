@@ -20,7 +20,7 @@ from lease_scheduler.model.documents import Document
 
 #: Version of the interface. The second number grows when a method is added or changed, the first when a method is
 #: removed. ``tests/unit/rpc/requests.txt`` lists the changes.
-VERSION = "1.5"
+VERSION = "1.7"
 
 #: Name of a request -> the method that answers it, whose first argument is the context.
 Methods = Mapping[str, Callable[..., Document]]
@@ -147,6 +147,19 @@ class EngineRequests:
 
     def delete_feed(self, context: Document, feed_id: str) -> Document:
         """Withdraw a secret address. Return ``{}``."""
+
+    # -- flows -----------------------------------------------------------------------------------------------
+
+    def list_flows(self, context: Document) -> Document:
+        """Return the flows among which the site is shared.
+
+        ``{"policy": name of the queueing policy, "flows": [{"name", "weight", "source", "share": float|null, "behind":
+        host-seconds, "queued": int, "leases": [{"lease_id", "position", "expected_start"}]}]}``. ``source`` says where
+        the weight comes from: ``set``, ``configured``, ``donated`` or ``default``.
+        """
+
+    def set_flow(self, context: Document, name: str, weight: float | None) -> Document:
+        """Set the weight of a flow; null for the configured one. Return ``{}``."""
 
     # -- hosts and addresses ---------------------------------------------------------------------------------
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from lease_scheduler.policy.base import Learnt, Policy
 from lease_scheduler.records.writes import StoreChanges
+from lease_scheduler.service.flow_weights import STORED
+from lease_scheduler.service.policies import ReplacePolicies
 
 
 class Learning:
@@ -23,12 +25,34 @@ class Learning:
     def __init__(self, policies: Mapping[str, Policy], stored: Mapping[tuple[str, str], Mapping[str, Any]]) -> None:
         self._policies = policies
         self.learnt: dict[tuple[str, str], dict[str, Learnt]] = {key: dict(value) for key, value in stored.items()}
+        self._forgotten: list[tuple[str, str, str]] = []
+        self._forget_replaced()
         for family, policy in policies.items():
             policy.restore(self.learnt.get((family, policy.name), {}))
 
     def write(self, changes: StoreChanges) -> None:
-        """Add what policies have learnt since the last call to the changes to write."""
+        """Add what policies have learnt and forgotten since the last call to the changes to write."""
+        for key in self._forgotten:
+            changes.policy_state[key] = None
+        self._forgotten.clear()
         for family, policy in self._policies.items():
+            kept = self.learnt.setdefault((family, policy.name), {})
             for subject, learnt in policy.take_changes().items():
                 changes.policy_state[family, policy.name, subject] = learnt
-                self.learnt.setdefault((family, policy.name), {})[subject] = learnt
+                if learnt is None:
+                    kept.pop(subject, None)
+                else:
+                    kept[subject] = learnt
+
+    def replace(self, replace_policies: ReplacePolicies) -> None:
+        """Have the policies replaced; the new ones go on with what policies of their names have learnt."""
+        replace_policies(self.learnt)
+        self._forget_replaced()
+
+    def _forget_replaced(self) -> None:
+        """Forget what policies have learnt that are not in use and do not keep it."""
+        for family, name in list(self.learnt):
+            policy = self._policies.get(family)
+            if policy is None or (family, name) == STORED or policy.keeps_when_replaced or policy.name == name:
+                continue
+            self._forgotten.extend((family, name, subject) for subject in self.learnt.pop((family, name)))

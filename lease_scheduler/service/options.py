@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lease_scheduler.engine.state import EngineOptions
@@ -31,6 +32,8 @@ class ServiceOptions:
     :ivar subscriptions: what projects may subscribe to
     :ivar idle: when projects are told of idle leases, and when these are ended
     :ivar maximum_feeds: maximum number of secret addresses of a project; 0 for none
+    :ivar flow_weights: configured weights of flows, by name
+    :ivar flow_donor_property: property of hosts that names the project that donated them; empty for none
     :ivar bounds: bounds on the duration and lead time of leases, and on offers
     """
 
@@ -50,3 +53,5 @@ class ServiceOptions:
     idle: IdleOptions = field(default_factory=IdleOptions)
     subscriptions: SubscriptionOptions = field(default_factory=SubscriptionOptions)
     maximum_feeds: int = 10
+    flow_weights: Mapping[str, float] = field(default_factory=dict)
+    flow_donor_property: str = ""

@@ -16,9 +16,11 @@ from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, StoreFullError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.transfer import Transfer
+from lease_scheduler.policy.queueing.report import FlowReport
 from lease_scheduler.records.idleness import Idleness
 from lease_scheduler.records.pool import FOR_GOOD
 from lease_scheduler.records.writes import StoreChanges
+from lease_scheduler.service.flow_weights import STORED, FlowWeights
 from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.journal import log_written
 from lease_scheduler.service.known_images import KnownImages
@@ -94,6 +96,9 @@ class SitePlan:
         #: What projects want to be told.
         self.subscriptions = SubscriptionBook(snapshot.subscriptions)
         self.planner = policies.make_planner(self.records.site())
+        #: Weights of flows.
+        self.weights = FlowWeights(snapshot.policy_state.get(STORED, {}))
+        self._follow_weights()
         self.pricing = policies.make_pricing()
         self.images = KnownImages(driver, options.fallback_image_mb)
         self._learning = Learning(learning_policies(policies, self.planner, self.pricing), snapshot.policy_state)
@@ -238,6 +243,7 @@ class SitePlan:
                     hosts=tuple(self.records.hosts.values()),
                     floating_ips=tuple(self.records.floating_ips.values()),
                     site=self.engine.site,
+                    flows=self.flow_reports(),
                     price_rate=self.pricing.rate(None, None) if self.pricing.charges else None,
                 )
             finally:
@@ -251,6 +257,8 @@ class SitePlan:
             reminders.send(self.work.now)
         if self.engine.outages or any(host.out_until is not None for host in self.records.hosts.values()):
             self._note_outages()
+        if self.work.changes.hosts:
+            self._follow_weights()
         self._learning.write(self.work.changes)
         self.work.changes.lateness.update(self.engine.take_lateness())
         self.work.changes.cached_images.update(self.engine.take_cache_changes())
@@ -278,8 +286,10 @@ class SitePlan:
         """
         with self.transaction():
             self._learning.write(self.work.changes)
-            replace_policies(self._learning.learnt)
+            self._learning.replace(replace_policies)
             self.options = options
+            self._follow_weights()
+            self.engine.brief_policies()
 
     @property
     def is_over(self) -> bool:
@@ -310,6 +320,28 @@ class SitePlan:
     def change_site(self) -> None:
         """Bring the plan up to date with the hosts and addresses in the records."""
         self.records.number(self.store.units, self.engine.change_site(self.records.site()))
+
+    # -- flows -----------------------------------------------------------------------------------------------
+
+    def _follow_weights(self) -> None:
+        options = self.options
+        self.weights.configure(options.flow_weights, self.records.hosts.values(), options.flow_donor_property)
+        self.planner.weights = self.weights.present
+
+    def set_weight(self, name: str, weight: float | None) -> None:
+        """Set the weight of a flow; None for its configured one. Within a transaction."""
+        self.weights.set(name, weight)
+        self.work.changes.policy_state[(*STORED, name)] = None if weight is None else {"weight": weight}
+        self._follow_weights()
+
+    def flow_reports(self) -> Sequence[FlowReport]:
+        """Return the state of the flows among which the queueing policy shares the site."""
+        queueing = self.planner.queueing
+        if not hasattr(queueing, "flows"):
+            return ()
+        self.planner.brief_queueing()
+        found: Sequence[FlowReport] = queueing.flows(self.work.now)
+        return found
 
     def adjust(self, lease: Lease) -> None:
         """Make the cloud follow a change of a lease whose servers run."""

@@ -43,6 +43,7 @@ class RunSettings:
     :ivar duration: name of the duration policy
     :ivar pricing: name of the pricing policy
     :ivar penalty: name of the penalty policy
+    :ivar flow_weights: weights of flows, by name
     :ivar policy_options: options of the policies
     :ivar deadline_preemption: whether deadline leases may preempt each other (``[scheduling] deadline_placement``)
     :ivar transfers: how disk images get to hosts; None if all hosts have all images
@@ -65,6 +66,7 @@ class RunSettings:
     duration: str = "requested"
     pricing: str = "free"
     penalty: str = "none"
+    flow_weights: Mapping[str, float] = field(default_factory=dict)
     policy_options: Mapping[str, str] = field(default_factory=dict)
     deadline_preemption: bool = True
     transfers: TransferOptions | None = None

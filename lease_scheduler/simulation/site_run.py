@@ -72,6 +72,7 @@ class SiteRun:
             queueing=load_policy("queueing", settings.queueing, options),
             duration=load_policy("duration", settings.duration, options),
         )
+        self.planner.weights = settings.flow_weights
         self.clock = clock
         self.recorder = RunRecorder()
         self._accounting = Accounting(settings.attributes)

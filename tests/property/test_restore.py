@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from hypothesis import HealthCheck, given, settings
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.queueing.base import QueueingPolicy
 from lease_scheduler.simulation.invariants import check_plan
 from lease_scheduler.simulation.result import Occupation
 from lease_scheduler.simulation.run import Run
@@ -21,8 +23,18 @@ from lease_scheduler.simulation.workload import Workload
 from .random_runs import RUN_SETTINGS, clouds, workloads
 
 
-def take_over(run: Run) -> None:
-    """Replace the engine of a run by another one that knows only what the store and the operator know."""
+def take_over(run: Run, learnt: dict[str, Learnt] | None = None) -> None:
+    """Replace the engine of a run by another one that knows only what the store and the operator know.
+
+    :param learnt: what the queueing policy has stored; it is brought up to date
+    """
+    kept = {} if learnt is None else learnt
+    assert isinstance(run.planner.queueing, QueueingPolicy)
+    for subject, entry in run.planner.queueing.take_changes().items():
+        if entry is None:
+            kept.pop(subject, None)
+        else:
+            kept[subject] = json.loads(json.dumps(entry))
     old, old_plan, run_settings = run.engine, run.planner.plan, run.settings
     options = PolicyOptions(run_settings.policy_options)
     run.planner = Planner(
@@ -32,7 +44,11 @@ def take_over(run: Run) -> None:
         load_policy("preemption", run_settings.preemption, options),
         deadline_preemption=run_settings.deadline_preemption,
         mapper=load_policy("mapper", run_settings.mapper, options),
+        queueing=load_policy("queueing", run_settings.queueing, options),
     )
+    run.planner.weights = run_settings.flow_weights
+    assert isinstance(run.planner.queueing, QueueingPolicy)
+    run.planner.queueing.restore(kept)
     run.engine = Engine(
         run.planner,
         load_policy("admission", run_settings.admission, options),
@@ -54,18 +70,19 @@ def take_over(run: Run) -> None:
     assert run.engine.next_due() == old.next_due()
 
 
-def _outcome(
+def outcome_of(
     workload: Workload, run_settings: RunSettings, restarts: frozenset[int]
 ) -> tuple[list[Lease], list[Occupation], dict[str, int]]:
     run = Run(workload, run_settings)
     steps = 0
+    learnt: dict[str, Learnt] = {}
     while (instant := run.next_instant()) is not None:
         run.clock.set(max(run.clock.now(), instant))
         run.step()
         check_plan(run.planner.plan, run.clock.now())
         steps += 1
         if steps in restarts:
-            take_over(run)
+            take_over(run, learnt)
     run.end()
     return list(run.store.load()), run.recorder.occupations, dict(run.recorder.counters)
 
@@ -86,4 +103,4 @@ def test_the_outcome_is_that_of_an_engine_that_never_died(
     )
     chosen = replace(run_settings, cloud=data.draw(st.sampled_from([exact, run_settings.cloud])))
 
-    assert _outcome(workload, chosen, restarts) == _outcome(workload, chosen, frozenset())
+    assert outcome_of(workload, chosen, restarts) == outcome_of(workload, chosen, frozenset())

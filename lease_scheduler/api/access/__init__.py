@@ -17,6 +17,7 @@ from lease_scheduler.api.access import (
     feed,
     feeds,
     floatingips,
+    flows,
     hosts,
     leases,
     maintenances,
@@ -42,6 +43,7 @@ _MODULES = (
     usage,
     feed,
     feeds,
+    flows,
     calendar,
 )
 

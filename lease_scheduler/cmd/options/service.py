@@ -8,6 +8,7 @@ from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.meters import idle_options
 from lease_scheduler.cmd.options.engine import engine_options
 from lease_scheduler.cmd.options.subscriptions import subscription_options
+from lease_scheduler.conf.values import flow_weights
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.service.enforcement.bounds import Bounds
 from lease_scheduler.service.options import ServiceOptions
@@ -39,6 +40,8 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         idle=idle_options(conf),
         subscriptions=subscription_options(conf),
         maximum_feeds=conf.service.max_feeds,
+        flow_weights=flow_weights(conf),
+        flow_donor_property=conf.scheduling.flow_donor_property,
     )
 
 

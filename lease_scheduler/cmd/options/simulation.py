@@ -8,7 +8,7 @@ from oslo_config import cfg
 
 from lease_scheduler.cmd.options.behaviour import simulator_behaviour
 from lease_scheduler.cmd.options.engine import engine_options
-from lease_scheduler.conf.values import planning_options, policy_options, transfer_options
+from lease_scheduler.conf.values import flow_weights, planning_options, policy_options, transfer_options
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.overheads import OverheadOptions
 from lease_scheduler.simulation.settings import FailureHandling, RunSettings, StopWhen
@@ -34,6 +34,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         duration=conf.scheduling.policy_duration,
         pricing=conf.scheduling.policy_pricing,
         penalty=conf.scheduling.policy_penalty,
+        flow_weights=flow_weights(conf),
         policy_options=policy_options(conf),
         deadline_preemption=conf.scheduling.deadline_placement == "deadline",
         transfers=transfer_options(conf),

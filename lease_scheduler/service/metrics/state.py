@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.resources import FLOATING_IP
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.policy.queueing.report import FlowReport
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
@@ -33,6 +34,7 @@ class Observation:
     :ivar leases: live leases
     :ivar documents: their documents, by lease id
     :ivar orders: intents that the cloud has not carried out yet
+    :ivar flows: flows among which the site is shared
     :ivar price_rate: money per node and hour at which leases are offered; None if they have no prices
     """
 
@@ -44,6 +46,7 @@ class Observation:
     floating_ips: tuple[FloatingIpRecord, ...]
     site: Site
     price_rate: float | None
+    flows: Sequence[FlowReport] = ()
 
 
 class StateMetrics(Collector):
@@ -76,6 +79,7 @@ class StateMetrics(Collector):
             )
         if self._per_project:
             yield from _projects(seen, held)
+            yield from _flows(seen.flows)
 
 
 class _Amounts:
@@ -185,6 +189,23 @@ def _projects(seen: Observation, held_by: Mapping[str, Mapping[str, int]]) -> It
         ["project_id", "resource_class"],
         held,
     )
+
+
+def _flows(flows: Iterable[FlowReport]) -> Iterator[Metric]:
+    values: dict[str, tuple[str, Callable[[FlowReport], float]]] = {
+        "weight": ("Weight of a flow among which the site is shared", lambda flow: flow.weight),
+        "share_ratio": ("Share of the site that a flow is to have now", lambda flow: flow.share),
+        "owed_host_seconds": (
+            "Host-seconds by which a flow is behind the one that is ahead of all others",
+            lambda flow: flow.behind,
+        ),
+        "queued_leases": ("Queued leases of a flow", lambda flow: flow.queued),
+    }
+    found = list(flows)
+    for name, (help_text, value) in values.items():
+        yield _labelled(
+            f"lease_scheduler_flow_{name}", help_text, ["flow"], {(flow.name,): value(flow) for flow in found}
+        )
 
 
 def _labelled(name: str, help_text: str, labels: list[str], values: Mapping[_Labels, float]) -> Metric:

@@ -31,12 +31,29 @@ class Start:
         return self.start + self.duration
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Asked:
+    """A request that was queued. All times are in ticks.
+
+    :ivar number: its number, over all flows
+    :ivar arrived: when it arrived
+    :ivar duration: how long it runs
+    :ivar width: hosts that it takes
+    """
+
+    number: int
+    arrived: int
+    duration: int
+    width: int
+
+
 @dataclass
 class FlowResult:
     """What a flow got.
 
     :ivar name: its name
     :ivar share: the share that it was to get
+    :ivar asked: its requests that were queued
     :ivar starts: its requests that got a place, in the order in which they got it
     :ivar dropped: number of its requests that found a full queue
     :ivar queued_cost: cost of what is queued
@@ -44,6 +61,7 @@ class FlowResult:
 
     name: str
     share: float
+    asked: list[Asked] = field(default_factory=list)
     starts: list[Start] = field(default_factory=list)
     dropped: int = 0
     queued_cost: int = 0

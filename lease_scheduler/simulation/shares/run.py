@@ -15,7 +15,7 @@ from lease_scheduler.policy.queueing.winks.flow_queue import QueuedRequest
 from lease_scheduler.policy.queueing.winks.shares import Flow, ServiceOrder, Shares, Waiting, WinksOptions
 from lease_scheduler.simulation.generators.flows import FlowLoad
 from lease_scheduler.simulation.shares.calendar import WidthCalendar
-from lease_scheduler.simulation.shares.result import FlowResult, SharesResult, Start
+from lease_scheduler.simulation.shares.result import Asked, FlowResult, SharesResult, Start
 
 
 @dataclass
@@ -120,6 +120,7 @@ class SharesRun:
         queued.note(request)
         queued.arrived[request.key] = now
         result.queued_cost += cost
+        result.asked.append(Asked(number, now, duration, width))
         return True
 
     def serve(self, now: int) -> None:

@@ -241,7 +241,8 @@ class SqlStore(SqlMessages):
             key = {"family": family, "policy": policy, "subject": subject}
             known = and_(*(POLICY_STATE.c[name] == value for name, value in key.items()))
             connection.execute(delete(POLICY_STATE).where(known))
-            connection.execute(insert(POLICY_STATE).values(**key, state=dict(learnt)))
+            if learnt is not None:
+                connection.execute(insert(POLICY_STATE).values(**key, state=dict(learnt)))
         for kind, seconds in changes.lateness.items():
             connection.execute(delete(LATENESS).where(LATENESS.c.kind == kind))
             connection.execute(insert(LATENESS).values(kind=kind, seconds=seconds))

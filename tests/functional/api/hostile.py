@@ -25,6 +25,7 @@ STATE = (
     "series",
     "subscriptions",
     "feeds",
+    "flows?all_projects=true",
     "maintenances",
     "os-hosts/properties?detail=true&all=true",
 )

@@ -47,6 +47,7 @@ _BODIES: dict[str, dict[str, Any]] = {
     "POST /v1/series": _SERIES,
     "POST /v1/subscriptions": _SUBSCRIPTION,
     "POST /v1/feeds": {"name": "phone"},
+    "PUT /v1/flows/{flow}": {"weight": 5},
     "PUT /v1/subscriptions/{subscription_id}": {"event_types": ["lease.create"]},
 }
 _CHANGES = [route for route in ROUTES if route.changes]
@@ -120,6 +121,7 @@ def away(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Away]:
             "subscription_id": service.create("/v1/subscriptions", "subscription", _SUBSCRIPTION),
             "feed_id": service.create("/v1/feeds", "feed", {"name": "phone"}),
             "secret": service.secret(),
+            "flow": "one",
             "floatingip_id": service.create("/v1/floatingips", "floatingip", _ADDRESS),
         }
     finally:

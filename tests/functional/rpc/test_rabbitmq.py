@@ -55,6 +55,8 @@ REQUESTS: list[tuple[str, Document]] = [
     ("delete_subscription", {"subscription_id": "1"}),
     ("create_feed", {"feed": {"name": "phone", "digest": "0"}}),
     ("delete_feed", {"feed_id": "1"}),
+    ("list_flows", {}),
+    ("set_flow", {"name": "p", "weight": 2.5}),
     ("reconcile", {"dry_run": True}),
     ("ping", {}),
     ("list_installed", {}),

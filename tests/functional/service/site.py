@@ -15,6 +15,7 @@ from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.service.enforcement import Enforcement, UsageFilter
+from lease_scheduler.service.flows import FlowKeeper
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.negotiations import Negotiations
@@ -78,9 +79,11 @@ class Service:
         duration: str | None = None,
         filters: Sequence[UsageFilter] = (),
         meter: Meter | None = None,
+        queueing: str = "fifo",
         **options: Any,
     ) -> None:
         self._filters, self._meter = filters, meter
+        self._queueing = queueing
         self._options, self._refund_share = options, refund_share
         self._penalty = load_policy("penalty", penalty, PolicyOptions(policies))
         self._database = open_database(f"sqlite:///{folder}/service.sqlite")
@@ -114,7 +117,12 @@ class Service:
             store,
             self.cloud,
             self.clock,
-            site_policies(make_pricing=self._make_pricing, penalty=self._penalty, **planner),
+            site_policies(
+                make_pricing=self._make_pricing,
+                penalty=self._penalty,
+                queueing=load_policy("queueing", self._queueing, PolicyOptions()),
+                **planner,
+            ),
             ServiceOptions(engine_options, workers=2, reconcile_interval=HOUR, announce_horizon=0, **self._options),
             lambda: None,
             self.metrics,
@@ -125,9 +133,15 @@ class Service:
         enforcement = Enforcement(self._filters)
         self.leases, self.quotes = Leases(self.site, enforcement), Quotes(self.site, enforcement)
         self.offers = Offers(self.site, enforcement)
+        self.flows = FlowKeeper(self.site)
         self.negotiations = Negotiations(self.site, self.leases, self.quotes)
 
-    def restart(self) -> None:
+    def restart(self, queueing: str | None = None) -> None:
+        """Let another engine take over.
+
+        :param queueing: another queueing policy
+        """
+        self._queueing = queueing or self._queueing
         self.engine.close()
         self.lead()
 

@@ -66,6 +66,7 @@ class Site(EngineRequests):
         self.series_rows: dict[str, Document] = {}
         self.subscription_rows: dict[str, Document] = {}
         self.feed_rows: dict[str, Document] = {}
+        self.flows: dict[str, Document] = {}
         self.usage_rows: list[Document] = []
         self.revenue_rows: list[Document] = []
         self.delay_rows: list[Document] = []
@@ -336,6 +337,24 @@ class Site(EngineRequests):
         self._called("create_feed", context, feed)
         self.feed_rows[feed["id"]] = {**feed, "created_at": self.clock.now()}
         return {"feed_id": feed["id"]}
+
+    def list_flows(self, context: Document) -> Document:
+        self._called("list_flows", context)
+        return {"policy": "winks", "flows": list(self.flows.values())}
+
+    def set_flow(self, context: Document, name: str, weight: float | None) -> Document:
+        self._called("set_flow", context, name, weight)
+        source = "default" if weight is None else "set"
+        self.flows[name] = {
+            "name": name,
+            "weight": weight,
+            "source": source,
+            "share": 0.3,
+            "behind": 7_200.0,
+            "queued": 1,
+            "leases": [{"lease_id": "1", "position": 1, "expected_start": self.clock.now() + 60}],
+        }
+        return {}
 
     def delete_feed(self, context: Document, feed_id: str) -> Document:
         self._called("delete_feed", context, feed_id)

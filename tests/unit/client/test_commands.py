@@ -535,3 +535,32 @@ def test_feeds(service: Service, openstack: Openstack) -> None:
         ("GET", "/v1/feeds", "reservation 1.22"),
         ("DELETE", f"/v1/feeds/{ID}", "reservation 1.22"),
     ]
+
+
+def test_flows(service: Service, openstack: Openstack) -> None:
+    flow = {
+        "name": "p",
+        "policy": "winks",
+        "weight": 30.0,
+        "weight_source": "set",
+        "share": 0.3,
+        "share_of_last_day": 0.41,
+        "owed_host_hours": 2.5,
+        "queued": 1,
+        "leases": [{"lease_id": ID, "position": 1, "expected_start": "2030-01-31T14:20:00Z"}],
+    }
+    service.will_answer("GET", "/v1/flows", {"flows": [flow]})
+    service.will_answer("GET", "/v1/flows/p", {"flow": flow})
+    service.will_answer("PUT", "/v1/flows/p", {"flow": flow})
+    service.will_answer("PUT", "/v1/flows/p", {"flow": {**flow, "weight": None}})
+
+    listed = openstack("flow", "list", "--all-projects")
+    assert (listed.status, "0.41" in listed.output) == (0, True)
+    shown = openstack("flow", "show", "p")
+    assert (shown.status, "14:20" in shown.output) == (0, True)
+    assert openstack("flow", "set", "p", "--weight", "30").status == 0
+    assert openstack("flow", "set", "p", "--no-weight").status == 0
+    assert openstack("flow", "set", "p").status != 0
+    assert openstack("flow", "set", "p", "--weight", "many").status == 2
+    assert [each.body for each in service.asked[2:]] == [{"weight": 30.0}, {"weight": None}]
+    assert sent(service)[0] == ("GET", "/v1/flows", "reservation 1.24")

@@ -8,14 +8,14 @@ from dataclasses import replace
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.interfaces import QueueRound, Turn
+from lease_scheduler.plan.interfaces import Queueing, QueueRound, Turn
 from lease_scheduler.plan.neutral import FIFO, REQUESTED
 from lease_scheduler.plan.planner import Planner
 
 from .conftest import MakeLease, MakePlanner
 
 
-class _Told:
+class _Told(Queueing):
     """A queueing policy made from a function."""
 
     def __init__(self, turns: Callable[[QueueRound], Iterable[Turn]]) -> None:

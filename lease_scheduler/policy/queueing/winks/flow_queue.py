@@ -6,26 +6,22 @@ Goyal, Vin and Cheng 1997; Grit 2007, sections 5.3 and 5.4 (shirako F89, F91, F9
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.weights import checked_weight
 
 #: Tags are whole numbers, so that equal clocks are exactly equal. A cost of 1 of a flow of weight 1 is this much. It
 #: has many divisors, so that the tags of flows with ordinary weights have no rounding error.
 UNIT = 720_720_000_000
 
-#: Bounds of weights; within them, rounding changes a share by less than one millionth.
-LEAST_WEIGHT, MOST_WEIGHT = 0.000_001, 1_000_000
-
 
 def tags_per_cost(weight: float | Fraction) -> int:
     """Return by how much a cost of 1 advances the clock of a flow of this weight.
 
-    :raises InvalidValueError: the weight is not a number from ``LEAST_WEIGHT`` to ``MOST_WEIGHT``
+    :raises InvalidValueError: see ``checked_weight``
     """
-    if not LEAST_WEIGHT <= weight <= MOST_WEIGHT:
-        raise InvalidValueError("weight", f"must be a number from {LEAST_WEIGHT:f} to {MOST_WEIGHT}, not {weight}")
+    checked_weight("weight", weight)
     exact = weight if isinstance(weight, Fraction) else Fraction(str(weight))
     return round(UNIT / exact)
 
@@ -153,6 +149,15 @@ class FlowQueue:
         self._settle()
         return request
 
+    def position(self, key: str) -> int | None:
+        """Return the position of a request, or None if it is not queued."""
+        return next((number for number, request in enumerate(self.requests) if request.key == key), None)
+
+    def set_cost(self, position: int, cost: int) -> None:
+        """Correct the cost of a queued request; those behind it start earlier or later by the difference."""
+        self._queued_cost += cost - self.requests[position].cost
+        self.requests[position] = replace(self.requests[position], cost=cost)
+
     def promote(self, position: int) -> tuple[QueuedRequest, int]:
         """Remove a request that is served now, possibly before others that cannot be (section 5.4.1).
 
@@ -248,7 +253,7 @@ class FlowQueue:
         found.per_cost, found.clock, found.gap_at_tail = self.per_cost, self.clock, self.gap_at_tail
         found._queued_cost, found._gaps = self._queued_cost, self._gaps
         # Without gaps, a promotion changes no request.
-        found.requests = [_copied(each) for each in self.requests] if self._gaps else list(self.requests)
+        found.requests = [replace(each) for each in self.requests] if self._gaps else list(self.requests)
         return found
 
     def _leave_gap(self, position: int, gap: int) -> None:
@@ -291,16 +296,3 @@ class FlowQueue:
         if self.gap_at_tail:
             self.gap_at_tail += amount
             self._gaps += amount
-
-
-def _copied(request: QueuedRequest) -> QueuedRequest:
-    return QueuedRequest(
-        request.key,
-        request.cost,
-        request.duration,
-        request.width,
-        request.is_wide,
-        request.priority,
-        request.order,
-        request.gap,
-    )

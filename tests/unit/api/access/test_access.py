@@ -74,6 +74,9 @@ EXPECTED: dict[str, tuple[frozenset[str], Any, str]] = {
     "POST /v1/feeds": (MEMBERS, {"name": "phone"}, ""),
     "GET /v1/feeds/{feed_id}": (READERS, None, ""),
     "DELETE /v1/feeds/{feed_id}": (MEMBERS, None, ""),
+    "GET /v1/flows": (READERS, None, ""),
+    "GET /v1/flows/{flow}": (READERS, None, ""),
+    "PUT /v1/flows/{flow}": (ADMINS, {"weight": 5}, ""),
     "GET /v1/feeds/{secret}/leases.ics": (EVERYBODY, None, ""),
     "GET /v1/usage": (READERS, None, ""),
     "GET /v1/calendar": (READERS, None, ""),
@@ -104,6 +107,7 @@ def arguments(member: Client, site: Site) -> dict[str, str]:
     site.calls.clear()
     return {
         "feed_id": feed["id"],
+        "flow": "red",
         "secret": feed["url"].split("/")[-2],
         "lease_id": lease["id"],
         "host_id": "1",

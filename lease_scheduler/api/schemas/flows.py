@@ -1,0 +1,54 @@
+"""Flows: the projects among which the site is shared."""
+
+from __future__ import annotations
+
+from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.schemas import base
+from lease_scheduler.api.validation import Schema
+from lease_scheduler.model.weights import LEAST_WEIGHT, MOST_WEIGHT
+
+LIST_QUERY = (
+    base.Parameter("all_projects", base.BOOLEAN, "Include all flows"),
+    base.Parameter("project_id", base.text(255, 1), "Only the flow of this project"),
+)
+
+_WEIGHT: Schema = {
+    "type": ["number", "null"],
+    "minimum": LEAST_WEIGHT,
+    "maximum": MOST_WEIGHT,
+    "examples": [30],
+}
+_LEASE: dict[str, Schema] = {
+    "lease_id": base.STRING,
+    "position": base.INTEGER,
+    "expected_start": base.MAYBE_ISO_DATE,
+}
+_FLOW: dict[str, Schema] = {
+    "name": base.STRING,
+    "policy": base.STRING,
+    "weight": base.MAYBE_NUMBER,
+    "weight_source": {"enum": ["set", "configured", "donated", "default"]},
+    "share": base.MAYBE_NUMBER,
+    "share_of_last_day": base.NUMBER,
+    "owed_host_hours": base.NUMBER,
+    "queued": base.INTEGER,
+    "leases": base.array(base.answer(_LEASE)),
+}
+
+
+def put(version: Version) -> Schema:
+    """Return the schema of the body of PUT /flows/{flow}."""
+    del version
+    return base.closed({"weight": _WEIGHT}, ["weight"])
+
+
+def one(version: Version) -> Schema:
+    """Return the schema of the answer with one flow."""
+    del version
+    return base.wrapped("flow", base.answer(_FLOW))
+
+
+def several(version: Version) -> Schema:
+    """Return the schema of the answer with a list of flows."""
+    del version
+    return base.wrapped("flows", base.array(base.answer(_FLOW)))

@@ -1,0 +1,29 @@
+"""What a flow has, as a queueing policy that shares a site reports it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FlowReport:
+    """The state of a flow.
+
+    :ivar name: its name
+    :ivar weight: its weight
+    :ivar share: its share of the site among the flows that have leases
+    :ivar behind: host-seconds by which it is behind the flow that is ahead of all others, for its weight; what it is
+        owed
+    :ivar queued: number of its queued leases
+    :ivar positions: position of each queued lease in its flow, from 1
+    :ivar expected: expected start of each queued lease
+    """
+
+    name: str
+    weight: float
+    share: float
+    behind: float
+    queued: int
+    positions: Mapping[str, int]
+    expected: Mapping[str, int]

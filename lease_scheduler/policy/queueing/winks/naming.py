@@ -1,0 +1,64 @@
+"""Which flow a lease belongs to, and what its weight is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.policy.base import PolicyOptions
+
+#: Name of the flow of leases without a project, as in simulations, and of local leases if flows are peers.
+NO_NAME = "-"
+
+_BY = ["project", "origin", "both"]
+
+
+@dataclass(frozen=True)
+class FlowNames:
+    """Names of flows.
+
+    :ivar by: ``project``; ``origin``: each peer is one flow, and all local leases are one; ``both``: the projects of
+        each peer are flows of their own
+    :ivar default_weight: weight of flows for which none is set
+    """
+
+    by: str = "project"
+    default_weight: float = 1.0
+
+    @classmethod
+    def of(cls, options: PolicyOptions) -> FlowNames:
+        """Return the names that the operator chose.
+
+        :raises InvalidValueError: an option is wrong
+        """
+        return cls(options.choice("winks_flows", _BY, "project"), options.number("winks_default_weight", 1.0))
+
+    def flow_of(self, request: LeaseRequest) -> str:
+        """Return the name of the flow of a lease."""
+        project, peer = request.user or NO_NAME, request.origin or NO_NAME
+        if self.by == "project":
+            return project
+        return peer if self.by == "origin" else f"{project}@{peer}"
+
+    def weight_of(self, name: str, weights: Mapping[str, float]) -> float:
+        """Return the weight of a flow.
+
+        :param weights: weights by name of the flow. A flow of a project of a peer without a weight has that of the
+            project
+        """
+        found = weights.get(name)
+        if found is None and self.by == "both":
+            found = weights.get(name.rpartition("@")[0])
+        return self.default_weight if found is None else found
+
+
+def own_priority(request: LeaseRequest) -> int:
+    """Return the priority of a lease among those of its own project: the number in its extra ``priority``, or 0."""
+    text = request.extras.get("priority", "0")
+    try:
+        value = float(text)
+    except ValueError:
+        return 0
+    return max(-1_000_000, min(1_000_000, int(value))) if isfinite(value) else 0

@@ -1,0 +1,271 @@
+"""Shares of a site over time: the policy ``winks`` (Grit 2007, chapter 5; shirako F88-F112)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import partial
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.interfaces import QueueRound, Turn
+from lease_scheduler.policy.base import Learnt, PolicyOptions
+from lease_scheduler.policy.outcomes import Outcome
+from lease_scheduler.policy.queueing.base import QueueingPolicy
+from lease_scheduler.policy.queueing.report import FlowReport
+from lease_scheduler.policy.queueing.winks.costs import SiteSize
+from lease_scheduler.policy.queueing.winks.flow_queue import QueuedRequest
+from lease_scheduler.policy.queueing.winks.naming import FlowNames, own_priority
+from lease_scheduler.policy.queueing.winks.report import reports
+from lease_scheduler.policy.queueing.winks.round import FlowRound, needs, waiting_again
+from lease_scheduler.policy.queueing.winks.shares import Accounting, Flow, ShareLimit, Shares, WinksOptions
+from lease_scheduler.policy.queueing.winks.state import Charge, Ledger
+
+_QUEUED_STATES = (LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED)
+_ENDS = (Outcome.DONE, Outcome.CANCELLED, Outcome.REFUSED, Outcome.DECLINED, Outcome.FAILED)
+
+
+class Winks(QueueingPolicy):
+    """Gives each flow its share of the site over time: weighted, wide-window calendar scheduling.
+
+    A flow is a project, by default. Flows are served in the order of their clocks; a lease advances the clock of its
+    flow by its cost, the part of the site that it takes times its duration, divided by the weight of the flow. Queued
+    leases wait for their turn. Leases of other kinds have a place at once, and their flow pays for them. What a lease
+    does not use, its flow gets back; what it uses beyond that, its flow pays.
+
+    With ``winks_window``, leases of several nodes may be given a place up to that many seconds ahead, as far as the
+    backfilling options let queued leases have one, and may not use more than the share of their flow of each window.
+    """
+
+    def __init__(self, options: PolicyOptions) -> None:
+        super().__init__(options)
+        self._names = FlowNames.of(options)
+        self._estimate = options.integer("winks_estimate", 86_400)
+        if self._estimate < 1:
+            raise InvalidValueError("policy option winks_estimate", "must be at least 1, not 0")
+        self._shares = Shares(self._winks_options(options), 0)
+        self._ledger = Ledger()
+        self._weights: Mapping[str, float] = {}
+        self._site: Site | None = None
+        self._size = SiteSize(0, {})
+        self._needs: dict[str, Hashable] = {}
+        self._round: FlowRound | None = None
+        #: Gaps of queues whose requests are not known yet.
+        self._gaps: dict[str, dict[str, int]] = {}
+
+    def _winks_options(self, options: PolicyOptions) -> WinksOptions:
+        return WinksOptions(
+            window=options.integer("winks_window", 0),
+            limit=ShareLimit(options.choice("winks_limit", [each.value for each in ShareLimit], "wide")),
+            debt=options.choice("winks_debt", ["yes", "no"], "yes") == "yes",
+            accounting=Accounting(options.choice("winks_accounting", [each.value for each in Accounting], "schedule")),
+        )
+
+    # -- the site and its flows --------------------------------------------------------------------------
+
+    def follow(self, site: Site, weights: Mapping[str, float]) -> None:
+        """See ``Queueing.follow``."""
+        if site is not self._site:
+            self._site, self._size = site, SiteSize.of(site)
+            self._shares.capacity = self._size.capacity
+        if weights is not self._weights:
+            self._weights = weights
+            for flow in self._shares.flows.values():
+                flow.set_weight(self._weight(flow.name))
+
+    def take_over(self, leases: Sequence[Lease], now: int) -> None:
+        """See ``Queueing.take_over``.
+
+        Leases that hold hosts and were not charged got them under another policy: their flows do not pay for them.
+        """
+        live = {lease.lease_id for lease in leases}
+        for lease_id in [each for each in self._ledger.charges if each not in live]:
+            self._refund(lease_id, 0, now)
+        by_flow: dict[str, list[QueuedRequest]] = {}
+        for lease in leases:
+            if lease.state in _QUEUED_STATES and lease.lease_id not in self._ledger.charges:
+                by_flow.setdefault(self._names.flow_of(lease.request), []).append(self._request(lease))
+        for name, requests in by_flow.items():
+            flow = self._flow(name)
+            if name in self._gaps:
+                flow.queue.restore(flow.queue.clock, self._gaps[name], requests)
+            else:
+                for request in sorted(requests, key=lambda each: each.order):
+                    self._shares.arrive(flow, request)
+            self._ledger.note(flow)
+        self._gaps = {}
+
+    def _flow(self, name: str) -> Flow:
+        return self._shares.flow(name, self._weight(name))
+
+    def _weight(self, name: str) -> float:
+        return self._names.weight_of(name, self._weights)
+
+    # -- the queue ---------------------------------------------------------------------------------------
+
+    def turns(self, queue: QueueRound) -> Iterable[Turn]:
+        """See ``Queueing.turns``."""
+        self._round = this_round = FlowRound(self._shares, queue)
+        tags = {lease_id: charge.tag for lease_id, charge in self._ledger.charges.items()}
+        yield from this_round.look_aside(waiting_again(queue, tags))
+        yield from this_round.turns(partial(needs, known=self._needs))
+
+    def look_again(self, now: int) -> int | None:
+        """See ``Queueing.look_again``: the next window has shares again."""
+        if self._round is None or not self._round.refused:
+            return None
+        return (self._shares.window_of(now) + 1) * self._shares.options.window
+
+    def _request(self, lease: Lease) -> QueuedRequest:
+        seconds = self._seconds(lease.request) - lease.accumulated
+        nodes = lease.request.node_count
+        return QueuedRequest(
+            lease.lease_id,
+            self._cost(lease.request, max(1, seconds)),
+            max(1, seconds),
+            nodes,
+            nodes > 1,
+            own_priority(lease.request),
+            lease.sequence,
+        )
+
+    def _seconds(self, request: LeaseRequest) -> int:
+        """Return for how long a lease is charged at first; one without end is charged for an estimate."""
+        return self._estimate if request.duration >= UNLIMITED else request.duration
+
+    def _cost(self, request: LeaseRequest, seconds: int) -> int:
+        """Return the cost of a lease for this many seconds."""
+        return self._size.width(request) * seconds
+
+    # -- what becomes of leases --------------------------------------------------------------------------
+
+    def observe(self, outcome: Outcome, lease: Lease, before: Lease | None, now: int) -> None:
+        """See ``Policy.observe``."""
+        self._shares.forget_before(now)
+        if outcome is Outcome.QUEUED:
+            self._queued(lease, now)
+        elif outcome is Outcome.PLACED:
+            self._placed(lease, before, now)
+        elif outcome is Outcome.STARTED:
+            self._started(lease)
+        elif outcome in _ENDS:
+            self._ended(lease, now)
+
+    def _queued(self, lease: Lease, now: int) -> None:
+        charge = self._ledger.charges.get(lease.lease_id)
+        if charge is not None and lease.started is not None:
+            # It goes on before the flows are served, and is not charged again.
+            return
+        flow = self._flow(self._names.flow_of(lease.request))
+        if charge is None:
+            self._shares.arrive(flow, self._request(lease))
+        else:
+            # It lost its place before it started: it is queued with its old tags.
+            self._ledger.take(lease.lease_id)
+            flow.windows.refund(charge.window, charge.cost)
+            if charge.is_due:
+                flow.queue.charge(charge.cost)
+            request = self._request(lease)
+            request.cost = charge.cost
+            flow.queue.put_back(request)
+        self._ledger.note(flow)
+
+    def _placed(self, lease: Lease, before: Lease | None, now: int) -> None:
+        request = lease.request
+        if lease.lease_id in self._ledger.charges:
+            if before is not None and before.request is not request:
+                self._terms_changed(lease, before.request)
+            return
+        flow = self._flow(self._names.flow_of(request))
+        start, share = lease.holdings[0].start, self._shares.share_per_weight(now)
+        cost = self._cost(request, max(1, self._seconds(request) - lease.accumulated))
+        position = flow.queue.position(lease.lease_id) if request.kind is LeaseKind.BEST_EFFORT else None
+        is_due = False
+        if position is not None:
+            flow.queue.set_cost(position, cost)
+            tag = self._shares.schedule(flow, position, start, now, share)
+            is_due = start > now and self._shares.options.accounting is Accounting.DISPATCH
+        elif before is None or not before.holdings:
+            tag = self._shares.charge_ahead(flow, cost, start, share)
+        else:
+            # It got its hosts under another policy.
+            return
+        window = self._shares.window_of(start)
+        seconds = max(1, self._seconds(request) - lease.accumulated)
+        self._ledger.put(lease.lease_id, Charge(flow.name, cost, seconds, tag, window, is_due))
+        self._ledger.note(flow)
+
+    def _terms_changed(self, lease: Lease, old: LeaseRequest) -> None:
+        charge = self._ledger.charges[lease.lease_id]
+        seconds = max(1, charge.duration + self._seconds(lease.request) - self._seconds(old))
+        cost = max(0, charge.cost + self._cost(lease.request, seconds) - self._cost(old, charge.duration))
+        self._adjust(lease.lease_id, charge, cost, seconds)
+
+    def _adjust(self, lease_id: str, charge: Charge, cost: int, seconds: int) -> None:
+        """Charge a flow for more, or less, than was charged for a lease."""
+        flow = self._flow(charge.flow)
+        if not charge.is_due:
+            if cost > charge.cost:
+                flow.queue.charge(cost - charge.cost)
+            else:
+                flow.queue.credit(charge.cost - cost)
+        self._ledger.put(lease_id, Charge(charge.flow, cost, seconds, charge.tag, charge.window, charge.is_due))
+        self._ledger.note(flow)
+
+    def _started(self, lease: Lease) -> None:
+        charge = self._ledger.charges.get(lease.lease_id)
+        if charge is None or not charge.is_due:
+            return
+        flow = self._flow(charge.flow)
+        tag = self._shares.dispatch(flow, charge.cost)
+        self._ledger.put(lease.lease_id, Charge(charge.flow, charge.cost, charge.duration, tag, charge.window))
+        self._ledger.note(flow)
+
+    def _ended(self, lease: Lease, now: int) -> None:
+        self._needs.pop(lease.lease_id, None)
+        if lease.lease_id in self._ledger.charges:
+            self._refund(lease.lease_id, lease.accumulated, now)
+        else:
+            flow = self._shares.flows.get(self._names.flow_of(lease.request))
+            position = None if flow is None else flow.queue.position(lease.lease_id)
+            if flow is not None and position is not None:
+                flow.queue.withdraw(position)
+                self._ledger.note(flow)
+        if not self._ledger.charges and not any(flow.queue.requests for flow in self._shares.flows.values()):
+            self._shares.rest()
+
+    def _refund(self, lease_id: str, ran: int, now: int) -> None:
+        """Settle the charge of a lease that is over: it pays for what it has run.
+
+        :param ran: seconds that it has run
+        """
+        charge = self._ledger.take(lease_id)
+        if charge is None:
+            return
+        flow = self._flow(charge.flow)
+        used = charge.part(ran)
+        if charge.is_due:
+            flow.windows.refund(charge.window, charge.cost)
+        elif used > charge.cost:
+            flow.queue.charge(used - charge.cost)
+        else:
+            flow.queue.credit(charge.cost - used)
+            if charge.window >= self._shares.window_of(now):
+                flow.windows.refund(charge.window, charge.cost - used)
+        self._ledger.note(flow)
+
+    # -- what is kept ------------------------------------------------------------------------------------
+
+    def take_changes(self) -> dict[str, Learnt | None]:
+        """See ``Policy.take_changes``."""
+        return self._ledger.take_changes(self._shares)
+
+    def restore(self, learnt: Mapping[str, Learnt]) -> None:
+        """See ``Policy.restore``; ``take_over`` follows."""
+        self._gaps = self._ledger.restore(learnt, self._shares, self._weight)
+        self._needs.clear()
+
+    def flows(self, now: int) -> list[FlowReport]:
+        """See ``QueueingPolicy.flows``."""
+        return reports(self._shares, self._ledger.charges.values(), now)

@@ -1,0 +1,48 @@
+"""What a flow has, and when its queued leases can be expected to start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lease_scheduler.policy.queueing.report import FlowReport
+from lease_scheduler.policy.queueing.winks.costs import HOST_UNITS
+from lease_scheduler.policy.queueing.winks.flow_queue import UNIT
+from lease_scheduler.policy.queueing.winks.shares import Shares
+from lease_scheduler.policy.queueing.winks.state import Charge
+
+
+def reports(shares: Shares, charges: Iterable[Charge], now: int) -> list[FlowReport]:
+    """Return a report of each flow, by name.
+
+    The expected start of a lease is when virtual time reaches its start tag, if all flows that have queued leases go
+    on to have some, and the site is used completely.
+
+    :param charges: what was charged for leases that are not over
+    """
+    holding = {charge.flow for charge in charges}
+    backlogged = sum(float(flow.weight) for flow in shares.flows.values() if flow.queue.requests)
+    active = [flow for flow in shares.flows.values() if flow.queue.requests or flow.name in holding]
+    weights = sum(float(flow.weight) for flow in active)
+    latest = max((flow.queue.clock for flow in active), default=0)
+    first = min((flow.queue.clock for flow in active if flow.queue.requests), default=0)
+    found = []
+    for flow in sorted(shares.flows.values(), key=lambda each: each.name):
+        expected: dict[str, int] = {}
+        if shares.capacity:
+            for request, (start, _) in zip(flow.queue.requests, flow.queue.tags(), strict=True):
+                ahead = max(0, start - first) / UNIT
+                expected[request.key] = now + round(ahead * backlogged / shares.capacity)
+        is_active = flow in active
+        behind = max(0, latest - flow.queue.clock) / UNIT * float(flow.weight) / HOST_UNITS if is_active else 0.0
+        found.append(
+            FlowReport(
+                flow.name,
+                float(flow.weight),
+                float(flow.weight) / weights if is_active and weights else 0.0,
+                behind,
+                len(flow.queue.requests),
+                {request.key: position for position, request in enumerate(flow.queue.requests, 1)},
+                expected,
+            )
+        )
+    return found

@@ -1,0 +1,134 @@
+"""What the policy keeps of a site that it shares: flows, and what was charged for leases that are not over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lease_scheduler.policy.base import Learnt
+from lease_scheduler.policy.queueing.winks.shares import Flow, Shares
+from lease_scheduler.policy.queueing.winks.window import WindowUse
+
+_TIME, _FLOW, _LEASE = "time", "flow:", "lease:"
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What was charged for a lease.
+
+    :ivar flow: name of its flow
+    :ivar cost: cost that was charged
+    :ivar duration: seconds that it is for
+    :ivar tag: start tag that the lease had
+    :ivar window: number of the window that it was charged to
+    :ivar is_due: whether the clock of the flow is still to be charged, when the lease starts
+    """
+
+    flow: str
+    cost: int
+    duration: int
+    tag: int
+    window: int
+    is_due: bool = False
+
+    def part(self, seconds: int) -> int:
+        """Return the part of the cost for this many seconds of it."""
+        return self.cost * seconds // self.duration if self.duration else 0
+
+    def as_document(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "flow": self.flow,
+            "cost": str(self.cost),
+            "duration": self.duration,
+            "tag": str(self.tag),
+            "window": self.window,
+            "is_due": self.is_due,
+        }
+
+    @classmethod
+    def of_document(cls, document: Mapping[str, Any]) -> Charge:
+        """Return it from plain values."""
+        return cls(
+            document["flow"],
+            int(document["cost"]),
+            document["duration"],
+            int(document["tag"]),
+            document["window"],
+            document["is_due"],
+        )
+
+
+class Ledger:
+    """The charges of live leases, and which entries of the state have changed.
+
+    Tags and costs are stored as text: they may have more digits than the numbers of a JSON column.
+
+    :ivar charges: charges by lease id
+    """
+
+    def __init__(self) -> None:
+        self.charges: dict[str, Charge] = {}
+        self._changed_leases: dict[str, None] = {}
+        self._changed_flows: dict[str, None] = {}
+        self._stored_time = 0
+
+    def put(self, lease_id: str, charge: Charge) -> None:
+        """Add or replace the charge of a lease."""
+        self.charges[lease_id] = charge
+        self._changed_leases[lease_id] = None
+
+    def take(self, lease_id: str) -> Charge | None:
+        """Remove and return the charge of a lease, or None."""
+        found = self.charges.pop(lease_id, None)
+        if found is not None:
+            self._changed_leases[lease_id] = None
+        return found
+
+    def note(self, flow: Flow) -> None:
+        """Note that a flow has changed."""
+        self._changed_flows[flow.name] = None
+
+    def take_changes(self, shares: Shares) -> dict[str, Learnt | None]:
+        """Return the entries that have changed since the last call; None for those that are gone."""
+        found: dict[str, Learnt | None] = {}
+        for lease_id in self._changed_leases:
+            charge = self.charges.get(lease_id)
+            found[_LEASE + lease_id] = None if charge is None else charge.as_document()
+        for name in self._changed_flows:
+            flow = shares.flows[name]
+            found[_FLOW + name] = {
+                "index": flow.index,
+                "clock": str(flow.queue.clock),
+                "gaps": {key: str(gap) for key, gap in flow.queue.gaps().items()},
+                "windows": {key: str(cost) for key, cost in flow.windows.as_document().items()},
+            }
+        if shares.virtual_time != self._stored_time:
+            self._stored_time = shares.virtual_time
+            found[_TIME] = {"virtual_time": str(shares.virtual_time)}
+        self._changed_leases, self._changed_flows = {}, {}
+        return found
+
+    def restore(self, learnt: Mapping[str, Learnt], shares: Shares, weight: Callable[[str], float]) -> dict[str, Any]:
+        """Go on with exactly these entries.
+
+        :param weight: weight of a flow by its name
+        :return: the gaps of each flow, which are for requests that are queued
+        """
+        self.__init__()  # type: ignore[misc]
+        shares.flows.clear()
+        shares.virtual_time = int(learnt[_TIME]["virtual_time"]) if _TIME in learnt else 0
+        self._stored_time = shares.virtual_time
+        gaps: dict[str, dict[str, int]] = {}
+        for subject, values in learnt.items():
+            if subject.startswith(_LEASE):
+                self.charges[subject.removeprefix(_LEASE)] = Charge.of_document(values)
+            elif subject.startswith(_FLOW):
+                name = subject.removeprefix(_FLOW)
+                flow = shares.flow(name, weight(name))
+                flow.index = values["index"]
+                flow.queue.clock = int(values["clock"])
+                flow.windows = WindowUse.of_document({key: int(cost) for key, cost in values["windows"].items()})
+                gaps[name] = {key: int(gap) for key, gap in values["gaps"].items()}
+        return gaps

@@ -1,0 +1,58 @@
+"""The weights of flows, from where they come: administrators, the configuration, and hosts that projects donated."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from lease_scheduler.records.pool import HostRecord
+
+#: Where weights that administrators set are stored, among what policies have learnt: family and name.
+STORED = ("queueing", "weights")
+
+
+class FlowWeights:
+    """Weights by name of the flow. One that an administrator has set goes before a configured one.
+
+    A configured weight goes before the one that follows from donated hosts (shirako F135).
+
+    :param stored: what administrators have set, by name
+    :ivar present: the weights that hold now; replaced when one changes
+    """
+
+    def __init__(self, stored: Mapping[str, Mapping[str, float]]) -> None:
+        self._set = {name: float(entry["weight"]) for name, entry in stored.items()}
+        self._configured: Mapping[str, float] = {}
+        self._donated: Mapping[str, float] = {}
+        self.present: Mapping[str, float] = {}
+
+    def configure(self, configured: Mapping[str, float], hosts: Iterable[HostRecord], donor_property: str) -> None:
+        """Use other configured weights and other hosts.
+
+        :param donor_property: property of hosts that names the project that donated them; empty for none
+        """
+        self._configured = configured
+        donors = Counter(host.properties.get(donor_property, "") for host in hosts) if donor_property else Counter()
+        self._donated = {name: float(count) for name, count in donors.items() if name}
+        self._refresh()
+
+    def set(self, name: str, weight: float | None) -> None:
+        """Set a weight, or remove it."""
+        if weight is None:
+            self._set.pop(name, None)
+        else:
+            self._set[name] = weight
+        self._refresh()
+
+    def source(self, name: str) -> str:
+        """Return where the weight of a flow comes from: ``set``, ``configured``, ``donated`` or ``default``."""
+        if name in self._set:
+            return "set"
+        if name in self._configured:
+            return "configured"
+        return "donated" if name in self._donated else "default"
+
+    def _refresh(self) -> None:
+        found = {**self._donated, **self._configured, **self._set}
+        if found != self.present:
+            self.present = found

@@ -1,0 +1,76 @@
+"""Projects share a site: every promise is kept, and whatever the cloud does, the clocks survive a restart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.policy.queueing.winks.policy import Winks
+from lease_scheduler.simulation.invariants import check_result
+from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.settings import RunSettings
+from lease_scheduler.simulation.workload import Workload
+
+from .random_runs import RUN_SETTINGS, clouds, workloads
+from .test_restore import outcome_of
+
+_EXAMPLES = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@st.composite
+def _shared(draw: st.DrawFn) -> tuple[Workload, RunSettings]:
+    """Draw a workload of several projects, and settings with a policy that shares the site among them."""
+    workload, run_settings = draw(workloads()), draw(RUN_SETTINGS)
+    leases = tuple(
+        replace(lease, request=replace(lease.request, user=draw(st.sampled_from(["a", "b", "c"]))))
+        for lease in workload.leases
+    )
+    options = {
+        "winks_window": draw(st.sampled_from(["0", "600", "3000"])),
+        "winks_limit": draw(st.sampled_from(["wide", "none"])),
+        "winks_accounting": draw(st.sampled_from(["schedule", "dispatch"])),
+    }
+    chosen = replace(
+        run_settings,
+        queueing=draw(st.sampled_from(["winks", "winks", "winks", "budget", "priority", "edf"])),
+        flow_weights={"a": 5.0, "b": draw(st.sampled_from([0.1, 3.0]))},
+        policy_options={**run_settings.policy_options, **options},
+    )
+    return replace(workload, leases=leases), chosen
+
+
+@_EXAMPLES
+@given(_shared())
+def test_every_lease_is_served_and_no_charge_is_left(shared: tuple[Workload, RunSettings]) -> None:
+    workload, run_settings = shared
+    run = Run(workload, run_settings)
+    result = run.execute()
+
+    check_result(result, workload, exact=True)
+    assert all(lease.state in (LeaseState.DONE, LeaseState.REJECTED) for lease in result.leases)
+    if isinstance(run.planner.queueing, Winks):
+        kept = run.planner.queueing.take_changes()
+        assert not [subject for subject, entry in kept.items() if subject.startswith("lease:") and entry is not None]
+        assert all(report.queued == 0 for report in run.planner.queueing.flows(result.leases[-1].ended or 0))
+
+
+@_EXAMPLES
+@given(_shared(), st.sets(st.integers(1, 60), max_size=10).map(frozenset), st.data())
+def test_an_engine_that_takes_over_goes_on_with_the_same_clocks(
+    shared: tuple[Workload, RunSettings], restarts: frozenset[int], data: st.DataObject
+) -> None:
+    """Late operations and dead hosts too; failures in a row are not stored, so there are none."""
+    workload, run_settings = shared
+    assert workload.site is not None
+    cloud = replace(
+        data.draw(clouds(len(workload.site))),
+        boot_failure_probability=0.0,
+        resume_failure_probability=0.0,
+        suspend_failure_probability=0.0,
+    )
+    chosen = replace(run_settings, cloud=cloud)
+
+    assert outcome_of(workload, chosen, restarts) == outcome_of(workload, chosen, frozenset())

@@ -1,0 +1,295 @@
+"""The policy winks: what it charges to whom, and that it goes on where another engine has stopped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.host import Host, Site
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import (
+    FLOATING_IP,
+    HOST_SHARE,
+    MEMORY_MB,
+    VCPU,
+    WHOLE_HOST,
+    Resources,
+)
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.policy.base import Learnt, PolicyOptions
+from lease_scheduler.policy.queueing.winks.budget import Budget
+from lease_scheduler.policy.queueing.winks.costs import HOST_UNITS, SiteSize
+from lease_scheduler.policy.queueing.winks.naming import FlowNames
+from lease_scheduler.policy.queueing.winks.policy import Winks
+
+from ..conftest import Book
+
+MakeBook = Callable[[object], Book]
+
+
+def _winks(**options: str) -> Winks:
+    return Winks(PolicyOptions({f"winks_{name}": value for name, value in options.items()}))
+
+
+def _behind(book: Book, name: str, now: int = 0) -> float:
+    assert isinstance(book.policy, Winks)
+    return {report.name: report.behind for report in book.policy.flows(now)}[name]
+
+
+def _restarted(book: Book, kept: dict[str, Learnt], policy: Winks, now: int) -> Book:
+    """Return the book with another policy that goes on with what was stored."""
+    for subject, learnt in book.policy.take_changes().items():
+        if learnt is None:
+            kept.pop(subject, None)
+        else:
+            kept[subject] = json.loads(json.dumps(learnt))
+    policy.restore(kept)
+    policy.follow(book.site, book.weights)
+    policy.take_over(list(book.leases.values()), now)
+    book.policy = policy
+    return book
+
+
+def test_flows_take_turns_by_weight(make_book: MakeBook) -> None:
+    book = make_book(_winks())
+    book.weights = {"a": 2.0, "b": 1.0}
+    for user in "aaaabb":
+        book.queue(user)
+
+    assert book.turns(0) == ["1", "5", "2", "3", "6", "4"]
+    assert book.turns(0) == ["1", "5", "2", "3", "6", "4"], "a round charges nothing by itself"
+
+
+def test_a_lease_pays_for_what_it_has_run(make_book: MakeBook) -> None:
+    """shirako A29, A30: credit for an early end, a charge for more than was expected."""
+    book = make_book(_winks(estimate="50"))
+    first = book.start(book.place(book.queue("a"), 0), 0)
+    book.queue("a"), book.queue("b")
+    assert _behind(book, "b") == 100
+
+    book.finish(first, 40, ran=40)
+    assert _behind(book, "b", 40) == 40
+
+    endless = book.start(book.place(book.queue("a", duration=UNLIMITED), 40), 40)
+    assert _behind(book, "b", 40) == 90
+    book.finish(endless, 240, ran=200)
+    assert _behind(book, "b", 240) == 240
+
+
+def test_a_preempted_lease_goes_on_first_and_is_not_charged_again(make_book: MakeBook) -> None:
+    """shirako A28: the look-aside queue."""
+    book = make_book(_winks())
+    running = book.start(book.place(book.queue("a"), 0), 0)
+    book.queue("b"), book.queue("a")
+    suspended = replace(
+        running, state=LeaseState.SUSPENDED_QUEUED, holdings=(), active_since=None, accumulated=30, saved_on=(0,)
+    )
+    book.set(suspended, 30)
+
+    assert book.turns(30) == ["1", "2", "3"]
+    book.place(suspended, 30, state=LeaseState.SUSPENDED_SCHEDULED)
+    assert _behind(book, "b") == 100
+
+
+def test_a_lease_that_loses_its_place_is_queued_with_its_old_tags(make_book: MakeBook) -> None:
+    """shirako A31."""
+    for accounting in ("schedule", "dispatch"):
+        book = make_book(_winks(window="1000", accounting=accounting))
+        wide, narrow = book.queue("a", nodes=2), book.queue("a")
+        other = book.queue("b")
+        placed = book.place(wide, 0, start=50)
+        assert _behind(book, "b") == (200 if accounting == "schedule" else 0)
+
+        book.set(replace(placed, state=LeaseState.QUEUED, holdings=()), 10)
+
+        assert _behind(book, "b") == 0
+        assert book.turns(10) == [wide.lease_id, other.lease_id, narrow.lease_id]
+        book.start(book.place(book.leases[wide.lease_id], 20), 20)
+        assert _behind(book, "b") == 200
+
+
+def test_accounting_at_dispatch_charges_when_the_lease_starts(make_book: MakeBook) -> None:
+    """shirako P12."""
+    book = make_book(_winks(window="1000", accounting="dispatch"))
+    book.queue("b")
+    placed = book.place(book.queue("a", nodes=2), 0, start=50)
+    assert _behind(book, "b") == 0
+    assert _behind(_restarted(book, {}, _winks(window="1000", accounting="dispatch"), 10), "b") == 0
+
+    started = book.start(placed, 50)
+    book.queue("a", now=50)
+    assert _behind(book, "b") == 200
+    book.finish(started, 150, ran=100)
+    assert _behind(book, "b") == 200
+
+
+def test_reservations_are_charged_when_they_get_their_hosts(make_book: MakeBook) -> None:
+    """shirako A32: the best-effort leases of their project wait longer; what is given up is refunded."""
+    book = make_book(_winks(window="60"))
+    nodes = (NodeSet(2, Resources({VCPU: 100})),)
+    request = LeaseRequest("r", LeaseKind.RESERVATION, nodes, 0, 50, start=500, user="a")
+    book.queue("a"), book.queue("b")
+
+    reservation = book.place(Lease(request, 99, LeaseState.PENDING), 0, start=500)
+    assert _behind(book, "b") == 100
+    longer = replace(reservation, request=replace(request, duration=80))
+    moved = book.place(longer, 0, start=500)
+    assert _behind(book, "b") == 160
+    book.place(replace(moved, request=request), 0, start=500)
+    assert _behind(book, "b") == 100
+    book.finish(book.leases["r"], 10, ran=0, state=LeaseState.CANCELLED)
+    assert _behind(book, "b") == 0
+
+
+def test_a_window_limits_what_a_wide_lease_may_use(make_book: MakeBook) -> None:
+    """shirako A27 and P19c: without debt, 2 nodes of 4 for 100 s are too much of half of 60 s."""
+    for debt, expected in (("no", ["1", "2"]), ("yes", ["1", "3", "2"])):
+        book = make_book(_winks(window="60", debt=debt))
+        book.queue("a", duration=10), book.queue("b", duration=20), book.queue("a", nodes=2)
+        assert sorted(book.turns(0)) == sorted(expected)
+
+
+def test_it_goes_on_where_another_engine_has_stopped(make_book: MakeBook) -> None:
+    """Clocks, gaps, charges and windows are the same after every step, whichever engine takes it."""
+    kept: dict[str, Learnt] = {}
+    plain, restarted = make_book(_winks(window="300")), make_book(_winks(window="300"))
+    orders = []
+    for book in (plain, restarted):
+
+        def again(book: Book = book, now: int = 0) -> None:
+            if book is restarted:
+                _restarted(book, kept, _winks(window="300"), now)
+
+        asked = (("a", 1), ("b", 2), ("a", 3), ("c", 1), ("a", 1))
+        leases = [book.queue(name, nodes=nodes) for name, nodes in asked]
+        again()
+        running = book.start(book.place(leases[3], 0), 0)
+        later = book.place(leases[1], 0, start=40)
+        again(now=5)
+        book.start(book.place(leases[4], 5), 5)
+        book.finish(running, 20, ran=20)
+        book.queue("c", now=30)
+        again(now=30)
+        book.set(replace(later, state=LeaseState.QUEUED, holdings=()), 35)
+        again(now=35)
+        book.finish(leases[0], 40, ran=0, state=LeaseState.CANCELLED)
+        again(now=40)
+        assert isinstance(book.policy, Winks)
+        orders.append((book.turns(50), book.policy.flows(50)))
+
+    assert orders[0] == orders[1]
+    assert len(orders[0][0]) == 3
+
+
+def test_what_ended_while_nobody_watched_is_settled(make_book: MakeBook) -> None:
+    book = make_book(_winks())
+    lease = book.place(book.queue("a"), 0)
+    book.queue("b")
+    kept: dict[str, Learnt] = {}
+    del book.leases[lease.lease_id]
+    _restarted(book, kept, _winks(), 10)
+
+    assert book.policy.take_changes()[f"lease:{lease.lease_id}"] is None
+    assert _behind(book, "b") == 0
+
+
+def test_leases_of_another_policy_cost_nothing(make_book: MakeBook) -> None:
+    """A site that switches to winks with a full queue: shares start even, and nothing is credited later."""
+    book = make_book(_winks())
+    running = book.start(book.place(book.queue("a"), 0), 0)
+    for user in "abab":
+        book.queue(user)
+    book.policy = _winks()
+    book.policy.follow(book.site, book.weights)
+    book.policy.take_over(list(book.leases.values()), 10)
+
+    assert book.turns(10) == ["2", "3", "4", "5"]
+    book.finish(running, 20, ran=20)
+    assert _behind(book, "b") == _behind(book, "a") == 0
+
+
+def test_a_clock_that_jumps_only_ends_windows(make_book: MakeBook) -> None:
+    book = make_book(_winks(window="60"))
+    book.queue("a"), book.queue("b")
+    book.start(book.place(book.queue("a", nodes=2), 0), 0)
+    before = _behind(book, "b")
+
+    book.queue("c", now=10**9)
+    assert _behind(book, "b", 10**9) == before
+    assert isinstance(book.policy, Winks)
+    expected = {key: at for report in book.policy.flows(10**9) for key, at in report.expected.items()}
+    assert all(10**9 <= at < 10**9 + 1_000 for at in expected.values())
+
+
+def test_reports_tell_shares_positions_and_expected_starts(make_book: MakeBook) -> None:
+    book = make_book(_winks())
+    book.weights = {"a": 3.0}
+    for user in ("a", "b", "b"):
+        book.queue(user, nodes=4)
+    assert isinstance(book.policy, Winks)
+
+    reports = {report.name: report for report in book.policy.flows(1_000)}
+
+    assert (reports["a"].share, reports["b"].share) == (0.75, 0.25)
+    assert reports["b"].positions == {"2": 1, "3": 2}
+    # Virtual time reaches the tag of the second one of b when b has had 100 s of the site, a quarter of 400 s.
+    assert reports["b"].expected == {"2": 1_000, "3": 1_400}
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"), [("project", ("p", "p", "-")), ("origin", ("-", "x", "-")), ("both", ("p@-", "p@x", "-@-"))]
+)
+def test_flows_are_projects_or_peers(by: str, expected: tuple[str, str, str]) -> None:
+    names = FlowNames.of(PolicyOptions({"winks_flows": by}))
+    nodes = (NodeSet(1, Resources({VCPU: 1})),)
+    local = LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0, 1, user="p")
+    nobody = replace(local, user=None)
+
+    assert tuple(map(names.flow_of, (local, replace(local, origin="x"), nobody))) == expected
+    assert names.weight_of("p@x", {"p": 4.0}) == (4.0 if by == "both" else 1.0)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [{"flows": "user"}, {"limit": "all"}, {"debt": "maybe"}, {"window": "-1"}, {"accounting": ""}, {"estimate": "0"}],
+)
+def test_wrong_options_are_refused(option: dict[str, str]) -> None:
+    with pytest.raises(InvalidValueError, match=f"winks_{next(iter(option))}"):
+        _winks(**option)
+
+
+def test_the_cost_of_slivers() -> None:
+    """shirako G8: the mean of the shares of a host; a whole host is 1 whatever it names."""
+    host = Resources({VCPU: 100, MEMORY_MB: 1024, "BANDWIDTH": 700, HOST_SHARE: WHOLE_HOST})
+    address = Host("address", Resources({FLOATING_IP: 1}))
+    size = SiteSize.of(Site.of([*Site.homogeneous(3, host).hosts, address]))
+
+    def width(resources: dict[str, int], count: int = 4) -> float:
+        nodes = (NodeSet(count, Resources(resources)),)
+        return size.width(LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0, 10)) / HOST_UNITS
+
+    assert size.capacity == 3 * HOST_UNITS
+    assert 10 * width({VCPU: 50, MEMORY_MB: 512, "BANDWIDTH": 350}) == 20
+    assert 10 * width({VCPU: 100, MEMORY_MB: 1024, "BANDWIDTH": 700}) == 40
+    assert width({HOST_SHARE: WHOLE_HOST}, 1) == 1
+    assert width({FLOATING_IP: 1}) == 0
+    assert SiteSize.of(Site.of([address])).capacity == 0
+
+
+def test_budget_counts_prices(make_book: MakeBook) -> None:
+    """shirako A34: an estimate while a lease is queued, its price once it has a place."""
+    book = make_book(Budget(PolicyOptions({"budget_rate": "2"})))
+    cheap, dear = book.queue("a", duration=3_600), book.queue("b", duration=3_600)
+    book.queue("a"), book.queue("b")
+
+    assert isinstance(book.policy, Budget)
+    book.place(replace(cheap, request=replace(cheap.request, price=1.0)), 0)
+    book.place(dear, 0)
+
+    clocks = {report.name: report.behind for report in book.policy.flows(0)}
+    assert clocks["b"] == 0
+    assert clocks["a"] == pytest.approx(1.0)

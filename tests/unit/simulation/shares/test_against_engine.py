@@ -1,0 +1,43 @@
+"""The whole engine gives each project the share that the policy alone gives its flow (shirako E6, E10)."""
+
+from __future__ import annotations
+
+import pytest
+
+from lease_scheduler.plan.options import PlanningOptions, Suspension
+from lease_scheduler.policy.queueing.winks.shares import WinksOptions
+from lease_scheduler.simulation.generators.flows import FlowLoad
+from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.settings import RunSettings
+from lease_scheduler.simulation.shares.run import SharesRun
+from lease_scheduler.simulation.shares.workload import as_workload
+
+_TICKS = 400
+
+
+@pytest.mark.parametrize(("window", "widths"), [(0, None), (100, (4, 32))])
+def test_engine_and_policy_alone_agree(window: int, widths: tuple[int, int] | None) -> None:
+    """100 hosts: within half a point of each share, and of the part of the site that is used."""
+    durations = (10, 60)
+    flows = [FlowLoad("a", 0.5, durations), FlowLoad("b", 0.3, durations, widths), FlowLoad("c", 0.2, durations)]
+    alone = SharesRun(flows, 100, _TICKS, WinksOptions(window), bound=8_000).execute()
+    chosen = RunSettings(
+        planning=PlanningOptions(backfilling_limit=None, suspension=Suspension.NONE),
+        queueing="winks",
+        flow_weights={flow.name: flow.share for flow in flows},
+        policy_options={"winks_window": str(window), "winks_debt": "no"},
+    )
+
+    result = Run(as_workload(alone), chosen).execute()
+
+    used = dict.fromkeys("abc", 0)
+    for lease in result.leases:
+        assert lease.request.user is not None and lease.started is not None and lease.ended is not None
+        seconds = max(0, min(lease.ended, _TICKS) - min(lease.started, _TICKS))
+        used[lease.request.user] += lease.request.node_count * seconds
+    total = sum(used.values())
+    shares = {name: seconds / total for name, seconds in used.items()}
+    assert shares == pytest.approx(alone.shares(), abs=0.005)
+    assert total / (100 * _TICKS) == pytest.approx(alone.efficiency(), abs=0.005)
+    if not window:
+        assert shares == alone.shares()
