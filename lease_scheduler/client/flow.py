@@ -12,7 +12,7 @@ from lease_scheduler.client.base import ListCommand, ShowCommand, Table
 from lease_scheduler.client.rest import LeaseClient
 from lease_scheduler.model.documents import Document
 
-_VERSION = "1.24"
+_VERSION = "1.25"
 _COLUMNS = ("name", "weight", "share", "share_of_last_day", "owed_host_hours", "queued")
 
 

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+from random import Random
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.policy.queueing.winks.policy import Winks
 from lease_scheduler.simulation.invariants import check_result
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
-from lease_scheduler.simulation.workload import Workload
+from lease_scheduler.simulation.shares.fairness import Backlog, lag_bound, largest_lag
+from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
 from .random_runs import RUN_SETTINGS, clouds, workloads
 from .test_restore import outcome_of
@@ -74,3 +82,50 @@ def test_an_engine_that_takes_over_goes_on_with_the_same_clocks(
     chosen = replace(run_settings, cloud=cloud)
 
     assert outcome_of(workload, chosen, restarts) == outcome_of(workload, chosen, frozenset())
+
+
+@settings(_EXAMPLES, max_examples=15)
+@given(
+    st.sampled_from([1, 2, 5]),
+    st.lists(st.integers(1, 5), min_size=2, max_size=3),
+    st.sets(st.integers(1, 200), max_size=8).map(frozenset),
+    st.randoms(use_true_random=False),
+    st.booleans(),
+)
+def test_each_backlogged_project_gets_its_share_within_the_bound(
+    hosts: int, weights: list[int], restarts: frozenset[int], random: Random, fails: bool
+) -> None:
+    """Theorem 5.3.1, for what really ran: leases end early, hosts fail, and the engine is killed."""
+    longest, node = 50, (NodeSet(1, Resources({VCPU: 100})),)
+    names = {f"p{number}": Fraction(weight, sum(weights)) for number, weight in enumerate(weights)}
+    leases = []
+    for number in range(20 * hosts):
+        for name in names:
+            duration = random.randint(1, longest)
+            real = random.randint(1, duration) if random.random() < 0.3 else None
+            request = LeaseRequest(f"{name}-{number}", LeaseKind.BEST_EFFORT, node, 0, duration, user=name)
+            leases.append(WorkloadLease(request, real))
+    failures = tuple(HostFailure(random.randrange(hosts), 100 * each + 7, 20) for each in range(1, 4)) if fails else ()
+    chosen = RunSettings(
+        cloud=CloudBehaviour(host_failures=failures),
+        queueing="winks",
+        flow_weights={name: float(weight) for name, weight in zip(names, weights, strict=True)},
+    )
+    workload = Workload("backlog", tuple(leases), Site.homogeneous(hosts, Resources({VCPU: 100})))
+
+    done, occupations, counters = outcome_of(workload, chosen, restarts)
+
+    queued_until = min(
+        max(lease.started for lease in done if lease.request.user == name and lease.started is not None)
+        for name in names
+    )
+    completed: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
+    for lease in done:
+        if lease.request.user is not None and lease.ended is not None and lease.ended <= queued_until:
+            completed[lease.request.user].append((lease.ended, lease.accumulated))
+    lost = counters.get("preemptions_with_loss", 0)
+    backlogs = {name: Backlog(weight, longest) for name, weight in names.items()}
+    for one, other in combinations(names, 2):
+        lag = largest_lag(completed[one], completed[other], names[one], names[other])
+        assert lag <= lag_bound(hosts, backlogs[one], backlogs[other], lost)
+    assert occupations

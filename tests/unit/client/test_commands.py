@@ -563,4 +563,4 @@ def test_flows(service: Service, openstack: Openstack) -> None:
     assert openstack("flow", "set", "p").status != 0
     assert openstack("flow", "set", "p", "--weight", "many").status == 2
     assert [each.body for each in service.asked[2:]] == [{"weight": 30.0}, {"weight": None}]
-    assert sent(service)[0] == ("GET", "/v1/flows", "reservation 1.24")
+    assert sent(service)[0] == ("GET", "/v1/flows", "reservation 1.25")
