@@ -22,6 +22,7 @@ from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.api.trusts import KeystoneTrusts
 from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cmd.clouds.loader import configured_cloud
+from lease_scheduler.cmd.memory import keep_what_is_loaded
 from lease_scheduler.cmd.options.subscriptions import enabled_drivers
 from lease_scheduler.cmd.page import frame_ancestors
 from lease_scheduler.model.errors import InvalidValueError
@@ -125,6 +126,8 @@ def server(conf: cfg.ConfigOpts, app: Application) -> Server:
             conf.api.maximum_body,
             behind_proxy=conf.oslo_middleware.enable_proxy_headers_parsing,
         )
-        return Server(app, settings)
+        made = Server(app, settings)
     except OSError as error:
         raise InvalidValueError("api.port", f"{host}:{port} cannot be listened on: {error.strerror}") from error
+    keep_what_is_loaded()
+    return made

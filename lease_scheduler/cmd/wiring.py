@@ -20,6 +20,7 @@ from tooz import coordination
 from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.enforcement import filters
+from lease_scheduler.cmd.memory import keep_what_is_loaded
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
 from lease_scheduler.cmd.meters import meter
 from lease_scheduler.cmd.options.service import service_options
@@ -342,6 +343,7 @@ class EngineService:
         methods = methods_of(*parts)
         self.methods = methods
         server = rpc_server(self._transport, self._conf.service.site, self._name, self._metrics.timed(methods))
+        keep_what_is_loaded()
         server.start()
         return _LeadingEngine(engine, server, senders, self._metrics)
 

@@ -12,6 +12,7 @@ import os
 from oslo_log import log
 
 from lease_scheduler.cmd import configuration, wiring
+from lease_scheduler.cmd.memory import keep_what_is_loaded
 from lease_scheduler.cmd.rest import Application
 from lease_scheduler.cmd.rest import application as rest_application
 from lease_scheduler.model.errors import InvalidValueError
@@ -28,7 +29,9 @@ def build() -> Application:
     if conf.api.auth_strategy == "noauth":
         raise InvalidValueError("api.auth_strategy", "noauth is for lease-scheduler-embedded only; use keystone")
     threads = server_threads()
-    return rest_application(conf, *wiring.for_api(conf, threads), threads=threads)
+    made = rest_application(conf, *wiring.for_api(conf, threads), threads=threads)
+    keep_what_is_loaded()
+    return made
 
 
 def server_threads() -> int | None:

@@ -78,7 +78,8 @@ class Lifecycle:
         holding = lease.holdings[0]
         # A lease that was to be preempted, but is handled late, may have completed its work.
         if holding.closing is Closing.SHUTDOWN or closed.remaining <= 0:
-            self._state.put(closed)
+            # What happened to it before is not why it ends.
+            closed = self._state.put(replace(closed, reason=""))
             self._state.begin(OperationKind.STOP, closed, holding.end, now)
         elif holding.closing is Closing.SUSPEND:
             self._state.recorder.count("suspensions")
@@ -104,7 +105,7 @@ class Lifecycle:
             else:
                 self._activate(lease, now)
         elif kind is OperationKind.STOP:
-            self._state.finish(lease, LeaseState.DONE, now)
+            self._state.finish(lease, LeaseState.DONE, now, lease.reason)
             self._deviations.hosts_came_free(operation.assignment, now, held_until)
         elif kind is OperationKind.RESUME:
             ready = self._state.put(lease.to(LeaseState.RESUMED_READY))

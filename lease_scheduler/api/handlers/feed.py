@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from lease_scheduler.api.request import Answer, ApiRequest
+from lease_scheduler.api.views.lease import is_endless
 from lease_scheduler.model.blazar import lease_status
 from lease_scheduler.model.documents import Document
 from lease_scheduler.records.dates import FIRST, LAST, utc
@@ -58,9 +59,11 @@ def _event(view: Document) -> Event:
     end = min(max(view["end"], start + 1), _LATEST)
     event.add("dtstamp", utc(view["updated_at"] or view["created_at"]))
     event.add("dtstart", utc(start))
-    event.add("dtend", utc(end))
+    if not is_endless(view):
+        event.add("dtend", utc(end))
     event.add("summary", view["name"])
-    event.add("description", f"{view['kind']} lease {view['id']}: {view['state']}")
+    until = "; it runs until somebody ends it" if is_endless(view) else ""
+    event.add("description", f"{view['kind']} lease {view['id']}: {view['state']}{until}")
     event.add("status", "TENTATIVE" if lease_status(view["state"], view["operation"]) == "PENDING" else "CONFIRMED")
     event.add("sequence", view["version"])
     return event

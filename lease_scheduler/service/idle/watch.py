@@ -184,7 +184,7 @@ class IdleWatch:
         idle_for = in_words(found.idleness.seconds)
         LOG.warning("lease %s is ended, because its servers have used nothing for %s", lease.lease_id, idle_for)
         reason = f"ended as idle: its servers used nothing for {idle_for}"
-        # The state changes when its servers are gone; the reason of that transition is that they are.
+        # The state changes only when its servers are gone.
         self._site.work.note(lease, reason)
         self._site.engine.end(lease.lease_id, reason)
         self._site.metrics.idle_ended()

@@ -2,10 +2,38 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, Connection, and_, or_, select
+from collections.abc import Sequence
 
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, or_, select
+
+from lease_scheduler.model.documents import Document
 from lease_scheduler.records.calendar import CalendarEntry, CalendarIndex, SiteVersion
-from lease_scheduler.store.sql.schema import LEASES, SITES
+from lease_scheduler.store.sql import views
+from lease_scheduler.store.sql.chunks import chunks
+from lease_scheduler.store.sql.leases import HOLDINGS_OF_LEASES, grouped, rows_of_leases
+from lease_scheduler.store.sql.schema import LEASES, SITES, USAGE
+
+#: The columns of a lease that its view on the page needs.
+_COLUMNS = (
+    "id",
+    "name",
+    "project_id",
+    "kind",
+    "state",
+    "reason",
+    "submitted",
+    "planned_start",
+    "planned_end",
+    "deadline",
+    "offered_until",
+    "duration",
+    "accumulated",
+    "nodes",
+    "preemptible",
+    "revision",
+)
+_LEASES = select(*(LEASES.c[name] for name in _COLUMNS)).where(LEASES.c.id.in_(bindparam("ids", expanding=True)))
+_PAST_OF_LEASES = rows_of_leases(USAGE, "id", "start", "end", "phase", "hosts")
 
 
 def version(connection: Connection, site: str) -> SiteVersion:
@@ -36,6 +64,17 @@ def changes(connection: Connection, site: str, since: int, start: int, end: int,
     places = _places(connection)
     shown = [CalendarEntry(row.id, row.revision, places.get(row.id)) for row in rows if row.is_shown]
     return CalendarIndex(at, shown, [row.id for row in rows if not row.is_shown])
+
+
+def leases(connection: Connection, ids: Sequence[str]) -> list[Document]:
+    """Return leases as the calendar page shows them."""
+    found: list[Document] = []
+    for part in chunks(list(ids)):
+        rows = connection.execute(_LEASES, {"ids": part}).mappings().all()
+        held = grouped(connection, HOLDINGS_OF_LEASES, part)
+        past = grouped(connection, _PAST_OF_LEASES, part)
+        found += [views.calendar_lease(row, held[row["id"]], past[row["id"]]) for row in rows]
+    return found
 
 
 def _touches(start: int, end: int) -> ColumnElement[bool]:

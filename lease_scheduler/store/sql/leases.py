@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, case, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, bindparam, case, exists, func, or_, select
 
 from lease_scheduler.model.blazar import states_of
 from lease_scheduler.model.documents import Document
@@ -73,18 +73,20 @@ _SOME = _SHOWN.where(LEASES.c.id.in_(bindparam("ids", expanding=True)))
 _ENTRIES = select(LEASES.c.id, LEASES.c.project_id, LEASES.c.revision, *_ELSEWHERE)
 
 
-def rows_of_leases(table: Any, order: Any) -> Select[Any]:
+def rows_of_leases(table: Table, order: str, *columns: str) -> Select[Any]:
     """Return the statement for ``grouped``.
 
     :param table: has a column ``lease_id``
     :param order: column by which the rows of a lease are ordered
+    :param columns: columns to read besides ``lease_id``; all columns if none are given
     """
-    return select(table).where(table.c.lease_id.in_(bindparam("ids", expanding=True))).order_by(order)
+    read = [table.c[name] for name in ("lease_id", *columns)] if columns else list(table.columns)
+    return select(*read).where(table.c.lease_id.in_(bindparam("ids", expanding=True))).order_by(table.c[order])
 
 
-RESERVATIONS_OF_LEASES = rows_of_leases(LEASE_RESERVATIONS, LEASE_RESERVATIONS.c.position)
-HOLDINGS_OF_LEASES = rows_of_leases(HOLDINGS, HOLDINGS.c.position)
-_BREACHES_OF_LEASES = rows_of_leases(BREACHES, BREACHES.c.id)
+RESERVATIONS_OF_LEASES = rows_of_leases(LEASE_RESERVATIONS, "position")
+HOLDINGS_OF_LEASES = rows_of_leases(HOLDINGS, "position", "start", "run_start", "run_end", "end", "closing", "hosts")
+_BREACHES_OF_LEASES = rows_of_leases(BREACHES, "id")
 
 
 def grouped(connection: Connection, statement: Select[Any], ids: Sequence[str]) -> Mapping[str, list[Any]]:

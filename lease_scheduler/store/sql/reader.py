@@ -31,11 +31,8 @@ from lease_scheduler.store.sql.schema import (
     RESOURCE_PROPERTIES,
     SERIES,
     SUBSCRIPTIONS,
-    USAGE,
 )
 from lease_scheduler.store.sql.usage import UsageReader
-
-_USAGE_OF_LEASES = leases.rows_of_leases(USAGE, USAGE.c.id)
 
 
 class SqlReader:
@@ -318,14 +315,8 @@ class SqlReader:
 
     def calendar_leases(self, ids: Sequence[str]) -> list[Document]:
         """Return leases as the calendar page shows them."""
-        found: list[Document] = []
         with self._connection() as connection:
-            for part in chunks(list(ids)):
-                rows = connection.execute(select(LEASES).where(LEASES.c.id.in_(part))).mappings().all()
-                held = leases.grouped(connection, leases.HOLDINGS_OF_LEASES, part)
-                past = leases.grouped(connection, _USAGE_OF_LEASES, part)
-                found += [views.calendar_lease(row, held[row["id"]], past[row["id"]]) for row in rows]
-        return found
+            return calendar.leases(connection, ids)
 
     def calendar_hosts(self) -> list[Document]:
         """Return all hosts as the calendar page shows them, ordered by id."""

@@ -39,7 +39,16 @@ def test_a_lease_that_runs_is_shut_down_and_its_run_counts(make_world: MakeWorld
     assert world["2"].holdings[0].start == 430
     world.end()
     assert (world["1"].state, world["1"].ended, world["1"].accumulated) == (LeaseState.DONE, 430, 400)
+    assert (world["1"].reason, world["2"].reason) == ("enough", "")
     assert (world["2"].started, world["2"].state) == (430, LeaseState.DONE)
+
+
+def test_what_happened_to_a_lease_before_is_not_why_it_ends(make_world: MakeWorld) -> None:
+    world = make_world(request("1", RESERVATION, 1, 1000, start=100), hosts=2).until(50)
+    world.run.engine.move("1", frozenset({world.run.site.hosts[world["1"].holdings[0].assignment[0]].name}), "repair")
+    assert world["1"].reason == "repair"
+    world.end()
+    assert (world["1"].state, world["1"].ended, world["1"].reason) == (LeaseState.DONE, 1100, "")
 
 
 def test_a_lease_that_is_shut_down_already_is_not_ended_twice(make_world: MakeWorld) -> None:

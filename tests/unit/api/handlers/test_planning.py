@@ -12,6 +12,7 @@ from icalendar import Calendar
 from lease_scheduler.api.interfaces import RefusedError
 from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.model.documents import Document
+from lease_scheduler.model.lease import UNLIMITED
 from tests.unit.api.conftest import Build, Client
 from tests.unit.api.fakes import HOUR, NOW, Site, Trusts
 from tests.unit.api.handlers.test_leases import DATES, HOSTS, made, refused
@@ -712,6 +713,23 @@ def test_feed_with_a_lease_beyond_all_dates(
     local = [date.astimezone(timezone(timedelta(hours=zone))) for date in shown]
     assert local[0] < local[1]
     assert shown[1].year == year
+
+
+def test_a_lease_without_an_end_has_none_in_the_feed(latest: Client, site: Site) -> None:
+    """What the plan holds for it is not when it ends."""
+    lease = made(latest, HOSTS, name="endless")
+    site.views[lease["id"]].update(kind="best-effort", duration=UNLIMITED, state="active")
+
+    def event() -> Any:
+        answer = latest.get("/v1/leases.ics", headers={"Accept": "text/calendar"})
+        (found,) = Calendar.from_ical(answer.data).walk("VEVENT")
+        return found
+
+    assert "dtstart" in event()
+    assert "dtend" not in event()
+    assert "until somebody ends it" in str(event()["description"])
+    site.views[lease["id"]].update(state="done", ended=NOW)
+    assert "dtend" in event()
 
 
 def test_feed(latest: Client, app: Flask, site: Site) -> None:
