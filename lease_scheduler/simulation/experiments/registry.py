@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from lease_scheduler.simulation.experiments.contention.chapters import PAPER as CONTENTION
 from lease_scheduler.simulation.experiments.haizea.chapters import PAPER as HAIZEA
 from lease_scheduler.simulation.experiments.paper import Chapter, Paper
+from lease_scheduler.simulation.experiments.prediction.chapters import PAPER as PREDICTION
 from lease_scheduler.simulation.experiments.shirako.chapters import PAPER as SHIRAKO
 
-PAPERS: tuple[Paper, ...] = (HAIZEA, CONTENTION, SHIRAKO)
+PAPERS: tuple[Paper, ...] = (HAIZEA, CONTENTION, SHIRAKO, PREDICTION)
 
 
 def names() -> list[str]:

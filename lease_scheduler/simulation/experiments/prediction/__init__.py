@@ -1,0 +1,1 @@
+"""Experiments of Pucher 2016 on one site, and what its predictors do for the planner."""

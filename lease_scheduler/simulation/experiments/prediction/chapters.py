@@ -1,0 +1,54 @@
+"""The chapters of Pucher's dissertation whose experiments can be repeated (Santa Barbara, 2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from lease_scheduler.simulation.campaigns.case import Case
+from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.paper import Chapter, Paper
+from lease_scheduler.simulation.experiments.prediction import prediction_3, prediction_4, prediction_durations
+from lease_scheduler.simulation.experiments.prediction.durations import LOGS
+from lease_scheduler.simulation.experiments.prediction.requests import TRACES
+from lease_scheduler.simulation.shipped import shipped_path
+
+CHAPTERS: Mapping[str, Chapter] = {"prediction-3": prediction_3, "prediction-4": prediction_4}
+
+#: Further experiments, which are not in the dissertation.
+FURTHER: Mapping[str, Chapter] = {"prediction-durations": prediction_durations}
+
+#: Class of case -> CPU seconds; only the ratios matter.
+_COSTS = {
+    "RegistrationCase": 0.02,
+    "ProductionCase": 0.3,
+    "SweepCase": 4.0,
+    "PromiseCase": 0.6,
+    "AnatomyCase": 5.0,
+    "PairCase": 1.0,
+    "DurationCase": 15.0,
+}
+
+
+def forecast(case: Case) -> float:
+    """Return roughly how many CPU seconds a run takes."""
+    return _COSTS[type(case).__name__]
+
+
+def inputs() -> list[Path]:
+    """Return the files that the runs read: shipped ones, and those that exist in the folder of workload logs."""
+    folder = data_folder()
+    names = [*(trace.file for trace in TRACES.values()), *(log.file for log in LOGS.values())]
+    logs = [] if folder is None else [folder / name for name in names]
+    return [shipped_path("blue1"), *(log for log in logs if log.is_file())]
+
+
+PAPER = Paper(
+    "prediction",
+    CHAPTERS,
+    FURTHER,
+    "prediction-3, -4: these chapters of Pucher 2016; prediction: both together; prediction-durations: what expected "
+    "durations gain",
+    inputs,
+    forecast,
+)

@@ -1,0 +1,136 @@
+"""The runs of chapter 4 of Pucher 2016: preemptible instances with an assured lifetime."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lease_scheduler.prediction.assurance import AssuranceTable
+from lease_scheduler.prediction.lifetimes import Threat
+from lease_scheduler.simulation.experiments.prediction.requests import DAY, TRACES, recorded, two_classes
+from lease_scheduler.simulation.experiments.prediction.two_tiers import Assurance, TwoTierCloud, TwoTierResult
+
+#: Probabilities of preemption that are promised, the first being no promise (figure 4.1).
+PROMISES = (None, 0.25, 0.10, 0.05, 0.01)
+TIER_SEEDS = (1, 2, 3)
+#: Regular and preemptible trace (table 4.2).
+PAIRS = (("DS2", "DS3"), ("DS3", "DS2"), ("DS5", "DS6"), ("DS6", "DS5"))
+PAIR_NAMES = {PAIRS[0]: "A-B", PAIRS[1]: "B-A", PAIRS[2]: "C-D", PAIRS[3]: "D-C"}
+#: The sizes of figures 4.8 and 4.9.
+SIZES = {PAIRS[0]: (7, 6, 5, 4), PAIRS[2]: (31, 26, 21, 16)}
+#: The probability that is promised for recorded clouds.
+PROMISE = 0.01
+_CORES = 32
+_DAYS = 10
+_SAMPLES = 10_000
+
+
+@dataclass(frozen=True)
+class PromiseCase:
+    """Generated requests of both tiers on 32 cores.
+
+    :ivar preemption: largest probability of preemption, or None for no promise
+    :ivar seed: of the requests
+    """
+
+    preemption: float | None
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """See ``campaigns.case.Case``."""
+        return f"generated promise={self.preemption} seed={self.seed}"
+
+    def run(self) -> dict[str, Any]:
+        """See ``campaigns.case.Case``."""
+        cloud = TwoTierCloud(1, _CORES, Assurance(self.preemption, sample_every=_DAYS * DAY / _SAMPLES))
+        return _figures(
+            cloud.run(two_classes(self.seed, True), two_classes(self.seed, False), _DAYS * DAY), _DAYS * DAY * _CORES
+        )
+
+
+@dataclass(frozen=True)
+class AnatomyCase:
+    """The samples behind the promises, after nine days.
+
+    :ivar threat: what an instance is preempted by
+    :ivar seed: of the requests
+    """
+
+    threat: Threat
+    seed: int = 1
+
+    @property
+    def name(self) -> str:
+        """See ``campaigns.case.Case``."""
+        return f"anatomy {self.threat.value} seed={self.seed}"
+
+    def run(self) -> dict[str, Any]:
+        """See ``campaigns.case.Case``."""
+        end = 9 * DAY
+        cloud = TwoTierCloud(1, _CORES, Assurance(0.25, self.threat, sample_every=end / (10 * _SAMPLES)))
+        cloud.run(two_classes(self.seed, True), two_classes(self.seed, False), end)
+        lifetimes = cloud.lifetimes(1).lifetimes(end)
+        tables = {preemption: AssuranceTable(lifetimes, preemption) for preemption in PROMISES[1:] if preemption}
+        return {
+            "counts": [tables[0.25].counts.get(slots, 0) for slots in range(1, _CORES + 1)],
+            **{
+                f"seconds_{preemption}": [table.seconds(slots) for slots in range(1, _CORES + 1)]
+                for preemption, table in tables.items()
+            },
+        }
+
+
+@dataclass(frozen=True)
+class PairCase:
+    """Two recorded clouds on the nodes of the regular one; the preemptible trace begins a day later.
+
+    :ivar pair: one of ``PAIRS``
+    :ivar is_assured: whether lifetimes are promised
+    :ivar nodes: number of nodes
+    """
+
+    pair: tuple[str, str]
+    is_assured: bool
+    nodes: int
+
+    @property
+    def name(self) -> str:
+        """See ``campaigns.case.Case``."""
+        return f"{PAIR_NAMES[self.pair]} nodes={self.nodes} {'assured' if self.is_assured else 'no promise'}"
+
+    def run(self) -> dict[str, Any]:
+        """See ``campaigns.case.Case``."""
+        regular = recorded(self.pair[0])
+        preemptible = [replace(each, arrival=each.arrival + DAY) for each in recorded(self.pair[1])]
+        end = regular[-1].arrival + 1
+        assurance = Assurance(PROMISE if self.is_assured else None, sample_every=end / _SAMPLES)
+        cores = TRACES[self.pair[0]].cores
+        result = TwoTierCloud(self.nodes, cores, assurance).run(regular, preemptible, end)
+        return _figures(result, end * self.nodes * cores)
+
+
+def pairs() -> list[PairCase]:
+    """Return the runs of tables 4.3 and 4.4."""
+    return [PairCase(pair, assured, TRACES[pair[0]].nodes) for pair in PAIRS for assured in (False, True)]
+
+
+def sizes() -> list[PairCase]:
+    """Return the runs of figures 4.8 and 4.9 that are not those of ``pairs``."""
+    return [
+        PairCase(pair, assured, nodes)
+        for pair, counts in SIZES.items()
+        for nodes in counts[1:]
+        for assured in (False, True)
+    ]
+
+
+def _figures(result: TwoTierResult, core_seconds: float) -> dict[str, Any]:
+    return {
+        "regular_admitted": result.regular_share,
+        "admitted": result.admitted_share,
+        "preempted": result.preempted_share,
+        "admissions": result.admitted,
+        "preemptions": result.preempted,
+        "utilisation": result.busy / core_seconds,
+    }
