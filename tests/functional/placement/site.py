@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -67,6 +67,20 @@ class Site:
         new = {"uuid": provider_id, "name": name or f"host-{provider_id}"}
         self.ask("POST", "/resource_providers", new)
         self.set_memory(provider_id, memory_mb)
+        return provider_id
+
+    def make_child(self, parent_id: str, amounts: Mapping[str, int], trait: str | None = None) -> str:
+        """Create a provider below another one and return its id."""
+        provider_id = str(uuid.uuid4())
+        new = {"uuid": provider_id, "name": f"child-{provider_id}", "parent_provider_uuid": parent_id}
+        self.ask("POST", "/resource_providers", new)
+        inventories = {name: {"total": total, "max_unit": total} for name, total in amounts.items()}
+        path, body = f"/resource_providers/{provider_id}", {"resource_provider_generation": 0}
+        self.ask("PUT", f"{path}/inventories", {**body, "inventories": inventories})
+        if trait is not None:
+            self.ask("PUT", f"/traits/{trait}")
+            generation = self.ask("GET", path)["generation"]
+            self.ask("PUT", f"{path}/traits", {"resource_provider_generation": generation, "traits": [trait]})
         return provider_id
 
     def set_memory(self, provider_id: str, memory_mb: int) -> None:

@@ -10,12 +10,13 @@ from typing import Any, cast
 import pytest
 
 from lease_scheduler.cloud.driver import Order
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova import names, nested
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.overdrafts import Overdrafts
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.records.documents import LeaseDocument
 from tests.functional.placement.site import Site, consumer_id
@@ -80,10 +81,9 @@ class Cloud:
             return True
         return False
 
-    def order(self, kind: OperationKind = OperationKind.START, vms: int = 1) -> Order:
-        request = LeaseRequest(
-            self.lease_id, LeaseKind.BEST_EFFORT, (NodeSet(vms, Resources({"MEMORY_MB": _VM // vms})),), 0
-        )
+    def order(self, kind: OperationKind = OperationKind.START, vms: int = 1, *groups: ProviderGroup) -> Order:
+        nodes = NodeSet(vms, Resources({"MEMORY_MB": _VM // vms}), groups=groups)
+        request = LeaseRequest(self.lease_id, LeaseKind.BEST_EFFORT, (nodes,), 0)
         return Order(
             1,
             self.lease_id,
@@ -209,3 +209,42 @@ def _claim_for(cloud: Cloud) -> int:
     """Make the lease's own hold without the check afterwards: as if it had checked a little earlier."""
     consumer = names.consumer(cloud.lease_id, 0)
     return cloud.site.claim(cloud.provider_id, _VM, consumer=consumer)
+
+
+def _gpu(amount: int, trait: str) -> ProviderGroup:
+    return ProviderGroup(Resources({"VGPU": amount}), frozenset({trait}))
+
+
+def test_devices_are_held_on_the_right_provider_and_lent_to_servers(cloud: Cloud) -> None:
+    """NUMA nodes with GPUs below them, of two types (issue 18)."""
+    first = cloud.site.make_child(cloud.provider_id, {"PCPU": 8})
+    second = cloud.site.make_child(cloud.provider_id, {"PCPU": 8})
+    a100 = cloud.site.make_child(first, {"VGPU": 2}, "CUSTOM_A100")
+    t4 = cloud.site.make_child(second, {"VGPU": 2}, "CUSTOM_T4")
+    found = nested.below(cloud.placement, cloud.provider_id, cloud.host)
+    assert sorted((*each.capacity.items(), *each.traits) for each in found) == [
+        (("PCPU", 8),),
+        (("PCPU", 8),),
+        (("VGPU", 2), "CUSTOM_A100"),
+        (("VGPU", 2), "CUSTOM_T4"),
+    ]
+    order = cloud.order(OperationKind.START, 2, _gpu(1, "CUSTOM_T4"))
+    assert cloud.holding.hold(order, 0)
+    assert (cloud.site.used(t4, "VGPU"), cloud.site.used(a100, "VGPU"), cloud.used()) == (2, 0, _VM)
+    assert cloud.holding.hold(order, 0), "after a crash"
+    assert cloud.site.used(t4, "VGPU") == 2
+    cloud.holding.lend(order)
+    assert cloud.holding.hold(order, 0), "its servers have them now"
+    assert (cloud.site.used(t4, "VGPU"), cloud.used()) == (0, _VM)
+
+
+def test_two_providers_do_not_serve_an_amount_of_one(cloud: Cloud) -> None:
+    """Each has one unit free; a group of two has to wait, groups of one do not (issue 18)."""
+    gpus = [cloud.site.make_child(cloud.provider_id, {"VGPU": 2}, "CUSTOM_A100") for _ in range(2)]
+    others = [consumer_id(number) for number in (10, 11)]
+    for gpu, other in zip(gpus, others, strict=True):
+        assert cloud.site.claim(gpu, 1, "VGPU", consumer=other) == 204
+    assert not cloud.holding.hold(cloud.order(OperationKind.START, 1, _gpu(2, "CUSTOM_A100")), 0)
+    assert cloud.used() == 0, "nothing is kept from others in vain"
+    assert cloud.holding.hold(cloud.order(OperationKind.START, 1, *[_gpu(1, "CUSTOM_A100")] * 2), 0)
+    assert [cloud.site.used(gpu, "VGPU") for gpu in gpus] == [2, 2]
