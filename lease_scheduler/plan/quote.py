@@ -86,10 +86,11 @@ def quote(
                 lease = planner.place(lease, now)
             else:
                 lease = planner.place_most(lease, least, now)
+            after = plan.leases
             changed = [
-                (old, plan.leases[lease_id])
+                (old, new)
                 for lease_id, old in before.items()
-                if plan.leases[lease_id].holdings != old.holdings
+                if (new := after[lease_id]) is not old and new.holdings != old.holdings
             ]
     except NotPlannableError as error:
         return Quote(refusal=refusal_of(planner, smallest, now, error))

@@ -255,7 +255,7 @@ class SitePlan:
             for lease_id in self.work.changes.leases:
                 reminders.note(lease_id)
             reminders.send(self.work.now)
-        if self.engine.outages or any(host.out_until is not None for host in self.records.hosts.values()):
+        if self.engine.outages or self.records.out_of_service:
             self._note_outages()
         if self.work.changes.hosts:
             self._follow_weights()

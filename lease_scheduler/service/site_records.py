@@ -20,6 +20,7 @@ class SiteRecords:
     :param snapshot: the contents of the store
     :param work: collects the changes
     :ivar hosts: compute hosts by id
+    :ivar out_of_service: ids of the hosts that are recorded as out of service
     :ivar floating_ips: addresses by id
     :ivar private_properties: whether only administrators see a property, by resource type and name
     :ivar series: series that are not deleted, by id
@@ -35,6 +36,7 @@ class SiteRecords:
         self.series: dict[str, SeriesRecord] = {series.series_id: series for series in snapshot.series}
         self.feeds: dict[str, FeedRecord] = {feed.feed_id: feed for feed in snapshot.feeds}
         self._last_host_id = max(self.hosts, default=0)
+        self.out_of_service = {host.host_id for host in snapshot.hosts if host.out_until is not None}
 
     def site(self) -> Site:
         """Return the hosts and addresses as the planner sees them."""
@@ -59,11 +61,16 @@ class SiteRecords:
     def put_host(self, host: HostRecord) -> None:
         """Store a new value of a host."""
         self.hosts[host.host_id] = host
+        if host.out_until is None:
+            self.out_of_service.discard(host.host_id)
+        else:
+            self.out_of_service.add(host.host_id)
         self._work.changes.hosts[host.host_id] = host
 
     def remove_host(self, host_id: int) -> None:
         """Delete a host."""
         del self.hosts[host_id]
+        self.out_of_service.discard(host_id)
         self._work.changes.hosts[host_id] = None
 
     def put_floating_ip(self, floating_ip: FloatingIpRecord) -> None:
