@@ -15,6 +15,7 @@ from lease_scheduler.api.handlers import (
     hosts,
     leases,
     maintenances,
+    pools,
     properties,
     quotes,
     series,
@@ -32,6 +33,7 @@ from lease_scheduler.api.schemas import flows as flow_schemas
 from lease_scheduler.api.schemas import hosts as host_schemas
 from lease_scheduler.api.schemas import leases as lease_schemas
 from lease_scheduler.api.schemas import maintenances as maintenance_schemas
+from lease_scheduler.api.schemas import pools as pool_schemas
 from lease_scheduler.api.schemas import properties as property_schemas
 from lease_scheduler.api.schemas import quotes as quote_schemas
 from lease_scheduler.api.schemas import series as series_schemas
@@ -285,6 +287,16 @@ _FLOATING_IPS = (
 )
 
 _PLANNING = (
+    Route(
+        "GET",
+        "/v1/pools",
+        pools.list_pools,
+        "pools:get",
+        200,
+        "List the pools that the project may use",
+        since=mv.V1_26,
+        answer=pool_schemas.several,
+    ),
     Route(
         "GET",
         "/v1/availability",

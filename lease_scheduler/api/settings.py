@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from lease_scheduler.model.pools import PoolRule
+
 
 @dataclass(frozen=True)
 class ApiSettings:
@@ -18,6 +20,7 @@ class ApiSettings:
     :ivar maximum_occurrences: maximum number of leases in one series
     :ivar series_days: maximum number of days from the first lease of a series to the last one
     :ivar notification_drivers: drivers to which projects may subscribe; empty if they may not subscribe at all
+    :ivar pools: who may use each pool, in the configured order; empty if the site has only one
     :ivar feeds: whether leases can be read at secret addresses without a token
     :ivar retry_after: seconds after which a client may try again when engine or database do not answer
     """
@@ -30,5 +33,6 @@ class ApiSettings:
     maximum_occurrences: int = 366
     series_days: int = 366
     notification_drivers: tuple[str, ...] = ()
+    pools: tuple[PoolRule, ...] = ()
     feeds: bool = True
     retry_after: int = 5

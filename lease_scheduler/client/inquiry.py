@@ -25,6 +25,9 @@ class ShowAvailability(ListCommand):
         )
         parser.add_argument("--free", action="store_true", help="Only when nodes are free without preempting any lease")
         parser.add_argument(
+            "--pool", metavar="<pool>", help="In this pool (default: the first that the project may use)"
+        )
+        parser.add_argument(
             "--nodes",
             metavar="<key=value,...>",
             type=arguments.node_set,
@@ -51,6 +54,8 @@ class ShowAvailability(ListCommand):
             "per_host": nodes.get("per_host"),
         }
         version = terms.GROUPS if groups else terms.PREEMPTION_ADVICE
+        if parsed.pool is not None:
+            query["pool"], version = parsed.pool, terms.POOLS
         found = client.request("GET", "/availability", version, query=query)["availability"]
         if parsed.free:
             return output.rows(found["free"]["windows"], ("start", "end", "count"))
@@ -187,6 +192,13 @@ def _steps(found: Document, *, revenue: bool, capacity: bool) -> Table:
         money = step.get("revenue", {"earned": 0.0, "missed": {}})
         lines.append({**step, **hours, **of_all, "earned": money["earned"], **money["missed"]})
     return columns, [[line.get(name) for name in columns] for line in lines]
+
+
+class ListPools(ListCommand):
+    """List the pools that the project may use, in the order in which they are tried."""
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
+        return output.rows(client.request("GET", "/pools", terms.POOLS)["pools"], ("name",))
 
 
 class ShowFeed(PlainCommand):

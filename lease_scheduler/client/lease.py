@@ -38,6 +38,7 @@ class ListLeases(ListCommand):
         parser.add_argument("--project", metavar="<project-id>", help="Only leases of this project (admin only)")
         parser.add_argument("--all-projects", action="store_true", help="Leases of all projects (admin only)")
         parser.add_argument("--series", metavar="<series>", help="Only leases of this series (name or ID)")
+        parser.add_argument("--pool", metavar="<pool>", help="Only leases of this pool")
         parser.add_argument("--deleted", action="store_true", help="Include deleted leases")
         parser.add_argument(
             "--sort", metavar="<key>[:<direction>]", type=arguments.sorting, help="Sort by a key, asc or desc"
@@ -67,6 +68,9 @@ class ListLeases(ListCommand):
         if parsed.series:
             query["series_id"], version = client.find_series(parsed.series), "1.9"
         columns = list(output.LEASE_COLUMNS)
+        if parsed.pool is not None:
+            query["pool"], version = parsed.pool, terms.POOLS
+            columns.append("pool")
         if parsed.long:
             columns += ["project_id", "duration", "deadline", "preemptible", "degraded", "reason"]
         return output.rows(client.leases(version, query, parsed.limit), columns)
@@ -81,6 +85,7 @@ class ShowLease(ShowCommand):
         parser.add_argument("--price", action="store_true", help="Also show its price, and how long it is held")
         parser.add_argument("--breaches", action="store_true", help="Also show the terms that were not kept")
         parser.add_argument("--idle", action="store_true", help="Also show since when its servers use nothing")
+        parser.add_argument("--pool", action="store_true", help="Also show its pool")
         parser.add_argument("--all", action="store_true", help="Show everything that the newest microversion has")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
@@ -92,6 +97,8 @@ class ShowLease(ShowCommand):
             version = terms.NEGOTIATION
         if parsed.idle:
             version = terms.IDLE
+        if parsed.pool:
+            version = terms.POOLS
         if parsed.all:
             version = "latest"
         return client.one("GET", path, version, "lease", query=query)

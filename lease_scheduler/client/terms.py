@@ -18,6 +18,9 @@ NEGOTIATION = "1.15"
 #: Microversion of leases that show since when they are idle.
 IDLE = "1.21"
 
+#: Microversion of pools.
+POOLS = "1.26"
+
 #: Microversion of availability with and without preemption.
 PREEMPTION_ADVICE = "1.17"
 #: Microversion of ids that clients choose.

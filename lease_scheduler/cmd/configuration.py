@@ -13,6 +13,7 @@ from oslo_config import cfg
 from oslo_db import options as database_options
 from oslo_log import log
 
+from lease_scheduler.cmd.options.pools import check_pools
 from lease_scheduler.conf import opts
 from lease_scheduler.conf.unknown import files_of, refuse_unknown_options
 from lease_scheduler.conf.values import ahead_options, live_planning_options, policy_options
@@ -62,6 +63,7 @@ def _read(
         conf.set_default(name, value, group=group)
     places: dict[str, Any] = {} if find_files else {"default_config_files": [], "default_config_dirs": []}
     conf(args=list(arguments), project=PROJECT, prog=program, **places)
+    opts.register_pools(conf)
     check(conf)
     return conf
 
@@ -111,9 +113,11 @@ def _changed(before: cfg.ConfigOpts, after: cfg.ConfigOpts, *, mutable: bool) ->
     """Return the names of this project's options whose values differ, as ``group.option``."""
     return [
         f"{group.name}.{option.name}"
-        for group, options in opts.list_opts()
+        for group, options in opts.all_opts(before)
         for option in options
-        if option.mutable is mutable and before[group.name][option.dest] != after[group.name][option.dest]
+        if option.mutable is mutable
+        and group.name in after
+        and before[group.name][option.dest] != after[group.name][option.dest]
     ]
 
 
@@ -124,12 +128,13 @@ def check(conf: cfg.ConfigOpts) -> None:
     :raises oslo_config.cfg.Error: a bad value
     """
     refuse_unknown_options(files_of(conf))
-    for group, options in opts.list_opts():
+    for group, options in opts.all_opts(conf):
         for option in options:
             _ = conf[group.name][option.dest]
     live_planning_options(conf)
     policy_options(conf)
     ahead_options(conf)
+    check_pools(conf)
 
 
 def engine_name() -> str:

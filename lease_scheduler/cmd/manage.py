@@ -11,7 +11,7 @@ from oslo_config import cfg
 from rich.console import Console
 from rich.progress import track
 
-from lease_scheduler.cmd import blazar_import, calibrate, configuration, reconcile, uninstall
+from lease_scheduler.cmd import blazar_import, calibrate, configuration, pools, reconcile, uninstall
 from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.election import engine_leads
 from lease_scheduler.cmd.messages import one_line_errors
@@ -66,8 +66,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     groups = {
         "db": "the database",
-        "host": "compute hosts of the pool",
-        "pool": "the pool as a whole",
+        "host": "compute hosts of the site",
+        "pool": "the hosts of the site as a whole, and its pools",
     }
     of = {name: commands.add_parser(name, help=text).add_subparsers(required=True) for name, text in groups.items()}
     sync = of["db"].add_parser("sync", help="create the tables, or bring them up to date")
@@ -81,17 +81,30 @@ def _parser() -> argparse.ArgumentParser:
     old.set_defaults(run=_db_purge)
     add = of["host"].add_parser("add", help="add compute hosts to the pool")
     add.add_argument("names", nargs="+", metavar="NAME")
+    _add_pool(add)
     add.set_defaults(run=_host_add)
+    move = of["host"].add_parser("move", help="move compute hosts that no lease holds to another pool")
+    move.add_argument("names", nargs="+", metavar="NAME")
+    move.add_argument("--pool", metavar="POOL", required=True, help="the pool that gets them")
+    move.set_defaults(run=_host_move)
     remove = of["host"].add_parser("remove", help="remove compute hosts from the pool")
     remove.add_argument("names", nargs="+", metavar="NAME")
     remove.set_defaults(run=_host_remove)
     whole = of["pool"].add_parser("fill", help="add every compute host of the cloud to the pool")
+    _add_pool(whole)
     whole.set_defaults(run=_pool_fill)
+    pools.add_to(of["pool"])
     reconcile.add_to(commands)
     uninstall.add_to(commands)
     blazar_import.add_to(commands)
     calibrate.add_to(commands)
     return parser
+
+
+def _add_pool(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--pool", metavar="POOL", help="their pool (default: that whose [pool:<name>] hosts match their names)"
+    )
 
 
 def _db_sync(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
@@ -116,7 +129,7 @@ def _db_purge(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
 
 
 def _host_add(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
-    _add(conf, options.names)
+    _add(conf, options.names, options.pool)
 
 
 def _pool_fill(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
@@ -128,7 +141,7 @@ def _pool_fill(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
         )
     known = {host["name"] for host in _hosts(conf)}
     found = configured_cloud(conf).driver(RealClock()).hypervisors()
-    _add(conf, [host.name for host in found if host.name not in known])
+    _add(conf, [host.name for host in found if host.name not in known], options.pool)
 
 
 def _hosts(conf: cfg.ConfigOpts) -> list[dict[str, Any]]:
@@ -137,13 +150,13 @@ def _hosts(conf: cfg.ConfigOpts) -> list[dict[str, Any]]:
     return SqlReader(database(conf), conf.service.site).hosts()
 
 
-def _add(conf: cfg.ConfigOpts, names: Sequence[str]) -> None:
+def _add(conf: cfg.ConfigOpts, names: Sequence[str], pool: str | None) -> None:
     engine = _engine(conf)
     console = Console(stderr=True)
     parts = [names[first : first + _PART] for first in range(0, len(names), _PART)]
     for part in track(parts, "hosts", console=console, disable=not console.is_terminal):
         try:
-            engine.create_hosts(OPERATOR, list(part))
+            engine.create_hosts(OPERATOR, list(part), **({} if pool is None else {"pool": pool}))
         except RefusedError as error:
             raise InvalidValueError("host", error.message) from error
     print(f"{len(names)} hosts were added to the pool")
@@ -168,11 +181,31 @@ def _engine(conf: cfg.ConfigOpts) -> RpcEngineClient:
     return client
 
 
-def _host_remove(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
-    ids = {host["name"]: host["id"] for host in _hosts(conf)}
+def _host_move(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
+    ids = _ids(conf, options.names)
+    engine = _engine(conf)
     for name in options.names:
+        try:
+            engine.update_host(OPERATOR, ids[name], {}, pool=options.pool)
+        except RefusedError as error:
+            raise InvalidValueError(name, error.message) from error
+    print(f"{len(options.names)} hosts are in pool {options.pool} now")
+
+
+def _ids(conf: cfg.ConfigOpts, names: Sequence[str]) -> dict[str, str]:
+    """Return the ids of hosts by name.
+
+    :raises InvalidValueError: there is no such host
+    """
+    ids = {host["name"]: str(host["id"]) for host in _hosts(conf)}
+    for name in names:
         if name not in ids:
             raise InvalidValueError(name, "there is no such host in the pool")
+    return ids
+
+
+def _host_remove(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
+    ids = _ids(conf, options.names)
     engine = _engine(conf)
     for name in options.names:
         try:

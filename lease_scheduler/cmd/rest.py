@@ -23,6 +23,7 @@ from lease_scheduler.api.trusts import KeystoneTrusts
 from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.memory import keep_what_is_loaded
+from lease_scheduler.cmd.options.pools import pool_rules
 from lease_scheduler.cmd.options.subscriptions import enabled_drivers
 from lease_scheduler.cmd.page import frame_ancestors
 from lease_scheduler.model.errors import InvalidValueError
@@ -96,6 +97,7 @@ def api_settings(conf: cfg.ConfigOpts) -> ApiSettings:
         maximum_occurrences=group.maximum_occurrences,
         series_days=group.series_days,
         notification_drivers=enabled_drivers(conf),
+        pools=pool_rules(conf),
         feeds=conf.service.max_feeds > 0,
         retry_after=group.retry_after,
     )

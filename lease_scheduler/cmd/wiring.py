@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -25,16 +24,13 @@ from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
 from lease_scheduler.cmd.meters import meter
 from lease_scheduler.cmd.options.service import service_options
 from lease_scheduler.cmd.options.subscriptions import delivery_options, notification_drivers
-from lease_scheduler.cmd.policies import Policies
-from lease_scheduler.conf.values import ahead_options, live_planning_options
+from lease_scheduler.cmd.planning import SitePlanning
 from lease_scheduler.model.errors import (
     EngineUnavailableError,
     InvalidValueError,
     StoreFullError,
     StoreUnavailableError,
 )
-from lease_scheduler.model.host import Site
-from lease_scheduler.plan.planner import Planner
 from lease_scheduler.records.messages import Message
 from lease_scheduler.records.writes import DeposedError
 from lease_scheduler.rpc.client import RpcEngineClient
@@ -55,7 +51,6 @@ from lease_scheduler.service.negotiations import Negotiations
 from lease_scheduler.service.observer import SiteObserver
 from lease_scheduler.service.offers import Offers
 from lease_scheduler.service.outbox import Outbox
-from lease_scheduler.service.policies import SitePolicies
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.quotes import Quotes
 from lease_scheduler.service.series import SeriesKeeper
@@ -129,30 +124,10 @@ def check_engine(conf: cfg.ConfigOpts) -> None:
     """
     _database_url(conf)
     configured_cloud(conf)
-    make_planner(conf, Policies(conf))
+    SitePlanning(conf)
     filters(conf)
     service_options(conf)
     notification_drivers(conf)
-
-
-def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], Planner]:
-    """Return a function that makes planners with the configured options."""
-    options = live_planning_options(conf)
-    # Victims must have left a host before the service begins to prepare it for the next lease.
-    options = replace(options, suspend_buffer=max(options.suspend_buffer, configured_cloud(conf).preparation_time))
-    deadline_preemption = conf.scheduling.deadline_placement == "deadline"
-    transfers = ahead_options(conf)
-    return lambda site: Planner(
-        site,
-        options,
-        policies.host_selection,
-        policies.preemption,
-        deadline_preemption=deadline_preemption,
-        transfers=transfers,
-        mapper=policies.mapper,
-        queueing=policies.queueing,
-        duration=policies.duration,
-    )
 
 
 class _LeadingEngine:
@@ -188,8 +163,7 @@ class EngineService:
         self._database = database(conf)
         self.clock = clock(conf, self._database)
         self.driver = configured_cloud(conf).driver(self.clock)
-        self._policies = Policies(conf)
-        self._make_planner = make_planner(conf, self._policies)
+        self._planning = SitePlanning(conf)
         self._filters = filters(conf)
         self._meter = meter(conf, self.driver)
         self._notification_drivers = notification_drivers(conf)
@@ -252,10 +226,10 @@ class EngineService:
                 if self.plan is None or self._enforcement is None:
                     raise EngineUnavailableError("there is no engine yet")
                 self._enforcement.replace_filters(self._filters)
-                self.plan.take_over(service_options(self._conf), self._policies.replace)
+                self.plan.take_over(service_options(self._conf), self._planning.replace)
             except EngineUnavailableError:
                 # The next engine starts with these policies, and restores what its pricing policy has learnt.
-                self._policies.replace({})
+                self._planning.replace({})
 
     def _lead(self, on_broken: Callable[[], None]) -> Leader:
         try:
@@ -305,11 +279,10 @@ class EngineService:
             raise
 
     def _site_engine(self, store: SqlStore, on_broken: Callable[[], None]) -> SiteEngine:
-        policies = SitePolicies(
-            self._make_planner, self._policies.admission, self._policies.make_pricing, self._policies.penalty
+        options, planning = service_options(self._conf), self._planning
+        plan = SitePlan(
+            store, self.driver, self.clock, planning.policies, options, on_broken, self._metrics, planning.pools
         )
-        options = service_options(self._conf)
-        plan = SitePlan(store, self.driver, self.clock, policies, options, on_broken, self._metrics)
         return SiteEngine(plan, self._meter)
 
     def _start(self, engine: SiteEngine, enforcement: Enforcement, senders: list[Sender]) -> Leader:

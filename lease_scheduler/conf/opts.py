@@ -17,6 +17,7 @@ from lease_scheduler.conf import (
     nova,
     page,
     policy,
+    pools,
     scheduling,
     service,
     simulated_cloud,
@@ -30,6 +31,7 @@ _MODULES = (
     page,
     scheduling,
     policy,
+    pools,
     enforcement,
     engine,
     idle,
@@ -53,12 +55,34 @@ def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
 def sample_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
     """Return groups and options for oslo-config-generator, including those that libraries register later."""
     later = {module.GROUP.name: module.PLUGIN_OPTIONS for module in (nova, haizea)}
-    return [(group, [*options, *later.get(group.name, [])]) for group, options in list_opts()]
+    found: list[tuple[cfg.OptGroup, list[cfg.Opt]]] = []
+    for group, options in list_opts():
+        found.append((group, [*options, *later.get(group.name, [])]))
+        if group is pools.GROUP:
+            found.append(pools.sample())
+    return found
+
+
+def all_opts(conf: cfg.ConfigOpts) -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
+    """Return the groups and their options, including those of the configured pools."""
+    return [*list_opts(), *pools.groups_of(dict.fromkeys(conf.pools.names))]
 
 
 def register(conf: cfg.ConfigOpts) -> None:
-    """Register all options with a configuration object."""
-    for group, options in list_opts():
+    """Register all options with a configuration object, except for those of pools, whose names are options."""
+    _register(conf, list_opts())
+
+
+def register_pools(conf: cfg.ConfigOpts) -> None:
+    """Register the options of the pools that are configured, once the files have been read.
+
+    :raises ValueError: a name is not valid
+    """
+    _register(conf, pools.groups_of(dict.fromkeys(conf.pools.names)))
+
+
+def _register(conf: cfg.ConfigOpts, groups: list[tuple[cfg.OptGroup, list[cfg.Opt]]]) -> None:
+    for group, options in groups:
         # A group object keeps its options and their overrides, so each configuration needs its own.
         conf.register_group(cfg.OptGroup(group.name, title=group.title))
         conf.register_opts(options, group=group.name)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
 from keystoneauth1 import loading
 from oslo_config import cfg
 
-from lease_scheduler.conf import enforcement, haizea, nova
+from lease_scheduler.conf import enforcement, haizea, nova, pools
 from lease_scheduler.conf.opts import list_opts
 from lease_scheduler.model.errors import InvalidValueError
 
@@ -51,6 +51,10 @@ def refuse_unknown_options(files: Iterable[Path]) -> None:
                 for option in options:
                     if option not in known[group]:
                         raise InvalidValueError(f"{file}: [{section}] {option}", _hint(group, option, known))
+            elif group.startswith(pools.PREFIX) and options:
+                names = [name.removeprefix(pools.PREFIX) for name in known if name.startswith(pools.PREFIX)]
+                has = ", ".join(sorted(names)) or "no pool"
+                raise InvalidValueError(f"{file}: [{section}]", f"[pools] names has {has}; add the pool there")
             elif section not in sections_with_credentials:
                 close = get_close_matches(group, known, 1, _ALIKE)
                 if close:
@@ -67,10 +71,19 @@ def _sections(file: Path) -> _Sections:
     return sections
 
 
-def _known(files: Iterable[_Sections]) -> dict[str, set[str]]:
+def _pool_names(files: Iterable[_Sections]) -> list[str]:
+    """Return the names of the pools. The last file that has the option counts, as in oslo.config."""
+    names: list[str] = []
+    for sections in files:
+        for text in sections.get(pools.GROUP.name, {}).get("names", []):
+            names = [name.strip() for name in text.split(",") if name.strip()]
+    return names
+
+
+def _known(files: Collection[_Sections]) -> dict[str, set[str]]:
     """Return our groups and the names of their options, including those of authentication plug-ins."""
     known: defaultdict[str, set[str]] = defaultdict(set)
-    for group, options in list_opts():
+    for group, options in [*list_opts(), *pools.groups_of(_pool_names(files))]:
         for option in [*options, *(loading.get_auth_common_conf_options() if group.name in _WITH_CREDENTIALS else ())]:
             known[group.name] |= all_names(option)
     types: defaultdict[str, set[str]] = defaultdict(lambda: {"v3password"})
@@ -94,7 +107,9 @@ def _hint(group: str, option: str, known: dict[str, set[str]]) -> str:
     close = get_close_matches(option.replace("-", "_"), known[group], 1)
     if close:
         return f"there is no such option; is {close[0]} meant?"
-    elsewhere = sorted(name for name, options in known.items() if option in options)
+    elsewhere = sorted(
+        name for name, options in known.items() if option in options and not name.startswith(pools.PREFIX)
+    )
     if elsewhere:
         return f"there is no such option in this group; it belongs to [{elsewhere[0]}]"
     return f"there is no such option; known are {', '.join(sorted(known[group]))}"

@@ -16,7 +16,7 @@ from lease_scheduler.engine.outcomes import Outcomes
 from lease_scheduler.engine.precaching import AheadTransfers
 from lease_scheduler.engine.prices import Prices, affordable, too_high, within_budget
 from lease_scheduler.engine.state import EngineOptions, EngineState
-from lease_scheduler.engine.stepping import EngineSteps, Submission
+from lease_scheduler.engine.stepping import EngineSteps, Submission, SubmissionOrder
 from lease_scheduler.engine.transfers import Transfers
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
@@ -55,6 +55,7 @@ class Engine:
     :param pricing: pricing policy; None means that leases have no prices
     :param carrier: brings disk images to hosts; needed if the planner plans transfers
     :param penalty: penalty policy; None means that breaches cost nothing
+    :param order: order of submission that it shares with other engines; None for its own
     :raises InvalidValueError: transfers are planned, but there is no carrier
     """
 
@@ -70,6 +71,7 @@ class Engine:
         pricing: PricingPolicy | None = None,
         carrier: ImageCarrier | None = None,
         penalty: PenaltyPolicy | None = None,
+        order: SubmissionOrder | None = None,
     ) -> None:
         is_planned = planner.plan.images is not None or planner.ahead is not None
         if is_planned and carrier is None:
@@ -91,8 +93,16 @@ class Engine:
             if planner.ahead is None or carrier is None
             else AheadTransfers(self._state, planner.ahead, carrier)
         )
+        self._order = order or SubmissionOrder()
         self._steps = EngineSteps(
-            self._state, admission, self._prices, self._offers, self._deviations, self._outages, self._images
+            self._state,
+            admission,
+            self._prices,
+            self._offers,
+            self._deviations,
+            self._outages,
+            self._images,
+            self._order,
         )
         self._known: set[str] = set()
 
@@ -129,7 +139,7 @@ class Engine:
             raise InvalidValueError("leases", "an engine that already has leases cannot take over others")
         if kept and kept[-1].sequence >= next_sequence:
             raise InvalidValueError("next_sequence", f"must be more than {kept[-1].sequence}, not {next_sequence}")
-        self._steps.sequence = next_sequence
+        self._order.next = next_sequence
         undecided = [lease for lease in kept if lease.state in (LeaseState.NEW, LeaseState.PENDING)]
         live = [lease for lease in kept if not lease.is_final and lease not in undecided]
         state, plan = self._state, self._state.planner.plan
@@ -199,7 +209,7 @@ class Engine:
         if refusal is not None:
             return Quote(refusal=Refusal("policy", refusal))
         earliest = now + self._state.options.planning_lead
-        found = quote(self._state.planner, request, self._steps.sequence, now, least=least, earliest=earliest)
+        found = quote(self._state.planner, request, self._order.next, now, least=least, earliest=earliest)
         if found.lease is None or not self._prices.applies_to(found.lease.request):
             return found
         price = self._prices.of(found.lease.request, found.suspension_hours).amount
@@ -481,7 +491,7 @@ class Engine:
     @property
     def next_sequence(self) -> int:
         """Position of the next request in the order of submission."""
-        return self._steps.sequence
+        return self._order.next
 
     @property
     def is_idle(self) -> bool:

@@ -43,14 +43,24 @@ class Submission:
     negotiation: str | None = None
 
 
+@dataclass
+class SubmissionOrder:
+    """The order of submission. The engines of a site share it, so that no position is given twice.
+
+    :ivar next: position of the next request
+    """
+
+    next: int = 0
+
+
 class EngineSteps:
     """Does what is due at an instant.
 
     :param state: state that the parts of the engine share
     :param admission: decides which requests are planned at all
     :param prices: computes prices
+    :param order: gives requests their positions in the order of submission
     :ivar submitted: requests that have not been decided yet
-    :ivar sequence: position of the next request in the order of submission
     """
 
     def __init__(
@@ -62,6 +72,7 @@ class EngineSteps:
         deviations: Deviations,
         outages: Outages,
         images: ImageSupply,
+        order: SubmissionOrder,
     ) -> None:
         self._state = state
         self._admission = admission
@@ -75,7 +86,7 @@ class EngineSteps:
         self._evasion = Evasion(state)
         self._images = images
         self.submitted: deque[Submission] = deque()
-        self.sequence = 0
+        self._order = order
 
     def step(self, now: int) -> None:
         """Do everything that is due.
@@ -221,9 +232,9 @@ class EngineSteps:
         while self.submitted:
             asked = self.submitted.popleft()
             request, least = asked.request, asked.least
-            made = Lease(request, self.sequence, offered_until=asked.offered_until, negotiation=asked.negotiation)
+            made = Lease(request, self._order.next, offered_until=asked.offered_until, negotiation=asked.negotiation)
             lease = state.put(made.to(LeaseState.PENDING))
-            self.sequence += 1
+            self._order.next += 1
             smallest = request if least is None else with_counts(request, least)
             refusal = too_large(state.planner.context, smallest)
             refusal = refusal or self._admission.refusal(request, now, state.view(now))

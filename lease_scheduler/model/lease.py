@@ -239,6 +239,7 @@ class LeaseRequest:
         reservations that name their hosts
     :ivar extras: further attributes, passed on unchanged
     :ivar origin: name of the peer, another site or a gateway, on whose behalf the request comes; None if it is local
+    :ivar pool: name of the pool in which it is planned; None if the site has only one
     :raises InvalidValueError: a field has an invalid value
     """
 
@@ -281,6 +282,17 @@ class LeaseRequest:
         ),
     )
     origin: str | None = field(default=None, metadata=attribute(Text(255), shown="1.19", is_notified=True))
+    pool: str | None = field(
+        default=None,
+        metadata=attribute(
+            Text(64),
+            "1.26",
+            changed=None,
+            is_notified=True,
+            is_filtered=True,
+            help="Pool that the hosts of the lease are in (default: the first one that grants the lease)",
+        ),
+    )
 
     def __post_init__(self) -> None:
         if not self.nodes and self.kind is not LeaseKind.RESERVATION:

@@ -35,6 +35,7 @@ class HostRecord:
     :ivar properties: properties set by operators, which queries of requests can test
     :ivar providers: its nested resource providers
     :ivar out_until: expected end of its outage, ``FOR_GOOD`` when unknown; None while it is in service
+    :ivar pool: name of its pool; None if the site has only one
     """
 
     host_id: int
@@ -57,6 +58,7 @@ class HostRecord:
     trust_id: str | None = None
     updated_at: int | None = None
     providers: tuple[ProviderRecord, ...] = ()
+    pool: str | None = None
 
     @property
     def whole_capacity(self) -> Mapping[str, int]:
@@ -66,7 +68,10 @@ class HostRecord:
 
 @dataclass(frozen=True)
 class FloatingIpRecord:
-    """An address of an external network that may be leased."""
+    """An address of an external network that may be leased.
+
+    :ivar pool: name of its pool; None if the site has only one
+    """
 
     floating_ip_id: str
     floating_network_id: str
@@ -75,3 +80,4 @@ class FloatingIpRecord:
     subnet_id: str | None = None
     reservable: bool = True
     updated_at: int | None = None
+    pool: str | None = None

@@ -23,8 +23,9 @@ class Snapshot:
 
     :ivar leases: live leases; their holdings have host numbers, which the ``units`` of the store translate
     :ivar documents: documents by lease id, of live leases and of leases that are still being removed from the cloud
-    :ivar policy_state: what policies have learnt, by (family, name of the policy), then by subject
-    :ivar lateness: seconds by which operations were late, by kind
+    :ivar policy_state: what policies have learnt, by (pool, family, name of the policy), then by subject; the pool is
+        empty if the site has only one
+    :ivar lateness: seconds by which operations were late, by (pool, kind)
     :ivar cached_images: images that hosts are thought to have in their caches
     :ivar idleness: since when leases are idle, by lease id
     :ivar subscriptions: subscriptions whose lease has not ended
@@ -44,8 +45,8 @@ class Snapshot:
     next_sequence: int
     next_intent: int
     clock: int
-    policy_state: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
-    lateness: Mapping[str, list[int]] = field(default_factory=dict)
+    policy_state: Mapping[tuple[str, str, str], Mapping[str, Any]] = field(default_factory=dict)
+    lateness: Mapping[tuple[str, str], list[int]] = field(default_factory=dict)
     cached_images: tuple[CachedImage, ...] = ()
     subscriptions: tuple[SubscriptionRecord, ...] = ()
     idleness: Mapping[str, Idleness] = field(default_factory=dict)

@@ -32,8 +32,9 @@ class StoreChanges:
 
     :ivar begun: intents to write
     :ivar over: ids of the intents that have ended
-    :ivar policy_state: what policies have learnt, by (family, name of the policy, subject)
-    :ivar lateness: seconds by which operations were late, by kind
+    :ivar policy_state: what policies have learnt, by (pool, family, name of the policy, subject); the pool is empty if
+        the site has only one
+    :ivar lateness: seconds by which operations were late, by (pool, kind)
     :ivar hosts: hosts by id
     :ivar floating_ips: floating IPs by id
     :ivar private_properties: whether only administrators see a property, by (resource type, name)
@@ -54,8 +55,8 @@ class StoreChanges:
     usage: list[UsageRecord] = field(default_factory=list)
     revenue: list[RevenueRecord] = field(default_factory=list)
     breaches: list[BreachRecord] = field(default_factory=list)
-    policy_state: dict[tuple[str, str, str], Mapping[str, Any] | None] = field(default_factory=dict)
-    lateness: dict[str, list[int]] = field(default_factory=dict)
+    policy_state: dict[tuple[str, str, str, str], Mapping[str, Any] | None] = field(default_factory=dict)
+    lateness: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     messages: list[Message] = field(default_factory=list)
     hosts: dict[int, HostRecord | None] = field(default_factory=dict)
     floating_ips: dict[str, FloatingIpRecord | None] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from lease_scheduler.model.documents import Document
 
 #: Version of the interface. The second number grows when a method is added or changed, the first when a method is
 #: removed. ``tests/unit/rpc/requests.txt`` lists the changes.
-VERSION = "1.7"
+VERSION = "1.10"
 
 #: Name of a request -> the method that answers it, whose first argument is the context.
 Methods = Mapping[str, Callable[..., Document]]
@@ -53,7 +53,7 @@ class EngineRequests:
 
         ``{"granted": bool, "reason": str, "start": int|null, "end": int|null, "hosts": [host id of each node],
         "preempts": [lease ids], "preempted_kinds": {kind: count}, "alternatives": [{"change", "start", "end", "count",
-        "preempted"}], "queue_position": int|null, "price": float|null}``
+        "preempted"}], "queue_position": int|null, "price": float|null, "pool": str|null}``
         """
 
     def offer_lease(self, context: Document, lease: Document) -> Document:
@@ -106,7 +106,7 @@ class EngineRequests:
         """Return when nodes are free: ``{"windows": [{"start", "end", "count"}], "earliest": int|null}``.
 
         ``query`` has ``nodes`` (one node set as in ``reservations[].nodes`` of a lease document), ``start``, ``end``,
-        ``duration`` and ``count``.
+        ``duration`` and ``count``, and may have ``pool``; without, it is about the first pool.
         """
 
     def create_series(self, context: Document, series: Document) -> Document:
@@ -163,14 +163,23 @@ class EngineRequests:
 
     # -- hosts and addresses ---------------------------------------------------------------------------------
 
-    def create_host(self, context: Document, host: Document) -> Document:
-        """Add a compute host to the pool: ``name`` (or ``id``), and capabilities. Return ``{"host_id"}``."""
+    def create_host(self, context: Document, host: Document, *, pool: str | None = None) -> Document:
+        """Add a compute host to the site: ``name`` (or ``id``), and capabilities. Return ``{"host_id"}``.
 
-    def create_hosts(self, context: Document, names: list[str]) -> Document:
-        """Add several compute hosts to the pool, all of them or none. Return ``{"host_ids"}``."""
+        :param pool: name of its pool; None for the pool that the configuration says
+        """
 
-    def update_host(self, context: Document, host_id: str, values: Document) -> Document:
-        """Set capabilities of a host; null removes one. Return ``{"host_id"}``."""
+    def create_hosts(self, context: Document, names: list[str], *, pool: str | None = None) -> Document:
+        """Add several compute hosts to the site, all of them or none. Return ``{"host_ids"}``.
+
+        :param pool: as in ``create_host``
+        """
+
+    def update_host(self, context: Document, host_id: str, values: Document, *, pool: str | None = None) -> Document:
+        """Set capabilities of a host; null removes one. Return ``{"host_id"}``.
+
+        :param pool: name of the pool to which it is moved; None to leave it where it is
+        """
 
     def delete_host(self, context: Document, host_id: str) -> Document:
         """Remove a compute host from the pool. Return ``{}``."""
@@ -181,7 +190,7 @@ class EngineRequests:
     def create_floatingip(self, context: Document, values: Document) -> Document:
         """Add an address to the pool. Return ``{"floatingip_id"}``.
 
-        :param values: ``floating_network_id`` and ``floating_ip_address``
+        :param values: ``floating_network_id`` and ``floating_ip_address``; may have ``pool``, the name of its pool
         """
 
     def delete_floatingip(self, context: Document, floatingip_id: str) -> Document:

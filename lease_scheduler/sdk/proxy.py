@@ -15,6 +15,7 @@ from lease_scheduler.sdk.resources import (
     Host,
     Lease,
     Maintenance,
+    Pool,
     Quote,
     Series,
     Subscription,
@@ -147,7 +148,7 @@ class Proxy(proxy.Proxy):
         """Return when nodes are free.
 
         :param query: start, end, duration, count, vcpus, memory_mb, disk_gb, resources, traits, properties, exclusive,
-            per_host
+            per_host, pool
         """
         return Availability().fetch(self, requires_id=False, **query)
 
@@ -202,6 +203,12 @@ class Proxy(proxy.Proxy):
     def delete_subscription(self, subscription: str | Subscription, ignore_missing: bool = True) -> None:
         """Delete a subscription."""
         self._delete(Subscription, subscription, ignore_missing=ignore_missing)
+
+    # -- pools -----------------------------------------------------------------------------------------------
+
+    def pools(self) -> Iterator[Pool]:
+        """Return the pools that the own project may use; none if the site has only one."""
+        return self._list(Pool)
 
     # -- feeds -----------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.24"
+MAXIMUM_MICROVERSION = "1.26"
 
 
 class _Resource(resource.Resource):
@@ -53,7 +53,7 @@ class Lease(_Resource):
 
     _query_mapping = resource.QueryParameters(
         *("name", "status", "state", "kind", "project_id", "all_projects", "deleted", "series_id", "number", "live"),
-        *("sort_key", "sort_dir"),
+        *("pool", "sort_key", "sort_dir"),
     )
 
     project_id = Body("project_id")
@@ -63,6 +63,8 @@ class Lease(_Resource):
     negotiation_id = Body("negotiation_id")
     number = Body("number", type=int)
     origin = Body("origin")
+    #: Name of the pool that its hosts are in; None if the site has only one
+    pool = Body("pool")
     description = Body("description")
     extras = Body("extras", type=dict)
     #: reservation, immediate, deadline or best-effort
@@ -162,6 +164,7 @@ class Quote(_Resource):
     alternatives = Body("alternatives", type=list, list_type=dict)
     queue_position = Body("queue_position", type=int)
     price = Body("price")
+    pool = Body("pool")
     lease_id = Body("lease_id")
     expires_at = Body("expires_at")
     negotiation_id = Body("negotiation_id")
@@ -276,6 +279,18 @@ class Host(_Resource):
     traits = Body("traits", type=list)
     #: Its nested resource providers, such as GPUs, with ``name``, ``resources`` and ``traits``
     providers = Body("providers", type=list, list_type=dict)
+    pool = Body("pool")
+
+
+class Pool(_Resource):
+    """A pool of hosts that the project may use; it has only a name."""
+
+    resource_key = "pool"
+    resources_key = "pools"
+    base_path = "/pools"
+    allow_list = True
+
+    _query_mapping = resource.QueryParameters(include_pagination_defaults=False)
 
 
 class FloatingIP(_Resource):
@@ -290,6 +305,7 @@ class FloatingIP(_Resource):
     subnet_id = Body("subnet_id")
     floating_ip_address = Body("floating_ip_address")
     is_reservable = Body("reservable", type=bool)
+    pool = Body("pool")
 
 
 class Maintenance(Lease):
@@ -315,7 +331,7 @@ class Availability(_Resource):
 
     _query_mapping = resource.QueryParameters(
         *("start", "end", "duration", "count", "vcpus", "memory_mb", "disk_gb", "resources", "traits", "properties"),
-        *("groups", "exclusive", "per_host"),
+        *("groups", "exclusive", "per_host", "pool"),
         include_pagination_defaults=False,
     )
 

@@ -26,18 +26,25 @@ class FlowKeeper:
         """Return the flows that have had leases, and those with a weight."""
         site = self._site
         with site.inquiry(context):
-            queueing = site.planner.policies["queueing"]
+            # A site with several pools is shared in each of them by itself.
+            queueing = next(iter(site.parts.values())).planner.policies["queueing"]
             weights = site.weights
             shown: dict[str, dict[str, Any]] = {
                 name: {"name": name, "weight": weight, "share": None, "behind": 0.0, "queued": 0, "leases": []}
                 for name, weight in weights.present.items()
             }
-            for report in site.flow_reports():
+            seen: set[str] = set()
+            for report in (each for pool in site.parts for each in site.flow_reports(pool)):
                 leases = [
                     {"lease_id": lease_id, "position": position, "expected_start": report.expected.get(lease_id)}
                     for lease_id, position in report.positions.items()
                 ]
                 known = {key: value for key, value in asdict(report).items() if key not in ("positions", "expected")}
+                if report.name in seen:
+                    shown[report.name]["queued"] += report.queued
+                    shown[report.name]["leases"] += leases
+                    continue
+                seen.add(report.name)
                 shown[report.name] = {**known, "leases": leases}
             for name, flow in shown.items():
                 flow["source"] = weights.source(name)

@@ -46,6 +46,14 @@ def reason_of(
     :param before: its value before, or None if it is new
     :param leases: all live leases
     """
+    reason = _reason_of(before, after, leases, documents)
+    # A lease keeps its pool, so only its first entry says which one that is.
+    return reason if before is not None or after.request.pool is None else f"in pool {after.request.pool}: {reason}"
+
+
+def _reason_of(
+    before: Lease | None, after: Lease, leases: Iterable[Lease], documents: Mapping[str, LeaseDocument]
+) -> str:
     if after.state is _S.SUSPENDING:
         cause = _preemptor(before, after, leases, documents)
         told = f"suspended for {cause}" if cause else "suspended, because its hosts are promised to others from now on"

@@ -23,6 +23,10 @@ class ServiceStore(Protocol):
         """Become the only writer of the site, and return the fencing number."""
         ...
 
+    def join_pool(self, pool: str) -> None:
+        """Give what belongs to no pool to this one, before it is loaded."""
+        ...
+
     def load(self) -> Snapshot:
         """Return what the last transaction left."""
         ...

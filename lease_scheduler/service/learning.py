@@ -17,28 +17,32 @@ class Learning:
     The policies may have served an engine that broke, and learnt what was never written. They are therefore set back to
     what the store has.
 
-    :param policies: policies that may learn, by family
-    :param stored: what the store has, by (family, policy name) and subject
-    :ivar learnt: what has been learnt, by (family, policy name) and subject
+    :param policies: policies that may learn, by pool, which is empty if the site has only one, and family
+    :param stored: what the store has, by (pool, family, policy name) and subject
+    :ivar learnt: what has been learnt, by (pool, family, policy name) and subject
     """
 
-    def __init__(self, policies: Mapping[str, Policy], stored: Mapping[tuple[str, str], Mapping[str, Any]]) -> None:
+    def __init__(
+        self,
+        policies: Mapping[tuple[str, str], Policy],
+        stored: Mapping[tuple[str, str, str], Mapping[str, Any]],
+    ) -> None:
         self._policies = policies
-        self.learnt: dict[tuple[str, str], dict[str, Learnt]] = {key: dict(value) for key, value in stored.items()}
-        self._forgotten: list[tuple[str, str, str]] = []
+        self.learnt: dict[tuple[str, str, str], dict[str, Learnt]] = {key: dict(value) for key, value in stored.items()}
+        self._forgotten: list[tuple[str, str, str, str]] = []
         self._forget_replaced()
-        for family, policy in policies.items():
-            policy.restore(self.learnt.get((family, policy.name), {}))
+        for (pool, family), policy in policies.items():
+            policy.restore(self.learnt.get((pool, family, policy.name), {}))
 
     def write(self, changes: StoreChanges) -> None:
         """Add what policies have learnt and forgotten since the last call to the changes to write."""
         for key in self._forgotten:
             changes.policy_state[key] = None
         self._forgotten.clear()
-        for family, policy in self._policies.items():
-            kept = self.learnt.setdefault((family, policy.name), {})
+        for (pool, family), policy in self._policies.items():
+            kept = self.learnt.setdefault((pool, family, policy.name), {})
             for subject, learnt in policy.take_changes().items():
-                changes.policy_state[family, policy.name, subject] = learnt
+                changes.policy_state[pool, family, policy.name, subject] = learnt
                 if learnt is None:
                     kept.pop(subject, None)
                 else:
@@ -51,8 +55,8 @@ class Learning:
 
     def _forget_replaced(self) -> None:
         """Forget what policies have learnt that are not in use and do not keep it."""
-        for family, name in list(self.learnt):
-            policy = self._policies.get(family)
+        for pool, family, name in list(self.learnt):
+            policy = self._policies.get((pool, family))
             if policy is None or (family, name) == STORED or policy.keeps_when_replaced or policy.name == name:
                 continue
-            self._forgotten.extend((family, name, subject) for subject in self.learnt.pop((family, name)))
+            self._forgotten.extend((pool, family, name, subject) for subject in self.learnt.pop((pool, family, name)))

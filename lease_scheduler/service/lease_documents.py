@@ -13,6 +13,8 @@ from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseReques
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.enforcement.bounds import check_terms, with_duration
 from lease_scheduler.service.missing import check_site_has
+from lease_scheduler.service.pool_choice import in_pool
+from lease_scheduler.service.pool_engines import PoolName
 from lease_scheduler.service.server_templates import (
     check_bootable,
     check_images,
@@ -75,9 +77,25 @@ class LeaseDocuments:
             bounds = site.options.bounds.of_project(terms.document.project_id)
             terms = replace(terms, request=with_duration(bounds, terms.request))
             check_terms(bounds, terms.request, None, site.work.now)
-        if site.pricing.charges and terms.request.duration >= UNLIMITED and not lease.get("maintenance"):
-            raise InvalidValueError("duration", "is needed here, because leases have prices; give one")
+        terms = in_pool(site.engine, terms, self._usable_pools(lease, terms))
         return replace(terms, document=self._with_before_end(terms.document, lease, terms.request.start))
+
+    def _usable_pools(self, lease: Document, terms: Terms) -> list[PoolName]:
+        """Return the pools in which a new lease may be planned, in the order in which they are tried.
+
+        :raises InvalidValueError: the lease needs a duration
+        :raises RefusedError: there is none
+        """
+        site = self._site
+        if terms.document.maintenance:
+            return [site.pools.of_hosts(site.records.hosts.values(), terms.request.nodes)]
+        named: list[PoolName] = list(site.pools.usable(lease))
+        if terms.request.duration < UNLIMITED:
+            return named
+        free = [pool for pool in named if not site.parts[pool].pricing.charges]
+        if not free:
+            raise InvalidValueError("duration", "is needed here, because leases have prices; give one")
+        return free
 
     def _check_bootable(self, document: LeaseDocument, nodes: Sequence[NodeSet]) -> None:
         """Refuse servers that Nova would not boot.

@@ -24,6 +24,7 @@ from lease_scheduler.service.enforcement.bounds import PERIOD, check_offers
 from lease_scheduler.service.enforcement.proposals import new_proposal
 from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before_end
 from lease_scheduler.service.notifications import BEFORE_END_STOPPED, document_message
+from lease_scheduler.service.pool_choice import everywhere, reason_in
 from lease_scheduler.service.quotes import granted
 from lease_scheduler.service.server_groups import ServerGroups, are_wanted
 from lease_scheduler.service.site_plan import SitePlan
@@ -85,6 +86,8 @@ class Leases:
                     proposal = self._proposal(lease, offered=offered) if is_new and is_asked else None
                 if proposal is not None:
                     asked.enter_context(enforcement.creation(context, proposal))
+                    # The filters have agreed to this pool.
+                    lease = {**lease, "pool": proposal.request.pool}
                 if is_new:
                     lease, groups = self._groups.given(lease)
             try:
@@ -115,7 +118,7 @@ class Leases:
             self._create(lease, terms, offered=offered)
         if found.refusal is not None:
             self._note_missed(terms)
-            raise NoPlaceError(found.refusal)
+            raise NoPlaceError(everywhere(found.refusal, terms))
         assert found.lease is not None
         return new_proposal(site, lease, numbered(terms.document, found.lease.request), found.lease)
 
@@ -165,12 +168,12 @@ class Leases:
         if made.state in (LeaseState.REJECTED, LeaseState.REJECTED_BY_USER):
             site.engine.forget_refused(made.lease_id)
         if made.state is LeaseState.REJECTED_BY_USER:
-            raise RefusedError(409, made.reason, "max_price")
+            raise RefusedError(409, reason_in(made), "max_price")
         if made.state is LeaseState.REJECTED:
             refusal = self._refusal(terms)
-            raise NoPlaceError(refusal) if refusal is not None else RefusedError(409, made.reason)
+            raise NoPlaceError(refusal) if refusal is not None else RefusedError(409, reason_in(made))
         if made.state is LeaseState.FAILED:
-            raise RefusedError(409, made.reason)
+            raise RefusedError(409, reason_in(made))
         self._documents.put(numbered(terms.document, made.request))
         if not offered:
             return {"lease_id": made.lease_id}
@@ -209,7 +212,8 @@ class Leases:
     def _refusal(self, terms: Terms) -> Refusal | None:
         """Ask once more why there is no place, with alternatives, and return it."""
         other = replace(terms.request, lease_id=f"{terms.request.lease_id}?")
-        return self._site.engine.quote(other, terms.least).refusal
+        refusal = self._site.engine.quote(other, terms.least).refusal
+        return None if refusal is None else everywhere(refusal, terms)
 
     # -- changing --------------------------------------------------------------------------------------------
 

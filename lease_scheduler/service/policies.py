@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Site
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.admission.base import AdmissionPolicy
@@ -14,8 +15,8 @@ from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
 
-#: Replaces the policies. Called with what policies have learnt, by (family, name), then by subject.
-ReplacePolicies = Callable[[Mapping[tuple[str, str], Mapping[str, Learnt]]], None]
+#: Replaces the policies. Called with what policies have learnt, by (pool, family, name), then by subject.
+ReplacePolicies = Callable[[Mapping[tuple[str, str, str], Mapping[str, Learnt]]], None]
 
 
 def no_prices() -> PricingPolicy:
@@ -37,6 +38,20 @@ class SitePolicies:
     admission: AdmissionPolicy
     make_pricing: Callable[[], PricingPolicy] = no_prices
     penalty: PenaltyPolicy | None = None
+
+
+@dataclass(frozen=True)
+class PoolPlanning:
+    """How the leases of one pool are planned.
+
+    :ivar policies: its policies
+    :ivar engine: options of its engine
+    :ivar hosts: patterns, as in a shell, of the names of hosts that join this pool unless the operator names another
+    """
+
+    policies: SitePolicies
+    engine: EngineOptions
+    hosts: tuple[str, ...] = ()
 
 
 def learning_policies(policies: SitePolicies, planner: Planner, pricing: PricingPolicy) -> dict[str, Policy]:

@@ -1,4 +1,4 @@
-"""Requests that add hosts and addresses to the pool, change them and remove them."""
+"""Requests that add hosts and addresses to the site, change them and remove them."""
 
 from __future__ import annotations
 
@@ -58,9 +58,10 @@ class PoolKeeper:
     # -- hosts -----------------------------------------------------------------------------------------------
 
     @answers(EngineRequests.create_host)
-    def create_host(self, context: Document, host: Document) -> Document:
-        """Add a compute host to the pool, with properties set by the operator.
+    def create_host(self, context: Document, host: Document, *, pool: str | None = None) -> Document:
+        """Add a compute host to the site, with properties set by the operator.
 
+        :param pool: name of its pool; None for the pool that the configuration says
         :raises RefusedError: there is no such host in the cloud, or it is already in the pool
         """
         site = self._site
@@ -68,7 +69,7 @@ class PoolKeeper:
         properties = _properties({key: value for key, value in host.items() if key not in ("name", "id", "trust_id")})
         hypervisors = self._hypervisors([wanted])
         with site.request(context):
-            (host_id,) = self._register(hypervisors, properties, host.get("trust_id"))
+            (host_id,) = self._register(hypervisors, properties, host.get("trust_id"), pool)
         self._follow_pool()
         return {"host_id": host_id}
 
@@ -78,14 +79,15 @@ class PoolKeeper:
         return next(found, hypervisor_id)
 
     @answers(EngineRequests.create_hosts)
-    def create_hosts(self, context: Document, names: Sequence[str]) -> Document:
-        """Add many compute hosts to the pool at once: all of them or none.
+    def create_hosts(self, context: Document, names: Sequence[str], *, pool: str | None = None) -> Document:
+        """Add many compute hosts to the site at once: all of them or none.
 
+        :param pool: as in ``create_host``
         :raises RefusedError: as in ``create_host``
         """
         hypervisors = self._hypervisors(names)
         with self._site.request(context):
-            host_ids = self._register(hypervisors, {}, None)
+            host_ids = self._register(hypervisors, {}, None, pool)
         self._follow_pool()
         return {"host_ids": host_ids}
 
@@ -103,7 +105,11 @@ class PoolKeeper:
         return [known[name] for name in names]
 
     def _register(
-        self, hypervisors: Sequence[Hypervisor], properties: Mapping[str, str], trust_id: str | None
+        self,
+        hypervisors: Sequence[Hypervisor],
+        properties: Mapping[str, str],
+        trust_id: str | None,
+        pool: str | None = None,
     ) -> list[str]:
         site = self._site
         taken = {host.name for host in site.records.hosts.values()}
@@ -112,7 +118,10 @@ class PoolKeeper:
                 raise RefusedError(409, f"host {hypervisor.name} is in the pool already", "name")
             taken.add(hypervisor.name)
         records = [
-            _record(host_id, hypervisor, properties, site.work.now, trust_id)
+            replace(
+                _record(host_id, hypervisor, properties, site.work.now, trust_id),
+                pool=site.pools.of_new(hypervisor.name, pool),
+            )
             for host_id, hypervisor in zip(site.records.next_host_ids(len(hypervisors)), hypervisors, strict=True)
         ]
         for record in records:
@@ -148,7 +157,13 @@ class PoolKeeper:
                 if host.name not in found:
                     continue
                 now = _record(host.host_id, found[host.name], host.properties, host.created_at, host.trust_id)
-                current = replace(now, reservable=host.reservable, out_until=host.out_until, updated_at=host.updated_at)
+                current = replace(
+                    now,
+                    reservable=host.reservable,
+                    out_until=host.out_until,
+                    updated_at=host.updated_at,
+                    pool=host.pool,
+                )
                 if current != host:
                     LOG.info("host %s has changed: %s", host.name, dict(current.capacity))
                     site.records.put_host(replace(current, updated_at=site.work.now))
@@ -157,10 +172,11 @@ class PoolKeeper:
                 site.change_site()
 
     @answers(EngineRequests.update_host)
-    def update_host(self, context: Document, host_id: str, values: Document) -> Document:
+    def update_host(self, context: Document, host_id: str, values: Document, *, pool: str | None = None) -> Document:
         """Set properties of a host. The value None removes one.
 
-        :raises RefusedError: a lease was placed by a property that would change
+        :param pool: name of the pool to which it is moved; None to leave it where it is
+        :raises RefusedError: a lease was placed by a property that would change, or holds a host that would be moved
         """
         site = self._site
         with site.request(context):
@@ -176,10 +192,16 @@ class PoolKeeper:
             self._refuse_if_needed(host, changed)
             kept = {key: value for key, value in host.properties.items() if key not in gone}
             updated = replace(
-                host, properties={**kept, **given}, reservable=_truth(reservable), updated_at=site.work.now
+                host,
+                properties={**kept, **given},
+                reservable=_truth(reservable),
+                updated_at=site.work.now,
+                pool=host.pool if pool is None else site.pools.named(pool),
             )
+            if updated.pool != host.pool:
+                self._refuse_if_held(host, with_saved=True)
             site.records.put_host(updated)
-            if updated.reservable != host.reservable:
+            if updated.reservable != host.reservable or updated.pool != host.pool:
                 site.change_site()
             return {"host_id": host_id}
 
@@ -207,18 +229,23 @@ class PoolKeeper:
         site = self._site
         with site.request(context):
             host = self._host(host_id)
-            number = site.store.units.number(host_id)
-            holders = [
-                lease.lease_id
-                for lease in site.engine.live_leases()
-                if any(number in reservation.assignment for reservation in lease.holdings)
-            ]
-            if holders:
-                raise RefusedError(409, f"host {host.name} is held by lease {holders[0]}; move or delete it first")
+            self._refuse_if_held(host, with_saved=False)
             site.records.remove_host(host.host_id)
             site.change_site()
         self._follow_pool()
         return {}
+
+    def _refuse_if_held(self, host: HostRecord, *, with_saved: bool) -> None:
+        """Refuse to take a host away from a live lease that holds it, now or later.
+
+        :param with_saved: whether leases count that only have saved memory there
+        :raises RefusedError: 409, naming the lease
+        """
+        number = self._site.store.units.number(str(host.host_id))
+        for lease in self._site.engine.live_leases():
+            is_saved = with_saved and number in (lease.saved_on or ())
+            if is_saved or any(number in held.assignment for held in lease.holdings):
+                raise RefusedError(409, f"host {host.name} is held by lease {lease.lease_id}; move or delete it first")
 
     def _host(self, host_id: str) -> HostRecord:
         host = self._site.records.hosts.get(int(host_id)) if host_id.isdigit() else None
@@ -253,7 +280,13 @@ class PoolKeeper:
         with site.request(context):
             if any(known.floating_ip_address == address for known in site.records.floating_ips.values()):
                 raise RefusedError(409, f"floating IP {address} is in the pool already", "floating_ip_address")
-            record = FloatingIpRecord(str(uuid4()), values["floating_network_id"], address, site.work.now)
+            record = FloatingIpRecord(
+                str(uuid4()),
+                values["floating_network_id"],
+                address,
+                site.work.now,
+                pool=site.pools.of_new(address, values.get("pool")),
+            )
             site.records.put_floating_ip(record)
             site.change_site()
             return {"floatingip_id": record.floating_ip_id}

@@ -15,6 +15,7 @@ from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.change_checks import check_change
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.lease_documents import LeaseDocuments
+from lease_scheduler.service.pool_choice import everywhere
 from lease_scheduler.service.refusals import alternatives, reason_for
 from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.terms import node_set_of
@@ -41,7 +42,7 @@ class Quotes:
             terms = self._documents.terms(lease)
             found = site.engine.quote(terms.request, terms.least)
             if found.refusal is not None or found.lease is None:
-                refusal = found.refusal
+                refusal = None if found.refusal is None else everywhere(found.refusal, terms)
                 return {
                     "granted": False,
                     "reason": "" if refusal is None else reason_for(context, refusal),
@@ -54,6 +55,7 @@ class Quotes:
                     "queue_position": None,
                     "price": found.price,
                     "nodes": [],
+                    "pool": lease.get("pool"),
                 }
             return {
                 **granted(site.store.units, found.lease),
@@ -115,7 +117,9 @@ class Quotes:
         with site.inquiry(context):
             pool = site.pool(hides_private=not context.get("sees_site"))
             node_set: NodeSet = node_set_of({**query["nodes"], "count": query["count"]}, pool, "nodes")
-            found = site.engine.room(node_set, query["start"], query["end"], query["duration"])
+            found = site.engine.room(
+                site.pools.named(query.get("pool")), node_set, query["start"], query["end"], query["duration"]
+            )
             return {**_windows(found.reservable), "free": _windows(found.free)}
 
 
@@ -134,6 +138,7 @@ def granted(units: Units, lease: Lease) -> Document:
         "queue_position": None,
         "price": lease.request.price,
         "nodes": [_granted_nodes(node_set) for node_set in lease.request.nodes],
+        "pool": lease.request.pool,
     }
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from lease_scheduler.cloud.differences import Difference, Kind, Problem
 from lease_scheduler.cloud.driver import Driver, Expectation
-from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, Operation, OperationKind
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.states import SUSPENDED_STATES
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.notifications import document_message
+from lease_scheduler.service.pool_engines import PoolEngines
 from lease_scheduler.service.reconcile import Action, to_adjust
 from lease_scheduler.service.unit_of_work import UnitOfWork
 
@@ -41,7 +41,7 @@ class Repairs:
     :param is_busy: returns whether a lease has an order under way
     """
 
-    def __init__(self, driver: Driver, engine: Engine, work: UnitOfWork, is_busy: Callable[[str], bool]) -> None:
+    def __init__(self, driver: Driver, engine: PoolEngines, work: UnitOfWork, is_busy: Callable[[str], bool]) -> None:
         self._driver = driver
         self._engine = engine
         self._work = work

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid5
 
-from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.prices import at_its_rate
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.service.notifications import document_message
+from lease_scheduler.service.pool_engines import PoolEngines
 from lease_scheduler.service.terms import numbered, with_count
 from lease_scheduler.service.unit_of_work import UnitOfWork
 
@@ -33,7 +33,7 @@ class Replacements:
     :param lifetime: seconds for which an offer is held; 0 to make no offers
     """
 
-    def __init__(self, work: UnitOfWork, engine: Engine, lifetime: int) -> None:
+    def __init__(self, work: UnitOfWork, engine: PoolEngines, lifetime: int) -> None:
         self._work = work
         self._engine = engine
         self._lifetime = lifetime

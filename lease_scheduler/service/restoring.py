@@ -1,16 +1,36 @@
-"""Builds the engine of a site from what the store has, so that it goes on where the one before stopped."""
+"""Builds the engines of a site from what the store has, so that they go on where those before stopped."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from lease_scheduler.engine.engine import Engine
-from lease_scheduler.engine.interfaces import UNAWAITED
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, ImageCarrier
+from lease_scheduler.engine.stepping import SubmissionOrder
+from lease_scheduler.model.host import Site
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.records.pool import FOR_GOOD
 from lease_scheduler.records.snapshot import Snapshot
-from lease_scheduler.service.policies import SitePolicies
+from lease_scheduler.service.cloud_shares import CloudShares
+from lease_scheduler.service.policies import PoolPlanning
+from lease_scheduler.service.pool_engines import PoolEngines, PoolName, pool_site
 from lease_scheduler.service.unit_of_work import StepClock, UnitOfWork
+
+
+@dataclass(frozen=True)
+class PoolParts:
+    """What the engine of a pool is made of.
+
+    :ivar planning: how leases are planned
+    :ivar planner: made for the hosts of the pool
+    :ivar pricing: has learnt nothing yet
+    """
+
+    planning: PoolPlanning
+    planner: Planner
+    pricing: PricingPolicy
 
 
 def restored_work(snapshot: Snapshot, now: int) -> UnitOfWork:
@@ -24,33 +44,82 @@ def restored_work(snapshot: Snapshot, now: int) -> UnitOfWork:
     return work
 
 
-def restored_engine(
-    snapshot: Snapshot,
-    work: UnitOfWork,
-    planner: Planner,
-    pricing: PricingPolicy,
-    policies: SitePolicies,
-    options: EngineOptions,
-) -> Engine:
-    """Return an engine with the leases, operations and outages of a snapshot.
+def pool_parts(
+    site: Site, pools: Mapping[str, PoolName], plannings: Mapping[PoolName, PoolPlanning]
+) -> dict[PoolName, PoolParts]:
+    """Return what the engines of the pools are made of.
 
-    :param work: collects what the engine does, and gives it the time
-    :param planner: the pool is its site
+    :param site: all hosts
+    :param pools: name of a host -> its pool
+    :param plannings: by pool
     """
-    engine = Engine(
-        planner,
+    return {
+        pool: PoolParts(
+            planning,
+            planning.policies.make_planner(pool_site(site, pools, pool)),
+            planning.policies.make_pricing(),
+        )
+        for pool, planning in plannings.items()
+    }
+
+
+def restored_engines(
+    snapshot: Snapshot, work: UnitOfWork, site: Site, pools: Mapping[str, PoolName], parts: Mapping[PoolName, PoolParts]
+) -> PoolEngines:
+    """Return engines with the leases, operations and outages of a snapshot.
+
+    :param work: collects what the engines do, and gives them the time
+    :param site: all hosts
+    :param pools: name of a host -> its pool
+    :param parts: by pool
+    """
+    order = SubmissionOrder()
+    engines: dict[PoolName, Engine] = {}
+    if None in parts:
+        engines[None] = _engine(parts[None], work, work.intents, work.intents, order)
+        found = PoolEngines(engines, site, pools)
+    else:
+        names = [pool for pool in parts if pool is not None]
+        shares = CloudShares(
+            work.intents, names, lambda lease_id: _pool_of(work, lease_id), lambda number: found.pool_of_host(number)
+        )
+        for name in names:
+            share = shares.share(name)
+            engines[name] = _engine(parts[name], work, share, share, order)
+        found = PoolEngines(engines, site, pools, shares.waiting)
+    work.name_of = lambda number: found.site.hosts[number].name
+    work.capacity_of = lambda number: found.site.hosts[number].whole_capacity
+    for pool, engine in engines.items():
+        _restore(engine, snapshot, work, site, pools, pool)
+    return found
+
+
+def _pool_of(work: UnitOfWork, lease_id: str) -> str | None:
+    lease = work.leases.get(lease_id)
+    return None if lease is None else lease.request.pool
+
+
+def _engine(parts: PoolParts, work: UnitOfWork, cloud: Cloud, carrier: ImageCarrier, order: SubmissionOrder) -> Engine:
+    policies = parts.planning.policies
+    return Engine(
+        parts.planner,
         policies.admission,
         StepClock(work),
-        cloud=work.intents,
+        cloud=cloud,
         store=work,
         recorder=work,
-        options=options,
-        pricing=pricing,
-        carrier=work.intents,
+        options=parts.planning.engine,
+        pricing=parts.pricing,
+        carrier=carrier,
         penalty=policies.penalty,
+        order=order,
     )
-    work.name_of = lambda number: engine.site.hosts[number].name
-    work.capacity_of = lambda number: engine.site.hosts[number].whole_capacity
+
+
+def _restore(
+    engine: Engine, snapshot: Snapshot, work: UnitOfWork, site: Site, pools: Mapping[str, PoolName], pool: PoolName
+) -> None:
+    """Give an engine what the snapshot has of its pool."""
     awaited = {
         intent.lease_id: intent.operation
         for intent in snapshot.intents
@@ -59,16 +128,16 @@ def restored_engine(
     outages = {
         host.name: (work.now, None if host.out_until == FOR_GOOD else host.out_until)
         for host in snapshot.hosts
-        if host.out_until is not None
+        if host.out_until is not None and host.pool == pool
     }
     engine.restore(
-        snapshot.leases,
+        [lease for lease in snapshot.leases if lease.request.pool == pool],
+        # The engine takes only those of its own leases.
         [operation for operation in awaited.values() if operation is not None],
         snapshot.next_sequence,
         outages,
         # The driver reports dead hosts when it starts. Until then running leases must not be moved.
         closed=outages,
-        lateness=snapshot.lateness,
-        cached=snapshot.cached_images,
+        lateness={kind: seconds for (of, kind), seconds in snapshot.lateness.items() if of == (pool or "")},
+        cached=[image for image in snapshot.cached_images if pools.get(site.hosts[image.host].name) == pool],
     )
-    return engine

@@ -29,11 +29,12 @@ from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.metrics.state import Observation
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.orders import order_of
-from lease_scheduler.service.policies import ReplacePolicies, SitePolicies, learning_policies
+from lease_scheduler.service.policies import PoolPlanning, ReplacePolicies, SitePolicies, learning_policies
+from lease_scheduler.service.pools import Pools
 from lease_scheduler.service.refusals import refusals
 from lease_scheduler.service.reminders import BeforeEnd, BeforeStart, PreemptionWarnings, Reminders
 from lease_scheduler.service.replacements import Replacements
-from lease_scheduler.service.restoring import restored_engine, restored_work
+from lease_scheduler.service.restoring import pool_parts, restored_engines, restored_work
 from lease_scheduler.service.site_records import SiteRecords
 from lease_scheduler.service.subscriptions.book import SubscriptionBook
 from lease_scheduler.service.terms import Pool
@@ -55,9 +56,12 @@ class SitePlan:
     plan is then broken: it is discarded, and a new one is built from the store.
 
     :param store: the caller has taken it over
-    :param policies: what they learn is stored by family and name
+    :param policies: what they learn is stored by pool, family and name
     :param on_broken: called once when the plan breaks
     :param metrics: counts events
+    :param pools: how each pool is planned, in the configured order; None if the site has only one, which is planned by
+        the policies
+    :raises InvalidValueError: a host or a live lease is in a pool that is not among them
     :ivar lock: hold it to read or change the plan
     :ivar changed: notified when the plan is closed or broken, and whenever there is something to do
     :ivar carry_out: called with what was written and with the new orders. By default, nothing is carried out
@@ -73,6 +77,7 @@ class SitePlan:
         options: ServiceOptions,
         on_broken: Callable[[], None],
         metrics: EngineMetrics | None = None,
+        pools: Mapping[str, PoolPlanning] | None = None,
     ) -> None:
         self.store, self.driver, self.clock, self.options = store, driver, clock, options
         self.metrics = (metrics or EngineMetrics()).events
@@ -88,21 +93,38 @@ class SitePlan:
         self._begun: float | None = None
         #: Whether everything that the current block made due has been done.
         self._is_settled = True
+        self.pools = Pools(pools or {})
+        if self.pools.first is not None:
+            store.join_pool(self.pools.first)
         snapshot = store.load()
+        self.pools.check(snapshot)
         self.work = restored_work(snapshot, clock.now())
         self.records = SiteRecords(snapshot, self.work)
         #: Leases whose servers use nothing.
         self.idleness: dict[str, Idleness] = dict(snapshot.idleness)
         #: What projects want to be told.
         self.subscriptions = SubscriptionBook(snapshot.subscriptions)
-        self.planner = policies.make_planner(self.records.site())
-        #: Weights of flows.
-        self.weights = FlowWeights(snapshot.policy_state.get(STORED, {}))
-        self._follow_weights()
-        self.pricing = policies.make_pricing()
         self.images = KnownImages(driver, options.fallback_image_mb)
-        self._learning = Learning(learning_policies(policies, self.planner, self.pricing), snapshot.policy_state)
-        self.engine = restored_engine(snapshot, self.work, self.planner, self.pricing, policies, options.engine)
+        where = (self.records.site(), self.records.pool_of_units())
+        #: What the engine of each pool is made of.
+        self.parts = pool_parts(*where, self.pools.plannings or {None: PoolPlanning(policies, options.engine)})
+        #: Weights of flows, the same in all pools.
+        self.weights = FlowWeights(
+            {
+                name: entry
+                for (_, *key), entries in snapshot.policy_state.items()
+                if tuple(key) == STORED
+                for name, entry in entries.items()
+            }
+        )
+        self._follow_weights()
+        learning = {
+            (pool or "", family): policy
+            for pool, parts in self.parts.items()
+            for family, policy in learning_policies(parts.planning.policies, parts.planner, parts.pricing).items()
+        }
+        self._learning = Learning(learning, snapshot.policy_state)
+        self.engine = restored_engines(snapshot, self.work, *where, self.parts)
         #: Notifies projects that their leases end soon.
         self.before_end = Reminders(
             BeforeEnd(
@@ -243,8 +265,13 @@ class SitePlan:
                     hosts=tuple(self.records.hosts.values()),
                     floating_ips=tuple(self.records.floating_ips.values()),
                     site=self.engine.site,
-                    flows=self.flow_reports(),
-                    price_rate=self.pricing.rate(None, None) if self.pricing.charges else None,
+                    flows={pool: self.flow_reports(pool) for pool in self.parts},
+                    pools=tuple(self.parts),
+                    price_rates={
+                        pool: parts.pricing.rate(None, None)
+                        for pool, parts in self.parts.items()
+                        if parts.pricing.charges
+                    },
                 )
             finally:
                 self.lock.release()
@@ -319,27 +346,33 @@ class SitePlan:
 
     def change_site(self) -> None:
         """Bring the plan up to date with the hosts and addresses in the records."""
-        self.records.number(self.store.units, self.engine.change_site(self.records.site()))
+        merged = self.engine.change_site(self.records.site(), self.records.pool_of_units())
+        self.records.number(self.store.units, merged)
 
     # -- flows -----------------------------------------------------------------------------------------------
 
     def _follow_weights(self) -> None:
         options = self.options
         self.weights.configure(options.flow_weights, self.records.hosts.values(), options.flow_donor_property)
-        self.planner.weights = self.weights.present
+        for parts in self.parts.values():
+            parts.planner.weights = self.weights.present
 
     def set_weight(self, name: str, weight: float | None) -> None:
         """Set the weight of a flow; None for its configured one. Within a transaction."""
         self.weights.set(name, weight)
-        self.work.changes.policy_state[(*STORED, name)] = None if weight is None else {"weight": weight}
+        for pool in self.parts:
+            self.work.changes.policy_state[(pool or "", *STORED, name)] = None
+        if weight is not None:
+            self.work.changes.policy_state[(self.pools.first or "", *STORED, name)] = {"weight": weight}
         self._follow_weights()
 
-    def flow_reports(self) -> Sequence[FlowReport]:
-        """Return the state of the flows among which the queueing policy shares the site."""
-        queueing = self.planner.queueing
+    def flow_reports(self, pool: str | None) -> Sequence[FlowReport]:
+        """Return the state of the flows among which the queueing policy of a pool shares its hosts."""
+        planner = self.parts[pool].planner
+        queueing = planner.queueing
         if not hasattr(queueing, "flows"):
             return ()
-        self.planner.brief_queueing()
+        planner.brief_queueing()
         found: Sequence[FlowReport] = queueing.flows(self.work.now)
         return found
 
@@ -368,6 +401,6 @@ class SitePlan:
             tuple(self.records.hosts.values()),
             tuple(self.records.floating_ips.values()),
             self.driver.flavors(),
-            None if self.planner.ahead is None else self.images,
+            self.images if any(parts.planner.ahead is not None for parts in self.parts.values()) else None,
             self.records.private_names() if hides_private else frozenset(),
         )

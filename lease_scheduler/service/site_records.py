@@ -42,6 +42,11 @@ class SiteRecords:
         """Return the hosts and addresses as the planner sees them."""
         return self._builder.build(self.hosts.values(), self.floating_ips.values())
 
+    def pool_of_units(self) -> dict[str, str | None]:
+        """Return the pools of hosts and addresses, by their names in the plan."""
+        found = {host.name: host.pool for host in self.hosts.values()}
+        return found | {ip.floating_ip_address: ip.pool for ip in self.floating_ips.values()}
+
     def number(self, units: Units, site: Site) -> None:
         """Assign to hosts and addresses the numbers that they have in a site of the planner.
 

@@ -13,6 +13,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.property_query import ANYTHING, Query, matches, parse_query
 from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
+from lease_scheduler.plan.explain import Refusal
 from lease_scheduler.records.attributes import REMARKS, TERMS, asked_values, values
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
@@ -74,11 +75,13 @@ class Terms:
     """The terms of a lease, ready to be planned.
 
     :ivar least: for each node set, the fewest nodes that suffice
+    :ivar elsewhere: why the other pools that could be used refuse it too, if its own does
     """
 
     request: LeaseRequest
     least: tuple[int, ...]
     document: LeaseDocument
+    elsewhere: tuple[Refusal, ...] = ()
 
 
 def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = None) -> Terms:

@@ -62,6 +62,12 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("admin/policies.rst", "lease-sim run"): (
         "needs a policy of a third party; tests/unit/policy/test_third_party.py installs one"
     ),
+    ("admin/pools.rst", "lease-scheduler-manage"): (
+        "needs RabbitMQ and a site with pools; tests/functional/commands/test_pools.py runs them"
+    ),
+    ("admin/pools.rst", "lease-scheduler-manage pool dissolve"): (
+        "needs a site with pools; tests/functional/commands/test_pools.py runs it"
+    ),
     ("admin/privacy.rst", "openstack role create"): _KEYSTONE,
     ("admin/production.rst", "rabbitmqctl"): _ROOT,
     ("admin/production.rst", "openstack user create"): _KEYSTONE,

@@ -140,6 +140,11 @@ def test_series(reservation: proxy.Proxy) -> None:
     assert list(reservation.series()) == []
 
 
+def test_pools(reservation: proxy.Proxy) -> None:
+    """A site with one pool has none to choose from."""
+    assert list(reservation.pools()) == []
+
+
 def test_feeds(reservation: proxy.Proxy) -> None:
     made = reservation.create_feed("phone")
     assert requests.get(made.url, timeout=30).headers["Content-Type"].startswith("text/calendar")

@@ -10,6 +10,7 @@ from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.microversions import V1_17
 from lease_scheduler.api.request import Answer, ApiRequest
+from lease_scheduler.api.requests.pools import pools_for
 from lease_scheduler.api.schemas.base import MAXIMUM_INTEGER
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError
@@ -38,6 +39,9 @@ def show(request: ApiRequest) -> Answer:
         "duration": duration,
         "count": query.get("count", 1),
     }
+    pools = pools_for(request.services.settings, request.caller, query.get("pool")).get("pools")
+    if pools is not None:
+        asked["pool"] = query.get("pool", pools[0])
     found = request.engine.availability(request.context(), asked)
     shown = _shown(found, with_kinds=request.version >= V1_17)
     if request.version >= V1_17:

@@ -13,6 +13,7 @@ from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.interfaces import SiteVersion
 from lease_scheduler.api.microversions import V1_2
 from lease_scheduler.api.request import Answer, ApiRequest
+from lease_scheduler.api.requests.pools import usable_pools
 from lease_scheduler.model.documents import Document
 
 _DAY = 86_400
@@ -104,7 +105,9 @@ def _project(request: ApiRequest, version: SiteVersion, start: int, end: int, no
 
 def _opened(request: ApiRequest, now: int, revision: int) -> str:
     project = json.dumps(_own_project(request))
-    return f'{{"now": {now}, "project": {project}, "revision": {revision}, '
+    settings = request.services.settings
+    pools = f'"pools": {json.dumps(usable_pools(settings, request.caller))}, ' if settings.pools else ""
+    return f'{{"now": {now}, "project": {project}, {pools}"revision": {revision}, '
 
 
 def _rest(request: ApiRequest, complete: bool, hosts: str, leases: str, removed: str, states: Document | None) -> str:

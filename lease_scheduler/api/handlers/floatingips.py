@@ -11,7 +11,7 @@ from lease_scheduler.model.documents import Document
 
 def list_floatingips(request: ApiRequest) -> Answer:
     """List all addresses."""
-    return Answer({"floatingips": [show_floatingip(each) for each in request.reader.floatingips()]})
+    return Answer({"floatingips": [show_floatingip(each, request.version) for each in request.reader.floatingips()]})
 
 
 def create_floatingip(request: ApiRequest) -> Answer:
@@ -19,12 +19,12 @@ def create_floatingip(request: ApiRequest) -> Answer:
     values = request.body
     check_address(values["floating_ip_address"], "floating_ip_address")
     made = request.engine.create_floatingip(request.context(), dict(values))
-    return Answer({"floatingip": show_floatingip(_found(request, made["floatingip_id"]))})
+    return Answer({"floatingip": show_floatingip(_found(request, made["floatingip_id"]), request.version)})
 
 
 def show(request: ApiRequest) -> Answer:
     """Show one address."""
-    return Answer({"floatingip": show_floatingip(_found(request, request.arguments["floatingip_id"]))})
+    return Answer({"floatingip": show_floatingip(_found(request, request.arguments["floatingip_id"]), request.version)})
 
 
 def delete_floatingip(request: ApiRequest) -> Answer:

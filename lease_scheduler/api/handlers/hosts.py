@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lease_scheduler.api.errors import ApiError, not_found
+from lease_scheduler.api.microversions import V1_26
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.schemas.hosts import FACTS
 from lease_scheduler.api.views.host import show_host
@@ -19,7 +20,8 @@ def create_host(request: ApiRequest) -> Answer:
     body = request.body
     if "name" not in body and "id" not in body:
         raise ApiError(403, "Invalid values for host: give its name", "name")
-    made = request.engine.create_host(request.context(), dict(body))
+    values, pool = _without_pool(request)
+    made = request.engine.create_host(request.context(), values, **pool)
     return Answer({"host": _again(request, str(made["host_id"]))})
 
 
@@ -31,11 +33,11 @@ def show(request: ApiRequest) -> Answer:
 def update_host(request: ApiRequest) -> Answer:
     """Set and remove capabilities of a host."""
     host = host_named(request)
-    values = request.body
+    values, pool = _without_pool(request)
     for key in values:
         if key in FACTS or key == "name":
             raise ApiError(400, f"{key}: is a fact of the host, not a capability; it cannot be set", key)
-    request.engine.update_host(request.context(), str(host["id"]), dict(values))
+    request.engine.update_host(request.context(), str(host["id"]), values, **pool)
     return Answer({"host": _again(request, str(host["id"]))})
 
 
@@ -55,6 +57,14 @@ def host_named(request: ApiRequest) -> Document:
     if host is None:
         raise not_found(host_id=host_id)
     return host
+
+
+def _without_pool(request: ApiRequest) -> tuple[Document, dict[str, str]]:
+    """Return the body, and the pool that it names. Before microversion 1.26, ``pool`` is a capability."""
+    values = dict(request.body)
+    if request.version < V1_26 or "pool" not in values:
+        return values, {}
+    return values, {"pool": values.pop("pool")}
 
 
 def _again(request: ApiRequest, host_id: str) -> Document:

@@ -12,6 +12,7 @@ from lease_scheduler.api.interfaces import RefusedError
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease, request_digest
 from lease_scheduler.api.requests.lease_changes import RequestedChanges, lease_changes, span_changes
+from lease_scheduler.api.requests.pools import pools_for
 from lease_scheduler.api.views.lease import show_lease
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import ID_IS_TAKEN
@@ -39,7 +40,7 @@ def create_lease(request: ApiRequest) -> Answer:
     if made is not None:
         return Answer({"lease": shown(request, made)})
     lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.version)
-    lease |= private_queries(request)
+    lease |= private_queries(request) | pools_of(request, lease)
     with trusted(request, lease):
         request.engine.create_lease(request.context(), lease)
     _take_back_spare_trust(request, lease)
@@ -73,6 +74,14 @@ def _take_back_spare_trust(request: ApiRequest, lease: Document) -> None:
 def private_queries(request: ApiRequest) -> Document:
     """Return the keys of a lease document that say whether its queries may ask for private properties of hosts."""
     return {"sees_private": True} if request.sees_site else {}
+
+
+def pools_of(request: ApiRequest, lease: Document) -> Document:
+    """Return the keys of a lease document that say in which pools it may be planned.
+
+    :raises ApiError: the project may not use the pool that the lease names, or none at all
+    """
+    return pools_for(request.services.settings, request.caller, lease["pool"])
 
 
 @contextmanager

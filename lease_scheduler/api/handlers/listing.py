@@ -11,7 +11,7 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.records.listing import LeaseEntry
 
 #: Query parameters that are filters of the reader with the same name.
-_FILTERS = ("name", "kind", "series_id", "number", "live", "deleted")
+_FILTERS = ("name", "kind", "series_id", "number", "live", "deleted", "pool")
 
 
 def wanted_projects(request: ApiRequest, rule: str) -> str | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from lease_scheduler.api import dates
 from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.handlers.leases import needs_trust, private_queries, trusted
+from lease_scheduler.api.handlers.leases import needs_trust, pools_of, private_queries, trusted
 from lease_scheduler.api.interfaces import RefusedError
-from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23
+from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease
 from lease_scheduler.api.requests.lease_changes import lease_changes, span_changes
@@ -22,7 +22,7 @@ _MAY_BE_HELD = tuple(kind.value for kind in LeaseKind if kind.may_be_held)
 def create_quote(request: ApiRequest) -> Answer:
     """Show what a lease would come to. If asked to, hold the lease or counter-offers for the caller."""
     lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.version)
-    lease |= private_queries(request)
+    lease |= private_queries(request) | pools_of(request, lease)
     for key in ("counter_offers", "flexibility"):
         if key in request.raw_body and not request.raw_body.get("hold"):
             raise ApiError(400, f"{key}: only for quotes that are held; add hold", key)
@@ -144,6 +144,8 @@ def _shown(request: ApiRequest, found: Document) -> Document:
         shown["preempted_kinds"] = found.get("preempted_kinds", {})
     if request.version >= V1_23:
         shown["nodes"] = found.get("nodes", [])
+    if request.version >= V1_26:
+        shown["pool"] = found.get("pool")
     if request.may("leases:get_hosts"):
         shown["hosts"] = [str(host) for host in found.get("hosts", [])]
     return shown

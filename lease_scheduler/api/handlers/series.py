@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.handlers.leases import needs_trust, private_queries
+from lease_scheduler.api.handlers.leases import needs_trust, pools_of, private_queries
 from lease_scheduler.api.interfaces import RefusedError
 from lease_scheduler.api.recurrence import occurrences
 from lease_scheduler.api.request import Answer, ApiRequest
@@ -26,7 +26,8 @@ def create_series(request: ApiRequest) -> Answer:
     """Create the leases of a series. Some of them may be refused."""
     body = request.body
     try:
-        lease = new_lease(body["lease"], (), request.caller, request.now, request.version) | private_queries(request)
+        lease = new_lease(body["lease"], (), request.caller, request.now, request.version)
+        lease |= private_queries(request) | pools_of(request, lease)
     except ApiError as error:
         raise ApiError(error.code, error.message, f"lease.{error.field}" if error.field else "lease") from error
     if lease["kind"] != LeaseKind.RESERVATION.value:

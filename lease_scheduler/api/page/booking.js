@@ -56,6 +56,7 @@ export function leaseBody(values) {
     if (values[name].trim()) body[name] = timeOf(name, values[name]);
     else if (values.kind === "reservation" && name === "start_date") body[name] = "now";
   }
+  if (values.pool) body.pool = values.pool;
   if (values.max_price.trim()) body.max_price = numberOr(values.max_price);
   return body;
 }

@@ -110,6 +110,7 @@ export class Details {
     const terms = definitions([
       ["Why", lease.reason],
       ["Project", lease.project_id],
+      ["Pool", lease.pool ?? null],
       ["Nodes", number(lease.nodes)],
       ["Submitted", both(lease.submitted)],
       ["Start", both(lease.start)],

@@ -16,6 +16,7 @@ import { Login } from "./login.js";
 import { whatToSay } from "./messages.js";
 import { Model, isBusy } from "./model.js";
 import { NewLease } from "./newlease.js";
+import { showPools } from "./pools.js";
 import { ServerError, postLogin, problemOf, token } from "./rest.js";
 import { forgetSession, keepDraft, keepSession, session, takeDraft } from "./session.js";
 import { inEffect, isFiltered, matcher, readSettings, writeSettings } from "./settings.js";
@@ -110,6 +111,7 @@ function take(answer, at, sent) {
   const lease = model.leases.get(awaited);
   const draft = first ? takeDraft() : null;
   if (first || lease) awaited = null;
+  showPools(model.pools);
   if (draft) newLease.restore(draft.booking);
   if (lease && !isBusy(lease)) open(lease, draft?.change?.lease === lease.id ? draft.change : null);
   if (news) details.refresh();

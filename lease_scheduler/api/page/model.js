@@ -49,6 +49,8 @@ export class Model {
   own = null;
   /** Whether the user of the page may book leases. */
   mayBook = false;
+  /** Names of the pools that the project may use; none if the site has only one. */
+  pools = [];
   /** Number of all leases in each state, loaded or not; empty before the first answer. */
   #states = {};
   /** @type {Map<string, object>} leases by id */
@@ -68,6 +70,7 @@ export class Model {
     const before = this.leases;
     this.own = answer.project ?? null;
     this.mayBook = answer.may_book;
+    this.pools = answer.pools ?? [];
     this.#states = answer.states ?? this.#states;
     if (answer.complete) {
       this.leases = new Map();

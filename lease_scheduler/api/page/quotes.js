@@ -24,7 +24,7 @@ export function sentences(quote) {
   const price = Number.isFinite(quote.price) ? `Price: ${number(quote.price)}` : "";
   const before = price && Number.isFinite(quote.present_price) ? `, now ${number(quote.present_price)}` : "";
   return [
-    `Possible${place}.`,
+    `Possible${quote.pool ? ` in pool ${quote.pool}` : ""}${place}.`,
     start === null ? "The start is not known yet." : `Starts ${when(start)}.`,
     end === null ? "" : `Ends ${when(end)}.`,
     price ? `${price}${before}.` : "",

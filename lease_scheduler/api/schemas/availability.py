@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_17, V1_24, Version
+from lease_scheduler.api.microversions import V1_17, V1_24, V1_26, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import FORM, Schema
@@ -30,6 +30,7 @@ QUERY = (
     Parameter("properties", base.QUERY, "Query over the properties of its host."),
     Parameter("exclusive", base.BOOLEAN, "Whole hosts."),
     Parameter("per_host", base.integer(1, 100_000), "Maximum number of nodes on one host."),
+    Parameter("pool", base.text(64, 1), "In this pool; default: the first that the project may use.", V1_26),
 )
 
 

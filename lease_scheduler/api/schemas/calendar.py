@@ -19,29 +19,29 @@ QUERY = (
 def one(version: Version) -> Schema:
     """Return the schema of the answer of GET /calendar."""
     del version
-    host = base.answer(
-        {
-            "id": base.STRING,
-            "name": base.STRING,
-            "state": {"type": "string", "enum": ["up", "down", "disabled"]},
-            "vcpus": base.INTEGER,
-            "memory_mb": base.INTEGER,
-        }
-    )
-    return base.answer(
-        {
-            "now": base.INTEGER,
-            "revision": base.INTEGER,
-            "complete": base.BOOLEAN,
-            "hosts": base.array(host),
-            "leases": base.array(
-                {"type": "object", "required": ["id", "name", "kind", "state", "holdings", "past", "may_change"]}
-            ),
-            "removed": base.array(base.STRING),
-            # That of the caller; null if identity is not checked.
-            "project": base.nullable(base.answer({"id": base.STRING, "name": base.STRING})),
-            "may_book": base.BOOLEAN,
-            # Number of all leases in each state, in or out of the period; null if it is as in the answer before.
-            "states": {"type": ["object", "null"], "additionalProperties": base.INTEGER},
-        }
-    )
+    always: dict[str, Schema] = {
+        "id": base.STRING,
+        "name": base.STRING,
+        "state": {"type": "string", "enum": ["up", "down", "disabled"]},
+        "vcpus": base.INTEGER,
+        "memory_mb": base.INTEGER,
+    }
+    # Where the site has several pools.
+    host = base.closed({**always, "pool": base.STRING}, list(always))
+    answer: dict[str, Schema] = {
+        "now": base.INTEGER,
+        "revision": base.INTEGER,
+        "complete": base.BOOLEAN,
+        "hosts": base.array(host),
+        "leases": base.array(
+            {"type": "object", "required": ["id", "name", "kind", "state", "holdings", "past", "may_change"]}
+        ),
+        "removed": base.array(base.STRING),
+        # That of the caller; null if identity is not checked.
+        "project": base.nullable(base.answer({"id": base.STRING, "name": base.STRING})),
+        "may_book": base.BOOLEAN,
+        # Number of all leases in each state, in or out of the period; null if it is as in the answer before.
+        "states": {"type": ["object", "null"], "additionalProperties": base.INTEGER},
+    }
+    # Those that the project may use, where the site has several.
+    return base.closed({**answer, "pools": base.array(base.STRING)}, list(answer))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_24, Version
+from lease_scheduler.api.microversions import V1_24, V1_26, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.validation import MESSAGE, WANTED, Schema
 
@@ -40,12 +40,23 @@ _CAPABILITY: Schema = {
 }
 
 
+_POOL: dict[str, Schema] = {"pool": base.text(64, 1)}
+
+
+def facts(version: Version) -> frozenset[str]:
+    """Return the keys that every host has. From microversion 1.26 on, ``pool`` is no name for a capability."""
+    return FACTS | _POOL.keys() if version >= V1_26 else FACTS
+
+
 def create(version: Version) -> Schema:
     """Return the schema of the body of POST /os-hosts. Keys that it does not name are capabilities."""
-    del version
     return {
         "type": "object",
-        "properties": {"name": base.text(255, 1), "id": {"type": ["string", "integer"], "maxLength": 255}},
+        "properties": {
+            "name": base.text(255, 1),
+            "id": {"type": ["string", "integer"], "maxLength": 255},
+            **(_POOL if version >= V1_26 else {}),
+        },
         "propertyNames": {"allOf": [_CAPABILITY_NAME, base.name(64)]},
         "additionalProperties": _CAPABILITY,
         "maxProperties": 1_000,
@@ -54,10 +65,10 @@ def create(version: Version) -> Schema:
 
 def update(version: Version) -> Schema:
     """Return the schema of the body of PUT /os-hosts/{id}. Null removes a capability."""
-    del version
     capability = {**_CAPABILITY, "type": ["string", "number", "boolean", "null"], WANTED: "a text, a number or null"}
     return {
         "type": "object",
+        "properties": _POOL if version >= V1_26 else {},
         "propertyNames": {"allOf": [_CAPABILITY_NAME, base.name(64)]},
         "additionalProperties": capability,
         "minProperties": 1,
@@ -66,7 +77,7 @@ def update(version: Version) -> Schema:
 
 
 def _host(version: Version) -> Schema:
-    facts: dict[str, Schema] = {
+    shown: dict[str, Schema] = {
         "id": base.STRING,
         "hypervisor_hostname": base.STRING,
         "hypervisor_type": base.STRING,
@@ -88,8 +99,10 @@ def _host(version: Version) -> Schema:
             "resources": {"type": "object", "additionalProperties": base.INTEGER},
             "traits": base.array(base.STRING),
         }
-        facts |= {**offered, "providers": base.array(base.answer({"name": base.STRING, **offered}))}
-    return {"type": "object", "properties": facts, "required": list(facts), "additionalProperties": base.STRING}
+        shown |= {**offered, "providers": base.array(base.answer({"name": base.STRING, **offered}))}
+    if version >= V1_26:
+        shown["pool"] = base.MAYBE_STRING
+    return {"type": "object", "properties": shown, "required": list(shown), "additionalProperties": base.STRING}
 
 
 def one(version: Version) -> Schema:

@@ -14,6 +14,7 @@ from lease_scheduler.api.microversions import (
     V1_16,
     V1_18,
     V1_21,
+    V1_26,
     Version,
 )
 from lease_scheduler.api.schemas import attributes, base, reservations
@@ -128,6 +129,7 @@ LIST_QUERY = (
     Parameter("series_id", base.UUID, "Leases of this series.", V1_9),
     Parameter("number", base.integer(1), "The lease of this number.", V1_16),
     Parameter("live", base.BOOLEAN, "Leave out leases that are over.", V1_16),
+    Parameter("pool", base.text(64, 1), "Leases of this pool.", V1_26),
 )
 SHOW_QUERY = (Parameter("deleted", base.BOOLEAN, "Show the lease even if it is deleted.", V1_4),)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, Version
+from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, Version
 from lease_scheduler.api.schemas import base, leases
 from lease_scheduler.api.validation import Schema
 
@@ -77,6 +77,9 @@ def one(version: Version) -> Schema:
     if version >= V1_23:
         properties["nodes"] = _NODES
         required.append("nodes")
+    if version >= V1_26:
+        properties["pool"] = base.MAYBE_STRING
+        required.append("pool")
     return base.wrapped("quote", base.closed(properties, required))
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from lease_scheduler.api.dates import lease_date, row_date
-from lease_scheduler.api.microversions import V1_24, Version
-from lease_scheduler.api.schemas.hosts import FACTS
+from lease_scheduler.api.microversions import V1_24, V1_26, Version
+from lease_scheduler.api.schemas.hosts import facts
 from lease_scheduler.model.documents import Document
 
 
 def show_host(host: Document, version: Version) -> Document:
     """Return a host with its capabilities, in Blazar's form."""
-    capabilities = {name: str(value) for name, value in host["properties"].items() if name not in FACTS}
+    capabilities = {name: str(value) for name, value in host["properties"].items() if name not in facts(version)}
     shown = capabilities | {
         "id": str(host["id"]),
         "hypervisor_hostname": host["name"],
@@ -38,6 +38,8 @@ def show_host(host: Document, version: Version) -> Document:
                 for each in host["providers"] or []
             ],
         }
+    if version >= V1_26:
+        shown["pool"] = host["pool"]
     return shown
 
 
@@ -57,9 +59,10 @@ def show_allocation(allocation: Document) -> Document:
     }
 
 
-def show_floatingip(address: Document) -> Document:
+def show_floatingip(address: Document, version: Version) -> Document:
     """Return a floating IP address, in Blazar's form."""
-    return {
+    pool = {"pool": address["pool"]} if version >= V1_26 else {}
+    return pool | {
         "id": address["id"],
         "floating_network_id": address["floating_network_id"],
         "subnet_id": address["subnet_id"],

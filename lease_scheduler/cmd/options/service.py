@@ -9,6 +9,7 @@ from lease_scheduler.cmd.meters import idle_options
 from lease_scheduler.cmd.options.engine import engine_options
 from lease_scheduler.cmd.options.subscriptions import subscription_options
 from lease_scheduler.conf.values import flow_weights
+from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.service.enforcement.bounds import Bounds
 from lease_scheduler.service.options import ServiceOptions
@@ -18,13 +19,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
     """Return the options of the engine service."""
     group = conf.engine
     return ServiceOptions(
-        # The service explains refusals itself, with alternatives as values.
-        engine=engine_options(
-            conf,
-            preparation_time=configured_cloud(conf).preparation_time,
-            explain_refusals=False,
-            keeps_saved_work=True,
-        ),
+        engine=live_engine_options(conf),
         workers=group.workers,
         reconcile_interval=group.reconcile_interval,
         minutes_before_end=group.minutes_before_end,
@@ -42,6 +37,17 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         maximum_feeds=conf.service.max_feeds,
         flow_weights=flow_weights(conf),
         flow_donor_property=conf.scheduling.flow_donor_property,
+    )
+
+
+def live_engine_options(conf: cfg.ConfigOpts) -> EngineOptions:
+    """Return the options of the engine of a real site, or of one of its pools."""
+    return engine_options(
+        conf,
+        preparation_time=configured_cloud(conf).preparation_time,
+        # The service explains refusals itself, with alternatives as values.
+        explain_refusals=False,
+        keeps_saved_work=True,
     )
 
 

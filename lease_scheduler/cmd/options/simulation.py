@@ -20,6 +20,8 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
     :raises InvalidValueError: options contradict each other
     """
     group = conf.simulation
+    if conf.pools.names:
+        raise InvalidValueError("pools.names", "is for the service; a simulated site has one pool, so leave it out")
     stop_when = StopWhen(group.stop_when)
     if (stop_when is StopWhen.EXACT) != (group.stop_when_time is not None):
         raise InvalidValueError("simulation.stop_when_time", "goes with simulation.stop_when = exact, and only with it")

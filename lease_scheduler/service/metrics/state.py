@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -34,8 +34,9 @@ class Observation:
     :ivar leases: live leases
     :ivar documents: their documents, by lease id
     :ivar orders: intents that the cloud has not carried out yet
-    :ivar flows: flows among which the site is shared
-    :ivar price_rate: money per node and hour at which leases are offered; None if they have no prices
+    :ivar flows: flows among which each pool is shared
+    :ivar pools: names of the pools; only None if the site has only one
+    :ivar price_rates: money per node and hour at which leases are offered, for pools whose leases have prices
     """
 
     now: int
@@ -45,8 +46,23 @@ class Observation:
     hosts: tuple[HostRecord, ...]
     floating_ips: tuple[FloatingIpRecord, ...]
     site: Site
-    price_rate: float | None
-    flows: Sequence[FlowReport] = ()
+    pools: tuple[str | None, ...]
+    price_rates: Mapping[str | None, float]
+    flows: Mapping[str | None, Sequence[FlowReport]] = field(default_factory=dict)
+
+    def of_pool(self, pool: str) -> Observation:
+        """Return the part of the state that belongs to a pool, without orders, as their leases may have ended."""
+        leases = tuple(lease for lease in self.leases if lease.request.pool == pool)
+        return replace(
+            self,
+            leases=leases,
+            orders=(),
+            hosts=tuple(host for host in self.hosts if host.pool == pool),
+            floating_ips=tuple(address for address in self.floating_ips if address.pool == pool),
+            pools=(pool,),
+            price_rates={pool: self.price_rates[pool]} if pool in self.price_rates else {},
+            flows={pool: self.flows.get(pool, ())},
+        )
 
 
 class StateMetrics(Collector):
@@ -67,19 +83,29 @@ class StateMetrics(Collector):
         if seen is None:
             return
         held = self._amounts.held(seen)
+        if None in seen.pools:
+            yield from self._gauges(seen, held)
+            return
+        of_pools = {pool: self._gauges(seen.of_pool(pool), held) for pool in seen.pools if pool is not None}
+        yield from _by_pool(of_pools)
+        yield from _orders(seen.orders, seen.now)
+
+    def _gauges(self, seen: Observation, held: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:
+        """Yield the gauges of a site or of one of its pools."""
         yield from _leases(seen.leases)
         yield from _resources(seen, held)
         yield from _hosts(seen.hosts)
-        yield from _orders(seen.orders, seen.now)
-        if seen.price_rate is not None:
+        if None in seen.pools:
+            yield from _orders(seen.orders, seen.now)
+        for rate in seen.price_rates.values():
             yield GaugeMetricFamily(
                 "lease_scheduler_price_rate",
                 "Money per node and hour at which leases are offered to an unknown project",
-                seen.price_rate,
+                rate,
             )
         if self._per_project:
             yield from _projects(seen, held)
-            yield from _flows(seen.flows)
+            yield from _flows([flow for flows in seen.flows.values() for flow in flows])
 
 
 class _Amounts:
@@ -141,6 +167,17 @@ def _resources(seen: Observation, held_by: Mapping[str, Mapping[str, int]]) -> I
     yield _by_class("free", "Capacity of the hosts in service that no lease holds", classes, free)
     shares = {name: in_use[name] / capacity[name] for name in classes if capacity[name]}
     yield _by_class("utilization_ratio", "Share of the capacity that running leases hold", sorted(shares), shares)
+
+
+def _by_pool(of_pools: Mapping[str, Iterable[Metric]]) -> Iterable[Metric]:
+    """Return the gauges of pools as those of the site, with the label ``pool``."""
+    found: dict[str, Metric] = {}
+    for pool, gauges in of_pools.items():
+        for gauge in gauges:
+            whole = found.setdefault(gauge.name, Metric(gauge.name, gauge.documentation, gauge.type))
+            for sample in gauge.samples:
+                whole.add_sample(sample.name, {**sample.labels, "pool": pool}, sample.value)
+    return found.values()
 
 
 def _by_class(name: str, help_text: str, classes: Iterable[str], values: Mapping[str, float]) -> Metric:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, or_, select
@@ -30,6 +31,7 @@ _COLUMNS = (
     "accumulated",
     "nodes",
     "preemptible",
+    "pool",
     "revision",
 )
 _LEASES = select(*(LEASES.c[name] for name in _COLUMNS)).where(LEASES.c.id.in_(bindparam("ids", expanding=True)))
@@ -87,7 +89,12 @@ def _touches(start: int, end: int) -> ColumnElement[bool]:
 
 
 def _places(connection: Connection) -> dict[str, int]:
-    """Return the places in the queue by lease, from 1 on."""
-    queue = select(LEASES.c.id).where(LEASES.c.state.in_(("queued", "suspended-queued")))
+    """Return the places in the queue by lease, from 1 on. Every pool has its own queue."""
+    queue = select(LEASES.c.id, LEASES.c.pool).where(LEASES.c.state.in_(("queued", "suspended-queued")))
     queue = queue.where(LEASES.c.deleted_at.is_(None)).order_by(LEASES.c.sequence)
-    return {lease_id: place for place, lease_id in enumerate(connection.execute(queue).scalars(), start=1)}
+    places: dict[str, int] = {}
+    length = Counter[str | None]()
+    for lease_id, pool in connection.execute(queue):
+        length[pool] += 1
+        places[lease_id] = length[pool]
+    return places

@@ -35,7 +35,7 @@ _SORT_COLUMNS = {
 #: Blazar's statuses of leases whose operation is in progress -> kind of the operation.
 _AT_WORK = {"STARTING": "start", "TERMINATING": "stop"}
 
-_EQUAL = ("project_id", "user_id", "name", "kind", "series_id", "maintenance")
+_EQUAL = ("project_id", "user_id", "name", "kind", "series_id", "maintenance", "pool")
 
 #: Columns that only the engine needs.
 _OF_ENGINE = frozenset(

@@ -374,6 +374,7 @@ _HOST_COLUMNS = (
     "trust_id",
     "created_at",
     "updated_at",
+    "pool",
 )
 
 
@@ -414,6 +415,7 @@ _FLOATING_IP_COLUMNS = (
     "reservable",
     "created_at",
     "updated_at",
+    "pool",
 )
 
 

@@ -203,10 +203,12 @@ USAGE = Table(
     Index(None, "end"),
 )
 
-#: State that policies have learnt, for example about a project. ``policy.loader`` defines the families.
+#: State that policies have learnt, for example about a project. ``policy.loader`` defines the families. The pool is
+#: empty if the site has only one.
 POLICY_STATE = Table(
     "policy_state",
     METADATA,
+    Column("pool", String(64), primary_key=True, server_default=""),
     Column("family", String(64), primary_key=True),
     Column("policy", String(64), primary_key=True),
     Column("subject", String(255), primary_key=True),
@@ -248,6 +250,7 @@ BREACHES = Table(
 LATENESS = Table(
     "operation_lateness",
     METADATA,
+    Column("pool", String(64), primary_key=True, server_default=""),
     Column("kind", String(16), primary_key=True),
     Column("seconds", JSON, nullable=False),
 )
@@ -276,6 +279,7 @@ HOSTS = Table(
     Column("trust_id", _KEYSTONE_ID),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger),
+    Column("pool", String(64)),
 )
 
 #: Changes of the capacity that the reservable hosts and addresses offer together, in service or not.
@@ -324,6 +328,7 @@ FLOATING_IPS = Table(
     Column("reservable", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger),
+    Column("pool", String(64)),
     UniqueConstraint("floating_ip_address"),
 )
 

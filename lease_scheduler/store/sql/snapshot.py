@@ -91,7 +91,9 @@ def load(connection: Connection, site: str) -> Loaded:
             ).mappings()
         ),
         policy_state=_learnt(connection),
-        lateness={row["kind"]: row["seconds"] for row in connection.execute(select(LATENESS)).mappings()},
+        lateness={
+            (row["pool"], row["kind"]): row["seconds"] for row in connection.execute(select(LATENESS)).mappings()
+        },
         cached_images=tuple(
             rows.cached_image(row, units)
             for row in connection.execute(
@@ -108,9 +110,9 @@ def load(connection: Connection, site: str) -> Loaded:
     return Loaded(snapshot, units, versions)
 
 
-def _learnt(connection: Connection) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the state that policies have learnt, by (family, name of the policy) and subject."""
-    found: defaultdict[tuple[str, str], dict[str, Any]] = defaultdict(dict)
+def _learnt(connection: Connection) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """Return the state that policies have learnt, by (pool, family, name of the policy) and subject."""
+    found: defaultdict[tuple[str, str, str], dict[str, Any]] = defaultdict(dict)
     for row in connection.execute(select(POLICY_STATE)).mappings():
-        found[row["family"], row["policy"]][row["subject"]] = row["state"]
+        found[row["pool"], row["family"], row["policy"]][row["subject"]] = row["state"]
     return dict(found)

@@ -26,7 +26,17 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.records.units import Units
 from lease_scheduler.records.writes import DeposedError, StoreChanges
-from lease_scheduler.store.sql import capacity, feeds, idleness, lease_writes, messages, rows, snapshot, subscriptions
+from lease_scheduler.store.sql import (
+    capacity,
+    feeds,
+    idleness,
+    lease_writes,
+    messages,
+    pools,
+    rows,
+    snapshot,
+    subscriptions,
+)
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.messages import SqlMessages
 from lease_scheduler.store.sql.schema import (
@@ -127,6 +137,27 @@ class SqlStore(SqlMessages):
             loaded = snapshot.load(connection, self._site)
         self.units, self._versions = loaded.units, loaded.versions
         return loaded.snapshot
+
+    def join_pool(self, pool: str) -> None:
+        """Give what belongs to no pool to this one, before the engine loads it.
+
+        :raises DeposedError: another engine has taken over
+        """
+        self.transfer(None, pool)
+
+    def transfer(self, old: str | None, new: str | None) -> tuple[int, int]:
+        """Give everything that belongs to one pool to another one; no engine may have loaded it.
+
+        :param old: None for what belongs to no pool
+        :param new: None for no pool
+        :return: how many hosts and addresses, and how many live leases
+        :raises DeposedError: another engine has taken over
+        """
+        with self._database.begin() as connection:
+            self._lock(connection, revision=self._revision + 1)
+            moved = pools.transfer(connection, old, new, self._revision + 1)
+        self._revision += 1
+        return moved
 
     def _claim(self, connection: Connection, revision: int, clock: int, next_sequence: int) -> None:
         """Renew the claim on the site.
@@ -237,15 +268,15 @@ class SqlStore(SqlMessages):
             if values:
                 connection.execute(statement, values)
         messages.write(connection, changes)
-        for (family, policy, subject), learnt in changes.policy_state.items():
-            key = {"family": family, "policy": policy, "subject": subject}
+        for (pool, family, policy, subject), learnt in changes.policy_state.items():
+            key = {"pool": pool, "family": family, "policy": policy, "subject": subject}
             known = and_(*(POLICY_STATE.c[name] == value for name, value in key.items()))
             connection.execute(delete(POLICY_STATE).where(known))
             if learnt is not None:
                 connection.execute(insert(POLICY_STATE).values(**key, state=dict(learnt)))
-        for kind, seconds in changes.lateness.items():
-            connection.execute(delete(LATENESS).where(LATENESS.c.kind == kind))
-            connection.execute(insert(LATENESS).values(kind=kind, seconds=seconds))
+        for (pool, kind), seconds in changes.lateness.items():
+            connection.execute(delete(LATENESS).where((LATENESS.c.pool == pool) & (LATENESS.c.kind == kind)))
+            connection.execute(insert(LATENESS).values(pool=pool, kind=kind, seconds=seconds))
         for series in changes.series.values():
             values_of_series = rows.series_values(series)
             found = connection.execute(update(SERIES).where(SERIES.c.id == series.series_id).values(values_of_series))

@@ -135,7 +135,13 @@ def calendar_host(row: Any) -> Document:
         "state": state,
         "vcpus": row["vcpus"],
         "memory_mb": row["memory_mb"],
+        **_pool(row),
     }
+
+
+def _pool(row: Any) -> Document:
+    """Return the pool of a host or a lease, or nothing if the site has only one."""
+    return {} if row["pool"] is None else {"pool": row["pool"]}
 
 
 def calendar_lease(row: Any, holdings: Sequence[Any], past: Sequence[Any]) -> Document:
@@ -157,6 +163,7 @@ def calendar_lease(row: Any, holdings: Sequence[Any], past: Sequence[Any]) -> Do
         "accumulated": row["accumulated"],
         "nodes": sum(node_set["count"] for node_set in row["nodes"]),
         "preemptible": bool(row["preemptible"]),
+        **_pool(row),
         "revision": row["revision"],
         "holdings": [_holding(holding) for holding in holdings],
         "past": [

@@ -244,7 +244,7 @@ def test_an_engine_holds_what_blazar_held(
     assert {name: times[:2] for name, times in expected.items()} == {
         name: (NOW + start, NOW + end) for name, (start, end) in (PENDING | ACTIVE).items() if name != "empty"
     }
-    assert site.planner.plan.availability.within_capacity()
+    assert site.parts[None].planner.plan.availability.within_capacity()
     (pair,) = (lease for lease in site.engine.live_leases() if lease.lease_id == id_of("together"))
     assert dict(pair.request.nodes[0].resources) == {"VCPU": 4, "MEMORY_MB": 4096, "DISK_GB": 20, HOST_SHARE: 2}
     with_traits = site.work.leases[id_of("flavor")].request.nodes[0]
@@ -454,9 +454,9 @@ def test_a_host_that_is_out_gets_nothing_until_it_is_back(
     assert take(example).status == 0
     site = make_engine().plan
     number = site.engine.site.index["node10"]
-    assert not site.planner.plan.availability.free(NOW + 30 * DAY, NOW + 60 * DAY)[:, number].any()
-    site.engine.host_back("node10")
-    free = site.planner.plan.availability.free(NOW, NOW + 60 * DAY)
+    assert not site.parts[None].planner.plan.availability.free(NOW + 30 * DAY, NOW + 60 * DAY)[:, number].any()
+    site.engine.of_host("node10").host_back("node10")
+    free = site.parts[None].planner.plan.availability.free(NOW, NOW + 60 * DAY)
     assert set(free[:, number]) >= {32, 15872, WHOLE_HOST}
 
 

@@ -1,7 +1,7 @@
 """Run the scenario in child processes, each forked from this one, which has imported everything already.
 
-Reads lines of JSON (number, folder, url, kill_at, speed). When a run is over, writes a line with its number and its
-exit status; a negative status is the number of a signal. Any number of runs may go on at the same time.
+Reads lines of JSON (number, folder, url, kill_at, speed, pools). When a run is over, writes a line with its number and
+its exit status; a negative status is the number of a signal. Any number of runs may go on at the same time.
 """
 
 from __future__ import annotations

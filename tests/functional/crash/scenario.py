@@ -31,6 +31,7 @@ from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.options import ServiceOptions
+from lease_scheduler.service.policies import PoolPlanning
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.site_plan import SitePlan
@@ -123,11 +124,20 @@ REQUESTS: list[tuple[int, dict[str, Any]]] = [
 ]
 
 
-def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
+#: Requests of a second pool with one host, if there is one.
+_IN_SIDE: list[tuple[int, dict[str, Any]]] = [
+    (0, lease("side", "best-effort", 1, duration=25) | {"pool": "side"}),
+    (1, lease("side later", "reservation", 1, start=START + 40, end=START + 55) | {"pool": "side"}),
+]
+
+
+def run(folder: Path, url: str, kill_at: int, speed: float, *, pools: bool = False) -> dict[str, Any]:
     """Run the day to its end or to the boundary; if it reaches the end, return what was seen.
 
     :param speed: seconds of the day per real second
+    :param pools: whether the hosts of the day are one of two pools, and the other one has a host and leases, too
     """
+    names = [f"compute-{number}" for number in range(1, HOSTS + 1)] + (["side-1"] if pools else [])
     boundaries = Boundaries(kill_at)
     database = open_database(url)
     if migrate.current(database) is None:
@@ -140,15 +150,14 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
     cloud = FragileCloud(str(folder / "cloud.sqlite"), clock, CloudBehaviour(boot_time=2))
     cloud.boundaries = boundaries
     watch_holds(folder / "cloud.sqlite", {"VCPU": 8, HOST_SHARE: WHOLE_HOST})
-    cloud.add_hypervisors(hypervisors(f"compute-{number}" for number in range(1, HOSTS + 1)))
-    site = SitePlan(
-        store,
-        cloud,
-        clock,
-        site_policies(PlanningOptions(suspend_rate=50.0, resume_rate=50.0)),
-        ServiceOptions(EngineOptions(boot_attempts=10, explain_refusals=False), workers=4),
-        lambda: None,
-    )
+    cloud.add_hypervisors(hypervisors(names))
+    options = ServiceOptions(EngineOptions(boot_attempts=10, explain_refusals=False), workers=4)
+    policies = site_policies(PlanningOptions(suspend_rate=50.0, resume_rate=50.0))
+    plannings = {
+        "main": PoolPlanning(policies, options.engine),
+        "side": PoolPlanning(site_policies(), options.engine, ("side-*",)),
+    }
+    site = SitePlan(store, cloud, clock, policies, options, lambda: None, pools=plannings if pools else None)
     engine = SiteEngine(site)
     differences: list[str] = []
 
@@ -159,7 +168,7 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
     store.on_commit = compare
     engine.start()
     reader = SqlReader(database)
-    _submit(engine, reader, clock.now)
+    _submit(engine, reader, clock.now, names, [*REQUESTS, *(_IN_SIDE if pools else [])])
 
     def intents() -> int:
         with database.connect() as connection:
@@ -176,6 +185,7 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
         "broken": site.is_broken,
         "differences": differences,
         "oversold": overfull(folder / "cloud.sqlite"),
+        "pools": {view["name"]: view["pool"] for view in leases},
         "left": [footprint.lease_id for footprint in cloud.footprints()],
         "intents": intents(),
         "leases": {
@@ -200,19 +210,28 @@ def _differences(site: SitePlan, kept: tuple[Lease, ...]) -> list[str]:
     live = {lease.lease_id: lease for lease in site.engine.live_leases()}
     found = [f"{lease} is not as it is kept" for lease in kept if live.get(lease.lease_id) != lease]
     found += [f"{lease_id} is not kept" for lease_id in live.keys() - {lease.lease_id for lease in kept}]
-    plan, now = site.planner.plan, site.work.now
-    if not plan.availability.forgotten(now).equals(plan.rebuilt(now)):
-        found.append(f"at {now} what is free is not what the leases leave free")
+    now = site.work.now
+    for pool, parts in site.parts.items():
+        plan = parts.planner.plan
+        if not plan.availability.forgotten(now).equals(plan.rebuilt(now)):
+            found.append(f"at {now} what is free in pool {pool} is not what the leases leave free")
+        found += [f"{each} is in pool {pool}" for each, lease in plan.leases.items() if lease.request.pool != pool]
     return found
 
 
-def _submit(engine: SiteEngine, reader: SqlReader, now: Callable[[], int]) -> None:
+def _submit(
+    engine: SiteEngine,
+    reader: SqlReader,
+    now: Callable[[], int],
+    names: Iterable[str],
+    asked: Iterable[tuple[int, dict[str, Any]]],
+) -> None:
     """Request everything that was not requested yet, as a client does that got no answer."""
     pool, leases = PoolKeeper(engine), Leases(engine.plan, Enforcement())
-    for number in range(1, HOSTS + 1):
-        if not any(host["name"] == f"compute-{number}" for host in reader.hosts()):
-            pool.create_host(_CONTEXT, {"name": f"compute-{number}"})
-    for instant, document in REQUESTS:
+    for name in names:
+        if not any(host["name"] == name for host in reader.hosts()):
+            pool.create_host(_CONTEXT, {"name": name})
+    for instant, document in asked:
         while now() < START + instant:
             time.sleep(0.02)
         if reader.lease(document["id"], deleted=True) is None:
@@ -226,7 +245,7 @@ def _submit(engine: SiteEngine, reader: SqlReader, now: Callable[[], int]) -> No
         leases.delete(_CONTEXT, never, "not wanted any more")
 
 
-def main(folder: str, url: str, kill_at: int, speed: float) -> None:
+def main(folder: str, url: str, kill_at: int, speed: float, pools: bool) -> None:
     """Run the day and write the result to ``seen.json``."""
-    seen = run(Path(folder), url, kill_at, speed)
+    seen = run(Path(folder), url, kill_at, speed, pools=pools)
     (Path(folder) / "seen.json").write_text(json.dumps(seen))

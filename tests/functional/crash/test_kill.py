@@ -28,6 +28,8 @@ _LONGEST_RUN = 120.0
 _SPEED = 30.0
 _SPEED_OF_A_WHOLE_DAY = 8.0
 
+#: Duration of the lease that always ends in the second pool.
+_SIDE = 25
 _DURATIONS = {"long": 60, "behind": 15, "in time": 20, "at once": 10}
 
 
@@ -49,13 +51,14 @@ def run() -> Iterator[Run]:
         lock = Lock()
         waiting: dict[int, Future[int]] = {}
 
-        def one(folder: Path, kill_at: int, speed: float = _SPEED) -> int:
+        def one(folder: Path, kill_at: int, speed: float = _SPEED, *, pools: bool = False) -> int:
             over: Future[int] = Future()
             with lock:
                 number = next(numbers)
                 waiting[number] = over
                 url = f"sqlite:///{folder}/db.sqlite"
                 request = {"number": number, "folder": str(folder), "url": url, "kill_at": kill_at, "speed": speed}
+                request["pools"] = pools
                 print(json.dumps(request), file=requests, flush=True)
             return over.result(_LONGEST_RUN)
 
@@ -130,3 +133,39 @@ def test_killed_at_every_boundary(run: Run, tmp_path: Path) -> None:
         killed = sum(pool.map(killed_at, range(1, 400)))
     print(f"killed at {killed} boundaries")
     assert killed > 100
+
+
+def _check_pools(seen: dict[str, Any], *, killed: bool) -> None:
+    _check(seen, killed=killed)
+    assert {name: pool for name, pool in seen["pools"].items() if pool != "main"} == dict.fromkeys(
+        [name for name in seen["pools"] if name.startswith("side")], "side"
+    )
+    assert seen["leases"]["side"]["state"] == "done"
+    assert seen["leases"]["side"]["accumulated"] >= _SIDE
+
+
+def test_a_day_in_two_pools_without_a_crash(run: Run, tmp_path: Path) -> None:
+    assert run(tmp_path, 0, _SPEED_OF_A_WHOLE_DAY, pools=True) == 0
+    seen = _seen(tmp_path)
+    _check_pools(seen, killed=False)
+    assert seen["leases"]["side later"]["state"] == "done"
+
+
+def test_killed_in_two_pools(run: Run, tmp_path: Path) -> None:
+    """At some boundaries all over the day: the next engine restores the plans and queues of both pools."""
+
+    def killed_at(kill_at: int) -> bool:
+        folder = tmp_path / str(kill_at)
+        folder.mkdir()
+        if run(folder, kill_at, pools=True) == 0:
+            return False
+        assert run(folder, 0, pools=True) == 0, kill_at
+        seen = _seen(folder)
+        try:
+            _check_pools(seen, killed=True)
+        except AssertionError as error:
+            raise AssertionError(f"killed at boundary {kill_at}: {error}; {json.dumps(seen, indent=1)}") from error
+        return True
+
+    with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
+        assert sum(pool.map(killed_at, range(5, 150, 5))) > 20

@@ -93,6 +93,7 @@ class Service:
     :ivar project: project of the caller; None if identity is not checked
     :ivar requests: path with query and headers of every request for data
     :ivar may_book: whether the caller may book leases
+    :ivar pools: pools that the caller may use, if the site has several
     :ivar elsewhere: number of leases in each state that are not in the calendar's period
     :ivar replies: status and body of the next answers to POST, by path; the last one stays
     :ivar posted: path and body of every POST
@@ -109,6 +110,7 @@ class Service:
         self.reservations: dict[str, list[Document]] = {}
         self.availability: Document | None = None
         self.may_book = True
+        self.pools: list[str] = []
         self.elsewhere: dict[str, int] = {}
         self.replies: dict[str, list[tuple[int, Document]]] = {}
         self.posted: list[tuple[str, Document]] = []
@@ -193,6 +195,7 @@ class Service:
                 "leases": [one for one in self._leases.values() if since is None or one["revision"] > since],
                 "removed": [one for one, revision in self._removed.items() if since is not None and revision > since],
                 "project": self.project,
+                **({"pools": self.pools} if self.pools else {}),
                 "may_book": self.may_book,
                 "states": None if since == self._revision else self._states(),
             }

@@ -74,3 +74,16 @@ def test_a_refusal_is_told(page: Page, sight: Service) -> None:
     page.open("#view=free")
     _ask(page)
     page.says("#view-free .refused", "Not found")
+
+
+def test_availability_of_a_pool(page: Page, sight: Service) -> None:
+    """The form has a choice where there are several pools."""
+    sight.pools = ["general", "gpu"]
+    sight.availability = {"windows": [], "earliest": None, "free": {"windows": [], "earliest": None}}
+    page.open()
+    page.one("#tab-free").click()
+    page.one("#view-free [name=pool] [value=gpu]").click()
+    _ask(page)
+    page.until(lambda: len(_answers(page)) == 2)
+    (asked,) = [path for path in sight.paths() if path.startswith("/v1/availability")]
+    assert parse_qs(urlsplit(asked).query)["pool"] == ["gpu"]

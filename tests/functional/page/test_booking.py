@@ -440,3 +440,41 @@ def test_times_as_people_and_the_server_write_them(page: Page, service: Service)
     )
     assert found[:4] == ["1d2h3m5s", "1h", "2026-03-02T12:00", "2026-03-02T12:00:05"]
     assert found[4:] == [NOW, None, NOW, NOW, "2026-03-02T12:00:00Z", "none"]
+
+
+def test_a_pool_is_chosen_where_there_are_several(page: Page, sight: Service) -> None:
+    """The quote says in which pool the lease would be; a chosen pool is in the request, and stays chosen."""
+    sight.pools = ["general", "gpu"]
+    _answer(sight, _GRANTED | {"pool": "general"}, _GRANTED | {"pool": "gpu"})
+    page.open()
+    page.one("#book").click()
+    page.until(lambda: _quote(page))
+    assert _quote(page)[0] == "Possible in pool general."
+    assert "pool" not in sight.bodies(_QUOTES)[-1]
+    options = page.script(
+        "return [...document.querySelector('#booking-form [name=pool]').options].map(({ text }) => text)"
+    )
+    assert options == ["first with room", "general", "gpu"]
+    page.one(_field("name")).send_keys("course")
+    page.one(_field("pool")).send_keys("gpu")
+    page.until(lambda: sight.bodies(_QUOTES)[-1].get("pool") == "gpu")
+    page.until(lambda: _quote(page) and _quote(page)[0] == "Possible in pool gpu.")
+    _book_opens(page, sight, "course")
+    sight.change("course", pool="gpu")
+    page.one("#booking-form [type=submit]").click()
+    page.until(lambda: page.shown("#details"))
+    assert sight.bodies(_LEASES)[0]["pool"] == "gpu"
+    page.until(lambda: "gpu" in page.text("#details .lease"))
+
+
+def test_a_site_with_one_pool_has_no_choice(page: Page, sight: Service) -> None:
+    """Nor has a project that may use only one."""
+    for pools in ([], ["general"]):
+        sight.pools = pools
+        _answer(sight, _GRANTED)
+        page.open()
+        page.one("#book").click()
+        page.until(lambda: _quote(page))
+        assert _quote(page)[0] == "Possible."
+        assert not page.shown(_field("pool"))
+        assert "pool" not in sight.bodies(_QUOTES)[-1]

@@ -25,7 +25,7 @@ def test_what_was_learnt_survives_a_restart(tmp_path: Path, policy: str, leases:
             document = service.document(kind="best-effort", project_id="p", preemptible=True)
             waiting = service.leases.create({}, document)["lease_id"]
             lease = service.site.work.leases[waiting]
-            assert service.site.planner.context.duration.expected(lease) == pytest.approx(600, abs=1)
+            assert service.site.parts[None].planner.context.duration.expected(lease) == pytest.approx(600, abs=1)
             service.leases.delete({}, waiting, "enough")
             service.restart()
     finally:

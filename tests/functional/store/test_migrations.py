@@ -118,8 +118,8 @@ def test_what_pricing_has_learnt_becomes_the_state_of_a_policy(database_url: str
     store = SqlStore(engine)
     store.take_over("engine", 1)
     assert store.load().policy_state == {
-        ("pricing", "adaptive"): {"": bracket, "project": bracket},
-        ("pricing", "random"): {"quotes": {"drawn": 3}},
+        ("", "pricing", "adaptive"): {"": bracket, "project": bracket},
+        ("", "pricing", "random"): {"quotes": {"drawn": 3}},
     }
     engine.dispose()
 
@@ -217,4 +217,38 @@ def test_feeds_come_with_their_table(database_url: str) -> None:
     store.commit(StoreChanges(3, feeds={"phone": None}))
     assert (reader.feed("phone"), reader.feed_owner(digest_of("phone"))) == (None, None)
     assert store.load().feeds == (wall,)
+    engine.dispose()
+
+
+def test_what_was_before_there_were_pools_is_in_none(database_url: str) -> None:
+    """From revision 0016: hosts and what policies have learnt stay, and belong to the first pool once there are any."""
+    engine = open_database(database_url)
+    migrate.upgrade(engine, "0016")
+    old = {"policy_state": ("family", "policy", "subject", "state"), "operation_lateness": ("kind", "seconds")}
+    state, lateness = (
+        Table(name, MetaData(), *(Column(each, JSON if each in ("state", "seconds") else String) for each in columns))
+        for name, columns in old.items()
+    )
+    host = {
+        column.name: {} if isinstance(column.type, JSON) else _ANYTHING[column.type.python_type]
+        for column in HOSTS.columns
+        if not column.nullable
+    }
+    with engine.begin() as connection:
+        connection.execute(insert(HOSTS).values(host))
+        connection.execute(insert(state).values(family="pricing", policy="adaptive", subject="a", state={"drawn": 3}))
+        connection.execute(insert(lateness).values(kind="start", seconds=[7]))
+    migrate.upgrade(engine)
+    assert migrate.differences(engine) == []
+    store = SqlStore(engine)
+    store.take_over("engine", 1)
+    before = store.load()
+    assert [each.pool for each in before.hosts] == [None]
+    assert before.policy_state == {("", "pricing", "adaptive"): {"a": {"drawn": 3}}}
+    assert before.lateness == {("", "start"): [7]}
+    store.join_pool("general")
+    after = store.load()
+    assert [each.pool for each in after.hosts] == ["general"]
+    assert after.policy_state == {("general", "pricing", "adaptive"): {"a": {"drawn": 3}}}
+    assert after.lateness == {("general", "start"): [7]}
     engine.dispose()

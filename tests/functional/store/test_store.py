@@ -332,15 +332,15 @@ def test_prices_are_kept(database: Engine) -> None:
     lease = replace(lease, request=replace(lease.request, price=1 / 7, max_price=123456789.01))
     changes = values.changes_of(lease, values.document(lease))
     changes.policy_state = {
-        ("pricing", "adaptive", "a"): {"accepted": 1.0},
-        ("pricing", "random", "quotes"): {"drawn": 3},
-        ("admission", "adaptive", "a"): {"refused": 7},
+        ("", "pricing", "adaptive", "a"): {"accepted": 1.0},
+        ("", "pricing", "random", "quotes"): {"drawn": 3},
+        ("", "admission", "adaptive", "a"): {"refused": 7},
     }
     store.commit(changes)
     again = StoreChanges(30)
     again.policy_state = {
-        ("pricing", "adaptive", "a"): {"accepted": 1.5},
-        ("pricing", "adaptive", "b"): {"accepted": None},
+        ("", "pricing", "adaptive", "a"): {"accepted": 1.5},
+        ("", "pricing", "adaptive", "b"): {"accepted": None},
     }
     again.revenue = [
         RevenueRecord("1", "project", 30, "earned", 2 + 1 / 7, 3 + 1 / 7),
@@ -354,9 +354,9 @@ def test_prices_are_kept(database: Engine) -> None:
     snapshot = _leading(database).load()
     assert snapshot.leases == (lease,)
     assert snapshot.policy_state == {
-        ("pricing", "adaptive"): {"a": {"accepted": 1.5}, "b": {"accepted": None}},
-        ("pricing", "random"): {"quotes": {"drawn": 3}},
-        ("admission", "adaptive"): {"a": {"refused": 7}},
+        ("", "pricing", "adaptive"): {"a": {"accepted": 1.5}, "b": {"accepted": None}},
+        ("", "pricing", "random"): {"quotes": {"drawn": 3}},
+        ("", "admission", "adaptive"): {"a": {"refused": 7}},
     }
     view = SqlReader(database).lease(lease.lease_id)
     assert view is not None
@@ -388,15 +388,15 @@ def test_breaches_are_kept_and_told_by_project_and_kind(database: Engine) -> Non
         BreachRecord("project", Breach("x", BreachKind.PREEMPTED, 32, 0, 0)),
         BreachRecord("other", Breach("y", BreachKind.ENDED_EARLY, 33, 5, 2**40, 7.0)),
     ]
-    changes.lateness = {"suspend": [1, 2], "start": [30]}
+    changes.lateness = {("", "suspend"): [1, 2], ("", "start"): [30]}
     store.commit(changes)
     again = StoreChanges(40)
-    again.lateness = {"suspend": [1, 2, 3]}
+    again.lateness = {("", "suspend"): [1, 2, 3]}
     assert not again.is_empty()
     store.commit(again)
     snapshot = _leading(database).load()
     assert snapshot.leases == (lease,)
-    assert snapshot.lateness == {"suspend": [1, 2, 3], "start": [30]}
+    assert snapshot.lateness == {("", "suspend"): [1, 2, 3], ("", "start"): [30]}
     reader = SqlReader(database)
     view = reader.lease(lease.lease_id)
     assert view is not None

@@ -227,11 +227,11 @@ class Site(EngineRequests):
         free = {"windows": [{**window, "preempted": {}, "start": query["start"] + 60}], "earliest": query["start"] + 60}
         return {"windows": [preempting], "earliest": query["start"], "free": free}
 
-    def create_host(self, context: Document, host: Document) -> Document:
+    def create_host(self, context: Document, host: Document, *, pool: str | None = None) -> Document:
         self._called("create_host", context, host)
-        return {"host_id": self.add_host(host.get("name", str(host.get("id"))), host)}
+        return {"host_id": self.add_host(host.get("name", str(host.get("id"))), host, pool)}
 
-    def add_host(self, name: str, values: Mapping[str, Any] | None = None) -> str:
+    def add_host(self, name: str, values: Mapping[str, Any] | None = None, pool: str | None = None) -> str:
         host_id = str(len(self.host_rows) + 1)
         self.host_rows[host_id] = {
             "id": host_id,
@@ -253,11 +253,13 @@ class Site(EngineRequests):
             "providers": [{"name": f"{name}_gpu", "capacity": {"VGPU": 4}, "max_unit": {}, "traits": ["CUSTOM_A100"]}],
             "properties": {key: str(value) for key, value in (values or {}).items() if key not in ("name", "id")},
             "out_until": None,
+            "pool": pool,
         }
         return host_id
 
-    def update_host(self, context: Document, host_id: str, values: Document) -> Document:
+    def update_host(self, context: Document, host_id: str, values: Document, *, pool: str | None = None) -> Document:
         self._called("update_host", context, host_id, values)
+        self.host_rows[host_id]["pool"] = pool or self.host_rows[host_id]["pool"]
         properties = self.host_rows[host_id]["properties"]
         for key, value in values.items():
             if value is None:
@@ -276,6 +278,7 @@ class Site(EngineRequests):
         address_id = f"address-{len(self.addresses) + 1}"
         self.addresses[address_id] = {
             "id": address_id,
+            "pool": None,
             "subnet_id": None,
             "reservable": True,
             "created_at": self.clock.now(),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.offers import Offers
 from lease_scheduler.service.options import ServiceOptions
-from lease_scheduler.service.policies import SitePolicies
+from lease_scheduler.service.policies import PoolPlanning, SitePolicies
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.quotes import Quotes
 from lease_scheduler.service.site_engine import SiteEngine
@@ -57,6 +58,15 @@ class KeepingStore:
         self.failure: Exception | None = None
         self._leases: dict[str, Lease] = {}
         self._documents: dict[str, LeaseDocument] = {}
+
+    def join_pool(self, pool: str) -> None:
+        for changes in self.commits:
+            for number, host in changes.hosts.items():
+                if host is not None and host.pool is None:
+                    changes.hosts[number] = replace(host, pool=pool)
+        for lease_id, lease in self._leases.items():
+            if lease.request.pool is None:
+                self._leases[lease_id] = replace(lease, request=replace(lease.request, pool=pool))
 
     def load(self) -> Snapshot:
         hosts = {number: host for each in self.commits for number, host in each.hosts.items()}
@@ -113,10 +123,18 @@ class Core:
     :ivar broken: how often it reported that it is broken
     """
 
-    def __init__(self, store: KeepingStore, clock: StandingClock, policies: SitePolicies, **options: Any) -> None:
+    def __init__(
+        self,
+        store: KeepingStore,
+        clock: StandingClock,
+        policies: SitePolicies,
+        pools: Mapping[str, PoolPlanning] | None = None,
+        hosts: Sequence[str] = ("compute-1", "compute-2"),
+        **options: Any,
+    ) -> None:
         self.store, self.clock = store, clock
         self.cloud = SimulatedCloud(":memory:", clock)
-        self.cloud.add_hypervisors(hypervisors(["compute-1", "compute-2"]))
+        self.cloud.add_hypervisors(hypervisors(hosts))
         self.broken = 0
         engine_options = EngineOptions(explain_refusals=False)
         self.site = SitePlan(
@@ -126,6 +144,7 @@ class Core:
             policies,
             ServiceOptions(engine_options, workers=1, **options),
             self._note_broken,
+            pools=pools,
         )
         self.engine = SiteEngine(self.site)
         self.pool = PoolKeeper(self.engine)
@@ -133,7 +152,7 @@ class Core:
         self.leases, self.quotes = Leases(self.site, enforcement), Quotes(self.site, enforcement)
         self.offers = Offers(self.site, enforcement)
         if not self.site.records.hosts:
-            self.pool.create_hosts({}, ["compute-1", "compute-2"])
+            self.pool.create_hosts({}, list(hosts))
 
     def _note_broken(self) -> None:
         self.broken += 1

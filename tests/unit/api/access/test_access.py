@@ -58,6 +58,7 @@ EXPECTED: dict[str, tuple[frozenset[str], Any, str]] = {
     "GET /v1/floatingips/{floatingip_id}": (READERS, None, ""),
     "DELETE /v1/floatingips/{floatingip_id}": (ADMINS, None, ""),
     "GET /v1/availability": (READERS, None, "?vcpus=1"),
+    "GET /v1/pools": (READERS, None, ""),
     "POST /v1/quotes": (MEMBERS, LEASE, ""),
     "GET /v1/maintenances": (ADMINS, None, ""),
     "POST /v1/maintenances": (ADMINS, {**LEASE, "hosts": ["host-1"]}, ""),

@@ -126,6 +126,7 @@ class TestQuotes:
             "alternatives": [],
             "queue_position": None,
             "price": 2.5,
+            "pool": "gpu",
         }
         assert latest.post("/v1/quotes", {"name": "a", **DATES}).json == {
             "quote": {
@@ -146,6 +147,7 @@ class TestQuotes:
                 "negotiation_id": None,
                 "counter_offers": [],
                 "nodes": [],
+                "pool": "gpu",
             }
         }
         assert len(site.views) == 2

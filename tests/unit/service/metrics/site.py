@@ -48,5 +48,6 @@ def observation() -> Observation:
         hosts=(_host(1), _host(2), _host(3, out_until=5_000), _host(4, reservable=False)),
         floating_ips=(FloatingIpRecord("ip", "net", "10.0.0.1", 0),),
         site=site,
-        price_rate=1.5,
+        pools=(None,),
+        price_rates={None: 1.5},
     )

@@ -1,0 +1,49 @@
+"""The choice of the pool for a request that names none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.plan.explain import Refusal
+from lease_scheduler.service.pool_engines import PoolEngines, PoolName
+from lease_scheduler.service.terms import Terms
+
+
+def in_pool(engines: PoolEngines, terms: Terms, pools: Sequence[PoolName]) -> Terms:
+    """Return the terms in the first pool that grants them; if none does, in the first pool.
+
+    :param pools: the pools that may be used, in the order in which they are tried; at least one
+    """
+    if len(pools) == 1:
+        return terms if pools[0] is None else replace(terms, request=replace(terms.request, pool=pools[0]))
+    refusals: list[Refusal] = []
+    for pool in pools:
+        there = replace(terms.request, pool=pool)
+        refusal = engines.quote(there, terms.least).refusal
+        if refusal is None:
+            return replace(terms, request=there)
+        refusals.append(refusal)
+    return replace(terms, request=replace(terms.request, pool=pools[0]), elsewhere=tuple(refusals[1:]))
+
+
+def reason_in(lease: Lease) -> str:
+    """Return the reason of a lease, with its pool if the site has several."""
+    pool = lease.request.pool
+    return lease.reason if pool is None else f"pool {pool}: {lease.reason}"
+
+
+def everywhere(refusal: Refusal, terms: Terms) -> Refusal:
+    """Return the refusal of a request together with those of the other pools that it could use."""
+    if not terms.elsewhere:
+        return refusal
+    found = (refusal, *terms.elsewhere)
+    # Only the hosts of the refusal itself are left out for those who do not see the site.
+    others = (each.anonymous for each in terms.elsewhere)
+    return replace(
+        refusal,
+        message="; ".join((refusal.message, *others)),
+        # The alternatives of another pool are granted there: the request that follows is tried in every pool again.
+        alternatives=tuple(dict.fromkeys(near for each in found for near in each.alternatives)),
+    )

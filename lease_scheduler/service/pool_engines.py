@@ -1,0 +1,279 @@
+"""The engines of a site, one for each pool, in the shape of one engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+
+from lease_scheduler.engine.engine import Engine
+from lease_scheduler.engine.interfaces import Operation
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.host import Host, Site
+from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import Resources
+from lease_scheduler.plan.advice import Alternative, Flexibility
+from lease_scheduler.plan.changing import Change
+from lease_scheduler.plan.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.quote import Quote
+from lease_scheduler.plan.reservable import Room
+from lease_scheduler.plan.transfers.caches import CachedImage
+
+#: Name of a pool; None for the only pool of a site without names of pools.
+PoolName = str | None
+
+
+def pool_site(site: Site, pools: Mapping[str, PoolName], pool: PoolName) -> Site:
+    """Return the site as the planner of a pool sees it: hosts of other pools have their numbers, but no capacity.
+
+    So a host has the same number in every plan, also after it was moved to another pool.
+
+    :param pools: name of a host -> its pool
+    """
+    if pool is None:
+        return site
+    return Site(tuple(host if pools.get(host.name) == pool else Host(host.name, Resources({})) for host in site.hosts))
+
+
+class PoolEngines:
+    """Passes each request and each host to the engine of its pool, and puts answers about all of them together.
+
+    The engines share the clock, the order of submission, the store and the cloud, but no hosts and no leases. A site
+    without names of pools has one engine, with the key None.
+
+    :param engines: by pool, in the configured order
+    :param site: all hosts
+    :param pools: name of a host -> its pool
+    :param waiting: returns the pools for which the cloud has reported something that their engines have not taken
+    """
+
+    def __init__(
+        self,
+        engines: Mapping[PoolName, Engine],
+        site: Site,
+        pools: Mapping[str, PoolName],
+        waiting: Callable[[], Collection[PoolName]] = tuple,
+    ) -> None:
+        self._engines = dict(engines)
+        self._site = site
+        #: Includes the last pool of hosts that have left the site.
+        self._pools = dict(pools)
+        self._waiting = waiting
+
+    # -- requests ----------------------------------------------------------------------------------------
+
+    def submit(
+        self,
+        request: LeaseRequest,
+        least: tuple[int, ...] | None = None,
+        *,
+        offered_for: int | None = None,
+        negotiation: str | None = None,
+    ) -> None:
+        """Accept a request; see ``Engine.submit``."""
+        self._of_pool(request.pool).submit(request, least, offered_for=offered_for, negotiation=negotiation)
+
+    def forget_refused(self, lease_id: str) -> None:
+        """Allow another request with the id of one that was refused."""
+        for engine in self._engines.values():
+            engine.forget_refused(lease_id)
+
+    def quote(self, request: LeaseRequest, least: tuple[int, ...] | None = None) -> Quote:
+        """Return what would become of a request if it were made now; see ``Engine.quote``."""
+        found = self._of_pool(request.pool).quote(request, least)
+        return found if found.refusal is None else replace(found, refusal=_named(found.refusal, request.pool))
+
+    def alternatives(
+        self, request: LeaseRequest, refusal: Refusal, flexibility: Flexibility
+    ) -> tuple[Alternative, ...]:
+        """Return what could be offered in place of a request that is refused; see ``Engine.alternatives``."""
+        return self._of_pool(request.pool).alternatives(request, refusal, flexibility)
+
+    def room(self, pool: PoolName, node_set: NodeSet, start: int, end: int, duration: int) -> Room:
+        """Return when a pool has room for the VMs of a node set; see ``Engine.room``."""
+        return self._of_pool(pool).room(node_set, start, end, duration)
+
+    # -- leases ------------------------------------------------------------------------------------------
+
+    def counter(self, lease_id: str, terms: LeaseRequest, least: tuple[int, ...] | None = None) -> Lease:
+        """Replace an offer by one with other terms; see ``Engine.counter``."""
+        with self._asked(lease_id) as engine:
+            return engine.counter(lease_id, terms, least)
+
+    def accept(self, lease_id: str) -> Lease:
+        """Accept an offer, and withdraw the others of its negotiation, in whatever pool; see ``Engine.accept``."""
+        engine = self._of_lease(lease_id)
+        accepted = engine.accept(lease_id)
+        if accepted.negotiation is not None:
+            for other in self._engines.values():
+                if other is not engine:
+                    _withdraw(other, accepted)
+        return accepted
+
+    def reject(self, lease_id: str) -> None:
+        """Reject an offer; see ``Engine.reject``."""
+        self._of_lease(lease_id).reject(lease_id)
+
+    def change(self, lease_id: str, request: LeaseRequest, *, least: tuple[int, ...] | None = None) -> Change:
+        """Give a live lease new terms; see ``Engine.change``."""
+        with self._asked(lease_id) as engine:
+            return engine.change(lease_id, request, least=least)
+
+    def quote_change(
+        self, lease_id: str, request: LeaseRequest, *, least: tuple[int, ...] | None = None
+    ) -> tuple[Lease, tuple[str, ...]]:
+        """Return what ``change`` would do; see ``Engine.quote_change``."""
+        with self._asked(lease_id) as engine:
+            return engine.quote_change(lease_id, request, least=least)
+
+    def move(self, lease_id: str, away: frozenset[str]) -> Change:
+        """Move a lease off the named hosts; see ``Engine.move``."""
+        with self._asked(lease_id) as engine:
+            return engine.move(lease_id, away)
+
+    def end(self, lease_id: str, reason: str = "ended by its project") -> None:
+        """End a lease now; see ``Engine.end``."""
+        self._of_lease(lease_id).end(lease_id, reason)
+
+    def cancel(self, lease_id: str, reason: str = "cancelled by its project") -> None:
+        """End a lease at the request of its project; see ``Engine.cancel``."""
+        self._of_lease(lease_id).cancel(lease_id, reason)
+
+    # -- hosts -------------------------------------------------------------------------------------------
+
+    @property
+    def site(self) -> Site:
+        """All hosts by their numbers, including those that have left the site."""
+        return self._site
+
+    def pool_of_host(self, number: int) -> PoolName:
+        """Return the pool that a host is in, or was in last; None if it never was in any."""
+        return self._pools.get(self._site.hosts[number].name) if number < len(self._site) else None
+
+    def change_site(self, site: Site, pools: Mapping[str, PoolName]) -> Site:
+        """Replace the hosts; see ``Engine.change_site``. A host that is out of service stays so in another pool.
+
+        :param site: the present hosts
+        :param pools: name of a host -> its pool
+        """
+        before = self._pools
+        self._pools = {**before, **pools}
+        for pool, engine in self._engines.items():
+            engine.change_site(pool_site(site, pools, pool))
+        self._site = self._site.succeeded_by(site)
+        for name, pool in pools.items():
+            old = before.get(name, pool)
+            if old != pool and name in self._engines[old].outages:
+                _, until = self._engines[old].outages[name]
+                self._engines[old].host_back(name)
+                self._engines[pool].host_out(name, until)
+        return self._site
+
+    def of_host(self, name: str) -> Engine:
+        """Return the engine of a host."""
+        return self._of_pool(self._pools.get(name))
+
+    @property
+    def outages(self) -> dict[str, tuple[int, int | None]]:
+        """Outages by host; see ``Engine.outages``."""
+        return {
+            name: outage
+            for pool, engine in self._engines.items()
+            for name, outage in engine.outages.items()
+            if self._pools.get(name) == pool
+        }
+
+    def take_cache_changes(self) -> dict[tuple[int, str], CachedImage | None]:
+        """Return what changed in the image caches since the last call; see ``Engine.take_cache_changes``."""
+        found: dict[tuple[int, str], CachedImage | None] = {}
+        for engine in self._engines.values():
+            found.update(engine.take_cache_changes())
+        return found
+
+    # -- time --------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Do everything that is due now."""
+        for engine in self._engines.values():
+            engine.step()
+        # An engine that takes reports may also find those of an engine that has made its step.
+        while waiting := self._waiting():
+            for pool in waiting:
+                self._engines[pool].step()
+
+    def next_due(self) -> int | None:
+        """Return the next planned instant, or None."""
+        instants = (engine.next_due() for engine in self._engines.values())
+        return min((instant for instant in instants if instant is not None), default=None)
+
+    def live_leases(self) -> list[Lease]:
+        """Return the live leases, in the order of submission."""
+        if len(self._engines) == 1:
+            return next(iter(self._engines.values())).live_leases()
+        live: Iterable[Lease] = (lease for engine in self._engines.values() for lease in engine.live_leases())
+        return sorted(live, key=lambda lease: lease.sequence)
+
+    def lease(self, lease_id: str) -> Lease | None:
+        """Return the live lease with this id, or None."""
+        found = (engine.lease(lease_id) for engine in self._engines.values())
+        return next((lease for lease in found if lease is not None), None)
+
+    @property
+    def operations(self) -> Mapping[str, Operation]:
+        """Operations that the cloud is carrying out, by lease id."""
+        return {
+            lease_id: operation
+            for engine in self._engines.values()
+            for lease_id, operation in engine.operations.items()
+        }
+
+    def take_lateness(self) -> dict[tuple[str, str], list[int]]:
+        """Return how many seconds longer operations took, by (pool, kind), for kinds with new observations."""
+        return {
+            (pool or "", kind): seconds
+            for pool, engine in self._engines.items()
+            for kind, seconds in engine.take_lateness().items()
+        }
+
+    def brief_policies(self) -> None:
+        """Tell the queueing policies of the live leases; see ``Engine.brief_policies``."""
+        for engine in self._engines.values():
+            engine.brief_policies()
+
+    # -- which engine ------------------------------------------------------------------------------------
+
+    def _of_pool(self, pool: PoolName) -> Engine:
+        engine = self._engines.get(pool)
+        if engine is None:
+            known = ", ".join(str(name) for name in self._engines if name is not None)
+            raise InvalidValueError("pool", f"there is no pool {pool}; right is {known or 'none: leave it out'}")
+        return engine
+
+    def _of_lease(self, lease_id: str) -> Engine:
+        """Return the engine of a live lease; any one, which will say that there is no such lease, if there is none."""
+        engines = list(self._engines.values())
+        return next((engine for engine in engines if engine.lease(lease_id) is not None), engines[0])
+
+    @contextmanager
+    def _asked(self, lease_id: str) -> Iterator[Engine]:
+        """Give the engine of a lease, and have its refusals name the pool."""
+        engine = self._of_lease(lease_id)
+        lease = engine.lease(lease_id)
+        try:
+            yield engine
+        except NoPlaceError as error:
+            if lease is None or lease.request.pool is None:
+                raise
+            raise NoPlaceError(_named(error.refusal, lease.request.pool)) from error
+
+
+def _named(refusal: Refusal, pool: PoolName) -> Refusal:
+    return refusal if pool is None else replace(refusal, message=f"pool {pool}: {refusal.message}")
+
+
+def _withdraw(engine: Engine, accepted: Lease) -> None:
+    """Withdraw the offers that a pool holds in a negotiation of which one in another pool was accepted."""
+    reason = f"lease {accepted.lease_id} was accepted instead"
+    for lease in engine.live_leases():
+        if lease.is_offered and lease.negotiation == accepted.negotiation:
+            engine.reject(lease.lease_id, reason)
