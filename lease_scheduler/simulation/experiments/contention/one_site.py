@@ -166,8 +166,14 @@ def figures(result: RunResult) -> dict[str, Any]:
     work = sum(lease.request.node_count * lease.request.duration for lease in done)
     runs: dict[str, list[int]] = {}
     for each in result.occupations:
-        if each.phase is Phase.RUN:
-            runs.setdefault(each.lease_id, []).append(each.end - each.start)
+        if each.phase is Phase.RESUME:
+            # A lease that is preempted in the second in which it goes on has a run without a length.
+            runs.setdefault(each.lease_id, []).append(0)
+        elif each.phase is Phase.RUN:
+            of_lease = runs.setdefault(each.lease_id, [])
+            if of_lease and of_lease[-1] == 0:
+                of_lease.pop()
+            of_lease.append(each.end - each.start)
     suspendable = [lease for lease in done if lease.request.preemptible and not _is_cancellable(lease)]
     return {
         "local_rejected_percent": _percent_rejected(local),
