@@ -79,7 +79,7 @@ class Engine:
         penalty = penalty or NoPenalty(PolicyOptions())
         pricing = pricing or Free(PolicyOptions())
         breaches = Breaches(recorder, penalty, options.breach_tolerance)
-        outcomes = Outcomes((admission, *planner.policies.values(), pricing, penalty))
+        outcomes = Outcomes((admission, *planner.policies.values(), pricing, penalty), planner.brief_queueing)
         self._state = EngineState(planner, cloud, store, recorder, options, breaches, outcomes)
         self._prices = Prices(self._state, pricing)
         self._offers = Offers(self._state, self._prices)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -27,9 +27,11 @@ class Outcomes:
     """Passes outcomes on to those policies that observe them.
 
     :param policies: the policies of the engine, and the planner's own defaults, which learn nothing
+    :param brief: called before they are told, so that they know the present hosts
     """
 
-    def __init__(self, policies: Iterable[object]) -> None:
+    def __init__(self, policies: Iterable[object], brief: Callable[[], None] = lambda: None) -> None:
+        self._brief = brief
         self._policies = [policy for policy in policies if hasattr(policy, "observes")]
 
     def tell(self, changes: Sequence[tuple[Lease | None, Lease]], now: int) -> None:
@@ -41,6 +43,7 @@ class Outcomes:
         observers: list[Any] = list(filter(attrgetter("observes"), self._policies))
         if not observers:
             return
+        self._brief()
         for before, after in changes:
             for outcome in outcomes_of(before, after):
                 for policy in observers:

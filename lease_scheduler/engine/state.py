@@ -235,7 +235,6 @@ class EngineState:
             if self.may_evade(lease):
                 self.preempted.append(lease_id)
         if changes:
-            self.planner.brief_queueing()
             self.outcomes.tell(changes, now)
         return len(changes)
 
