@@ -234,6 +234,18 @@ _HOSTS = (
         changes=True,
     ),
     Route(
+        "POST",
+        "/v1/os-hosts/{host_id}/action",
+        hosts.act,
+        "oshosts:action",
+        200,
+        "Let a host sleep, or wake it",
+        since=mv.V1_27,
+        body=host_schemas.action,
+        answer=host_schemas.one,
+        changes=True,
+    ),
+    Route(
         "GET",
         "/v1/os-hosts/{host_id}/allocation",
         allocations.show_allocations,

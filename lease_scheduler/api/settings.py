@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from lease_scheduler.model.pools import PoolRule
+from lease_scheduler.model.power import Watts
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class ApiSettings:
     :ivar pools: who may use each pool, in the configured order; empty if the site has only one
     :ivar feeds: whether leases can be read at secret addresses without a token
     :ivar retry_after: seconds after which a client may try again when engine or database do not answer
+    :ivar watts: power that hosts take, unless their properties say something else
     """
 
     auth: Literal["noauth", "keystone"] = "keystone"
@@ -36,3 +38,4 @@ class ApiSettings:
     pools: tuple[PoolRule, ...] = ()
     feeds: bool = True
     retry_after: int = 5
+    watts: Watts = field(default_factory=Watts)

@@ -112,17 +112,6 @@ class ShowHistory(ListCommand):
         return output.rows(found["history"], ("time", "from", "to", "reason"))
 
 
-class ListHosts(ListCommand):
-    """List the hosts that a lease has or will have."""
-
-    def _add_options(self, parser: argparse.ArgumentParser) -> None:
-        add_lease(parser)
-
-    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
-        found = client.request("GET", f"/leases/{client.find_lease(parsed.lease)}/hosts", "1.7")
-        return output.rows(found["hosts"], ("hypervisor_hostname", "reservation_id"))
-
-
 class ShowUsage(ListCommand):
     """List the node-hours and resource-hours that projects used, and what was earned from them."""
 

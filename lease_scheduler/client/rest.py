@@ -113,6 +113,16 @@ class LeaseClient:
         """
         return _one("series", name_or_id, lambda: list(self.request("GET", "/series", "1.9")["series"]))
 
+    def find_host(self, name_or_id: str) -> str:
+        """Return the id of the host of the pool with this name or id.
+
+        :raises osc_lib.exceptions.CommandError: there is no such host
+        """
+        for host in self.request("GET", "/os-hosts", "1.0")["hosts"]:
+            if name_or_id in (host["id"], host["hypervisor_hostname"]):
+                return str(host["id"])
+        raise exceptions.CommandError(f"No host of the pool found with a name or ID of '{name_or_id}'.")
+
     def act(self, lease: str, action: str, terms: Document, version: str = "1.7") -> Document:
         """Perform an action on a lease, and return the lease as it is afterwards.
 

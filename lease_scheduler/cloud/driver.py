@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from lease_scheduler.cloud.differences import Difference, Presence
+from lease_scheduler.cloud.host_services import HostServices
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
 from lease_scheduler.model.errors import LeaseSchedulerError
@@ -394,6 +395,11 @@ class Driver(Protocol):
 
         :raises Exception: the cloud does not answer
         """
+        ...
+
+    @property
+    def services(self) -> HostServices:
+        """The compute services of the hosts, for hosts that sleep."""
         ...
 
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:

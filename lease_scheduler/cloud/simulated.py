@@ -40,6 +40,7 @@ from lease_scheduler.cloud.driver import (
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.cloud.simulated_hypervisors import SimulatedHypervisors, whole_capacity
 from lease_scheduler.cloud.simulated_images import SimulatedImages
+from lease_scheduler.cloud.simulated_services import SimulatedServices
 from lease_scheduler.engine.interfaces import EventKind, OperationKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.worker import Worker
@@ -112,6 +113,7 @@ class SimulatedCloud:
         self._database.execute("PRAGMA synchronous = NORMAL")
         self._database.executescript(_TABLES)
         self._hypervisors = SimulatedHypervisors(self._database)
+        self.services = SimulatedServices(self._database, self._lock)
         self.images = SimulatedImages(self._database, self._lock, self._now, self._behaviour)
 
     def close(self) -> None:

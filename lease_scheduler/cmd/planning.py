@@ -51,7 +51,9 @@ class SitePlanning:
 
 
 def _site_policies(conf: cfg.ConfigOpts, policies: Policies) -> SitePolicies:
-    return SitePolicies(make_planner(conf, policies), policies.admission, policies.make_pricing, policies.penalty)
+    return SitePolicies(
+        make_planner(conf, policies), policies.admission, policies.make_pricing, policies.penalty, policies.power
+    )
 
 
 def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], Planner]:

@@ -16,6 +16,7 @@ from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 from lease_scheduler.policy.loader import FAMILIES, load_policy
 from lease_scheduler.policy.mapper.base import MapperPolicy
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
+from lease_scheduler.policy.power.base import PowerPolicy
 from lease_scheduler.policy.preemption.base import PreemptionPolicy
 from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.queueing.base import QueueingPolicy
@@ -86,6 +87,11 @@ class Policies:
     def penalty(self) -> PenaltyPolicy:
         """The policy that computes what the provider owes for breaches."""
         return cast(PenaltyPolicy, self._places["penalty"])
+
+    @property
+    def power(self) -> PowerPolicy:
+        """The policy that decides how many hosts sleep."""
+        return cast(PowerPolicy, self._places["power"])
 
     def make_pricing(self) -> PricingPolicy:
         """Return a pricing policy that has learnt nothing yet; ``replace`` replaces the latest one with the others."""

@@ -25,6 +25,7 @@ from lease_scheduler.cmd.meters import meter
 from lease_scheduler.cmd.options.service import service_options
 from lease_scheduler.cmd.options.subscriptions import delivery_options, notification_drivers
 from lease_scheduler.cmd.planning import SitePlanning
+from lease_scheduler.cmd.power import power_driver, power_times
 from lease_scheduler.model.errors import (
     EngineUnavailableError,
     InvalidValueError,
@@ -127,6 +128,7 @@ def check_engine(conf: cfg.ConfigOpts) -> None:
     SitePlanning(conf)
     filters(conf)
     service_options(conf)
+    power_driver(conf)
     notification_drivers(conf)
 
 
@@ -166,6 +168,7 @@ class EngineService:
         self._planning = SitePlanning(conf)
         self._filters = filters(conf)
         self._meter = meter(conf, self.driver)
+        self._power_driver = power_driver(conf)
         self._notification_drivers = notification_drivers(conf)
         self._enforcement: Enforcement | None = None
         self._changing = Lock()
@@ -283,7 +286,7 @@ class EngineService:
         plan = SitePlan(
             store, self.driver, self.clock, planning.policies, options, on_broken, self._metrics, planning.pools
         )
-        return SiteEngine(plan, self._meter)
+        return SiteEngine(plan, self._meter, self._power_driver, power_times(self._conf))
 
     def _start(self, engine: SiteEngine, enforcement: Enforcement, senders: list[Sender]) -> Leader:
         plan = engine.plan

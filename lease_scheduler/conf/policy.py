@@ -283,6 +283,30 @@ OPTIONS: list[cfg.Opt] = [
         help="tiered: steps as seconds:share, separated by commas. A breach costs the share of the last step whose "
         "duration it has reached.",
     ),
+    cfg.FloatOpt(
+        "power_waiting_factor",
+        default=5.0,
+        min=0.0,
+        help="sesp, pemp: longest acceptable waiting time of best-effort leases, as a multiple of their mean duration; "
+        "more than 0.",
+    ),
+    cfg.StrOpt(
+        "power_risk_peaks",
+        default="0.25,0.5,0.75,1",
+        help="pemp: peaks of the 4 fuzzy sets of the waiting time over the longest acceptable one: ascending numbers "
+        "of at least 0.",
+    ),
+    cfg.StrOpt(
+        "power_load_peaks",
+        default="0,0.25,0.5,0.75,1",
+        help="pemp: peaks of the 5 fuzzy sets of the load of the hosts that are awake: ascending numbers from 0 to 1.",
+    ),
+    cfg.StrOpt(
+        "power_centres",
+        default="0,0.25,0.5,0.75,1,1.25,1.5,2",
+        help="pemp: centres of the 8 outputs: ascending numbers of at least -1. Up to 1, the share of the missing "
+        "hosts that is gained by preemption; above 1, hosts are emptied.",
+    ),
     cfg.DictOpt(
         "extra",
         default={},

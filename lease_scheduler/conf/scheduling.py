@@ -77,6 +77,13 @@ OPTIONS: list[cfg.Opt] = [
         help="Penalty policy: decides what the provider owes for terms that were not kept. Name of an entry point in "
         "the namespace lease_scheduler.policy.penalty.",
     ),
+    cfg.StrOpt(
+        "policy_power",
+        default="none",
+        mutable=True,
+        help="Power policy: decides how many hosts sleep, and how many wake for leases that wait. Name of an entry "
+        "point in the namespace lease_scheduler.policy.power.",
+    ),
     cfg.FloatOpt(
         "refund_share",
         default=1.0,

@@ -13,6 +13,7 @@ from lease_scheduler.engine.interfaces import Clock, Cloud, ImageCarrier, Operat
 from lease_scheduler.engine.offers import Offers, offer_end
 from lease_scheduler.engine.outages import Outages
 from lease_scheduler.engine.outcomes import Outcomes
+from lease_scheduler.engine.power import HostPowers
 from lease_scheduler.engine.precaching import AheadTransfers
 from lease_scheduler.engine.prices import Prices, affordable, too_high, within_budget
 from lease_scheduler.engine.state import EngineOptions, EngineState
@@ -21,6 +22,7 @@ from lease_scheduler.engine.transfers import Transfers
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
+from lease_scheduler.model.power import HostPower
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.plan.availability import FOREVER
@@ -30,11 +32,14 @@ from lease_scheduler.plan.largest_fit import check_least, with_counts
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import Quote, quote
 from lease_scheduler.plan.reservable import Room, room
+from lease_scheduler.plan.sleepers import closed
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.penalty.none import NoPenalty
+from lease_scheduler.policy.power.base import PowerPolicy
+from lease_scheduler.policy.power.none import NoPower
 from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
 
@@ -56,6 +61,7 @@ class Engine:
     :param carrier: brings disk images to hosts; needed if the planner plans transfers
     :param penalty: penalty policy; None means that breaches cost nothing
     :param order: order of submission that it shares with other engines; None for its own
+    :param power: power policy; None means that hosts sleep only when told to
     :raises InvalidValueError: transfers are planned, but there is no carrier
     """
 
@@ -72,6 +78,7 @@ class Engine:
         carrier: ImageCarrier | None = None,
         penalty: PenaltyPolicy | None = None,
         order: SubmissionOrder | None = None,
+        power: PowerPolicy | None = None,
     ) -> None:
         is_planned = planner.plan.images is not None or planner.ahead is not None
         if is_planned and carrier is None:
@@ -79,14 +86,16 @@ class Engine:
         penalty = penalty or NoPenalty(PolicyOptions())
         pricing = pricing or Free(PolicyOptions())
         breaches = Breaches(recorder, penalty, options.breach_tolerance)
-        outcomes = Outcomes((admission, *planner.policies.values(), pricing, penalty), planner.brief_queueing)
-        self._state = EngineState(planner, cloud, store, recorder, options, breaches, outcomes)
+        power = power or NoPower(PolicyOptions())
+        outcomes = Outcomes((admission, *planner.policies.values(), pricing, penalty, power), planner.brief_queueing)
+        self._state = EngineState(planner, cloud, store, recorder, options, breaches, outcomes, power_policy=power)
         self._prices = Prices(self._state, pricing)
         self._offers = Offers(self._state, self._prices)
         self._admission = admission
         self._clock = clock
         self._deviations = Deviations(self._state)
         self._outages = Outages(self._state, self._deviations.relocation)
+        self._powers = HostPowers(self._state, self._deviations.relocation)
         self._changes = LeaseChanges(self._state, admission)
         self._images: ImageSupply = (
             Transfers(self._state, self._deviations.relocation, carrier)
@@ -103,6 +112,7 @@ class Engine:
             self._outages,
             self._images,
             self._order,
+            self._powers,
         )
         self._known: set[str] = set()
 
@@ -117,6 +127,7 @@ class Engine:
         closed: Iterable[str] = (),
         lateness: Mapping[str, Sequence[int]] | None = None,
         cached: Iterable[CachedImage] = (),
+        powers: Mapping[str, HostPower] | None = None,
     ) -> None:
         """Take over from an engine that has stopped, before the first step.
 
@@ -132,6 +143,7 @@ class Engine:
             they are down
         :param lateness: how much longer operations took, as ``take_lateness`` returned it
         :param cached: images in the caches of hosts, as ``take_cache_changes`` returned them
+        :param powers: power of hosts that have been told to sleep, as in ``powers``
         :raises InvalidValueError: the engine already has leases, or the arguments contradict each other
         """
         kept = sorted(leases, key=lambda lease: lease.sequence)
@@ -155,6 +167,8 @@ class Engine:
                 raise InvalidValueError("outages", f"there is no host {name}")
             plan.block(plan.site.index[name], since, FOREVER if until is None else until)
         state.closed_hosts.update(plan.site.index[name] for name in closed)
+        numbers = {plan.site.index[name]: power for name, power in (powers or {}).items() if name in plan.site.index}
+        self._powers.restore(numbers, self._clock.now())
         self.brief_policies()
         self._known.update(lease.lease_id for lease in kept)
         self._steps.submitted.extend(Submission(lease.request) for lease in undecided)
@@ -209,7 +223,12 @@ class Engine:
         if refusal is not None:
             return Quote(refusal=Refusal("policy", refusal))
         earliest = now + self._state.options.planning_lead
-        found = quote(self._state.planner, request, self._order.next, now, least=least, earliest=earliest)
+        planner, sequence = self._state.planner, self._order.next
+        unwanted, _ = self._steps.power_decisions.for_request(request, now)
+        with closed(planner.plan, unwanted, now):
+            found = quote(planner, request, sequence, now, least=least, earliest=earliest)
+        if unwanted and not found.granted:
+            found = quote(planner, request, sequence, now, least=least, earliest=earliest)
         if found.lease is None or not self._prices.applies_to(found.lease.request):
             return found
         price = self._prices.of(found.lease.request, found.suspension_hours).amount
@@ -454,6 +473,36 @@ class Engine:
         out = sorted(plan.outages - self._state.occupied.keys())
         known = {plan.site.hosts[host].name: plan.outage(host) for host in out}
         return {name: (since, None if until == FOREVER else until) for name, (since, until) in known.items()}
+
+    def host_sleep(self, name: str) -> None:
+        """Let a host sleep until a lease needs it.
+
+        :raises InvalidValueError: there is no such host, or it cannot sleep now
+        """
+        now = self._clock.now()
+        self._powers.sleep(self._outages.number(name), now)
+
+    def host_wake(self, name: str) -> None:
+        """Wake a host that sleeps; nothing happens to one that does not.
+
+        :raises InvalidValueError: there is no such host
+        """
+        now = self._clock.now()
+        self._powers.wake([self._outages.number(name)], now)
+        self._state.publish(now)
+        self._steps.serve_queue(now)
+
+    @property
+    def powers(self) -> dict[str, HostPower]:
+        """Power of the hosts that have ever been told to sleep, by name."""
+        hosts = self._state.planner.plan.site.hosts
+        return {hosts[host].name: power for host, power in self._state.powers.items()}
+
+    def hand_over_power(self, name: str, other: Engine) -> None:
+        """Give another engine what is known of the power of a host that is awake and now belongs to it."""
+        power = self._state.powers.pop(self._outages.number(name), None)
+        if power is not None:
+            other._state.powers[other._outages.number(name)] = power
 
     # -- disk images -------------------------------------------------------------------------------------
 

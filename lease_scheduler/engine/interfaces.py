@@ -67,6 +67,10 @@ class EventKind(Enum):
     HOST_DOWN = "host-down"
     HOST_CLOSED = "host-closed"
     HOST_UP = "host-up"
+    #: A host that was told to sleep is switched off.
+    HOST_ASLEEP = "host-asleep"
+    #: A host that was told to sleep or to wake is up, and leases may use it.
+    HOST_AWAKE = "host-awake"
 
     __hash__ = object.__hash__
 
@@ -77,7 +81,7 @@ class CloudEvent:
 
     :ivar kind: an operation completed or failed, the work of a lease ended before its time (``ENDED``), the saved state
         of a suspended lease is gone (``LOST``), or a host went down, takes nothing new while what runs there continues
-        (``HOST_CLOSED``), or is back
+        (``HOST_CLOSED``), is back, has fallen asleep, or is awake. A reason of ``HOST_AWAKE`` is why it did not sleep
     :ivar instant: when it happened
     :ivar lease_id: the lease concerned; None for events of hosts
     :ivar host: number of the host concerned; None if no single host is

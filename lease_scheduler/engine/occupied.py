@@ -18,13 +18,16 @@ from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import PLANNED_STATES
 from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.sleepers import give_back
 
 #: Seconds after which an occupied host is checked again.
 LOOK_AGAIN_AFTER = 60
 
 #: What tenants are told. Only operators may know whose servers these are, and where.
 _OCCUPIED = "one of its hosts is not free: other servers are on it and do not give way"
+_NOT_AWAKE = "one of its hosts is not awake yet"
 _NOTHING_FREE = "its hosts are not free: other servers are on them and do not give way"
+_NOTHING_AWAKE = "its hosts did not wake in time"
 
 
 class OccupiedHosts:
@@ -148,15 +151,21 @@ class OccupiedHosts:
         if lease.holdings[0].start > now:
             # Only its memory is being moved now, and it would get the same place again.
             return False
-        occupied = self._state.stuck_hosts - self._state.without.get(lease.lease_id, frozenset())
-        if not occupied & lease.holdings[0].hosts:
+        state, hosts = self._state, lease.holdings[0].hosts
+        not_awake = state.not_awake & hosts
+        occupied = ((state.stuck_hosts & hosts) | not_awake) - state.without.get(lease.lease_id, frozenset())
+        if not occupied:
             return False
-        for host in occupied & lease.holdings[0].hosts:
-            self._state.occupy(host, now, now + LOOK_AGAIN_AFTER)
+        if not_awake - state.occupied.keys():
+            state.recorder.count("late_host_wakes", len(not_awake - state.occupied.keys()))
+        for host in occupied:
+            # What keeps a host that is not awake from being used is that it is occupied, from now on.
+            give_back(state.planner.plan, [host], now)
+            state.occupy(host, now, max(state.occupied.get(host, 0), now + LOOK_AGAIN_AFTER))
         if lease.kind.promises_interval:
             self._begin_elsewhere(lease, now)
         else:
-            self._relocation.move(lease, now, _OCCUPIED)
+            self._relocation.move(lease, now, _NOT_AWAKE if not_awake else _OCCUPIED)
         return True
 
     # -- what can be had -------------------------------------------------------------------------------------
@@ -165,7 +174,7 @@ class OccupiedHosts:
         """Give a lease that could not start as many free hosts as possible; if there are none, try again later."""
         state, first = self._state, lease.holdings[0]
         if max(now, first.run_start) >= first.run_end:
-            self._relocation.fail(lease, now, _NOTHING_FREE)
+            self._relocation.fail(lease, now, self._nothing_free(first.hosts))
             return
         lost = [vm for vm, host in enumerate(first.assignment) if host in state.occupied]
         for kept in range(len(lost) + 1):
@@ -182,6 +191,10 @@ class OccupiedHosts:
                 state.note(placed, now)
                 return
         self._try_later(lease, now)
+
+    def _nothing_free(self, hosts: frozenset[int]) -> str:
+        """Return why none of some hosts can be used, for people."""
+        return _NOTHING_FREE if hosts.isdisjoint(self._state.not_awake) else _NOTHING_AWAKE
 
     @contextmanager
     def _thought_free(self, hosts: frozenset[int], now: int) -> Iterator[None]:
@@ -200,7 +213,7 @@ class OccupiedHosts:
         state, first = self._state, lease.holdings[0]
         again = now + LOOK_AGAIN_AFTER
         if again >= first.run_end:
-            self._relocation.fail(lease, now, f"{_NOTHING_FREE}, and no others are free")
+            self._relocation.fail(lease, now, f"{self._nothing_free(first.hosts)}, and no others are free")
             return
         start = max(again, first.run_start)
         if start > first.run_start:
@@ -218,7 +231,8 @@ class OccupiedHosts:
         state = self._state
         without = state.without.get(lease.lease_id)
         if without:
-            self._outages.goes_without(lease, now, without, _OCCUPIED)
+            why = _OCCUPIED if without.isdisjoint(state.not_awake) else _NOT_AWAKE
+            self._outages.goes_without(lease, now, without, why)
 
     def followed(self, lease: Lease, now: int) -> None:
         """Record that a lease has got all its hosts."""
@@ -230,7 +244,7 @@ class OccupiedHosts:
         """Check whether occupied hosts are free again, and let leases that go without them try to get them."""
         state = self._state
         over = [host for host, until in state.occupied.items() if until <= now]
-        stuck = state.stuck_hosts
+        stuck = state.stuck_hosts | state.not_awake
         for host in stuck.intersection(over):
             state.occupy(host, now, now + LOOK_AGAIN_AFTER)
         over = [host for host in over if host not in stuck]

@@ -62,7 +62,7 @@ class Outages:
         :param until: when it is expected back; None means never
         :raises InvalidValueError: there is no such host, or the instant has passed
         """
-        host = self._number(name)
+        host = self.number(name)
         if until is not None and until <= now:
             raise InvalidValueError("until", "must be in the future")
         self._state.vacate(host)
@@ -76,11 +76,15 @@ class Outages:
 
         :raises InvalidValueError: there is no such host
         """
-        number = self._number(name)
+        number = self.number(name)
         self._state.vacate(number)
         self.host_up(number, now)
 
-    def _number(self, name: str) -> int:
+    def number(self, name: str) -> int:
+        """Return the number of a host.
+
+        :raises InvalidValueError: there is no such host
+        """
         number = self._state.planner.plan.site.index.get(name)
         if number is None:
             raise InvalidValueError("host", f"there is no host {name}")
@@ -273,6 +277,7 @@ class Outages:
             if not plan.can_ever_hold(host, node_set):
                 return True
         used, _ = plan.holding(lease.request, holding.assignment)
-        # On a host that is out of service nothing is free, so its capacity without the outage has to be considered.
-        availability = plan.availability if plan.outages.isdisjoint(used.tolist()) else plan.rebuilt(now)
+        # On a host that is out of service or asleep nothing is free, so what it has otherwise has to be considered.
+        is_in_use = plan.outages.isdisjoint(used.tolist()) and plan.asleep.keys().isdisjoint(used.tolist())
+        availability = plan.availability if is_in_use else plan.rebuilt(now)
         return bool((availability.free(start, holding.end)[:, used] < 0).any())

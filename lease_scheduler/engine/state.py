@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 
 from lease_scheduler.engine.agenda import Agenda, Due, next_due
@@ -12,11 +12,17 @@ from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, Operation, OperationKind, Recorder, Store
 from lease_scheduler.engine.lateness import Lateness
 from lease_scheduler.engine.outcomes import Outcomes
+from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.model.holding import Closing, MigrationRound
 from lease_scheduler.model.lease import Lease, PreemptionMode
+from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.plan.sleepers import closed
 from lease_scheduler.policy.admission.site_view import SiteView
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.power.base import PowerPolicy
+from lease_scheduler.policy.power.none import NoPower
 
 #: Seconds after which hosts that were not free for a preparation are checked again.
 PREPARATION_INTERVAL = 5
@@ -51,6 +57,7 @@ class EngineOptions:
     :ivar refund_share: share of the price of released node-hours that is paid back
     :ivar operation_quantile: share of the cloud's operations that are to be over in time, judged by past ones; None to
         use fixed buffers
+    :ivar power: how hosts sleep and wake
     :ivar keeps_saved_work: whether a suspended lease waits if it cannot be resumed, or not by its deadline. If not, it
         starts over or fails
     """
@@ -63,6 +70,7 @@ class EngineOptions:
     breach_tolerance: int = 60
     refund_share: float = 1.0
     operation_quantile: float | None = None
+    power: PowerOptions = field(default_factory=PowerOptions)
     keeps_saved_work: bool = False
 
 
@@ -87,6 +95,8 @@ class EngineState:
     :ivar running: ids of leases whose run is being counted
     :ivar occupied: host that is occupied by servers that do not give way -> when it is checked again; nothing is
         planned there until then
+    :ivar powers: power of the hosts that have ever been told to sleep
+    :ivar power_policy: decides how many hosts sleep
     :ivar stuck: id of a lease that cannot be suspended -> hosts that it keeps others from. These hosts are occupied,
         and the lease does not hold them in the plan
     :ivar without: lease id -> hosts of its assignment that it goes without, because other servers are on them
@@ -109,6 +119,8 @@ class EngineState:
     preempted: list[str] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
     occupied: dict[int, int] = field(default_factory=dict)
+    powers: dict[int, HostPower] = field(default_factory=dict)
+    power_policy: PowerPolicy = field(default_factory=lambda: NoPower(PolicyOptions()))
     stuck: dict[str, frozenset[int]] = field(default_factory=dict)
     without: dict[str, frozenset[int]] = field(default_factory=dict)
     follow: Callable[[Lease | None, Lease, int], None] | None = None
@@ -139,7 +151,22 @@ class EngineState:
         :param nodes: number of nodes that became free
         :return: number of leases that were planned again
         """
-        return self.planner.use_freed_capacity(nodes, now, window_end, earliest=self.earliest(now))
+        with self.only_awake(now) if self.powers else nullcontext():
+            return self.planner.use_freed_capacity(nodes, now, window_end, earliest=self.earliest(now))
+
+    @contextmanager
+    def only_awake(self, now: int) -> Iterator[None]:
+        """Plan nothing on sleeping hosts within the block if the power policy decides when hosts wake for the queue."""
+        if not self.powers or not self.power_policy.manages:
+            yield
+            return
+        with closed(self.planner.plan, [host for host, power in self.powers.items() if power.state.is_off], now):
+            yield
+
+    @property
+    def not_awake(self) -> frozenset[int]:
+        """Hosts that sleep, wake or have not woken in time."""
+        return frozenset(host for host, power in self.powers.items() if power.state is not PowerState.AWAKE)
 
     @property
     def dead_hosts(self) -> frozenset[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -14,16 +15,20 @@ from lease_scheduler.engine.lifecycle import Lifecycle
 from lease_scheduler.engine.occupied import OccupiedHosts
 from lease_scheduler.engine.offers import Offers
 from lease_scheduler.engine.outages import Outages
+from lease_scheduler.engine.power import HostPowers
+from lease_scheduler.engine.power_decisions import PowerDecisions
 from lease_scheduler.engine.preparation import Preparation
 from lease_scheduler.engine.prices import Prices, PriceTooHighError
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
+from lease_scheduler.plan.awake_trial import fits_awake
 from lease_scheduler.plan.explain import too_large
 from lease_scheduler.plan.largest_fit import with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import is_preempted, loses_work
 from lease_scheduler.plan.quote import most_on_site, refusal_of
+from lease_scheduler.plan.sleepers import closed
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 
 
@@ -60,6 +65,7 @@ class EngineSteps:
     :param admission: decides which requests are planned at all
     :param prices: computes prices
     :param order: gives requests their positions in the order of submission
+    :ivar power_decisions: has hosts sleep and wake
     :ivar submitted: requests that have not been decided yet
     """
 
@@ -73,6 +79,7 @@ class EngineSteps:
         outages: Outages,
         images: ImageSupply,
         order: SubmissionOrder,
+        powers: HostPowers,
     ) -> None:
         self._state = state
         self._admission = admission
@@ -85,6 +92,8 @@ class EngineSteps:
         self._preparation = Preparation(state)
         self._evasion = Evasion(state)
         self._images = images
+        self._powers = powers
+        self.power_decisions = PowerDecisions(state, powers)
         self.submitted: deque[Submission] = deque()
         self._order = order
 
@@ -102,10 +111,18 @@ class EngineSteps:
             self._outages.extend(now)
             self._occupied.look_again(now)
             self._state.publish(now)
+        # Without any host that has slept or may come to, a step costs nothing more.
+        may_sleep = self._state.powers or self._state.power_policy.manages
+        if may_sleep:
+            self._powers.follow(now)
         self._deviations.retries.go_on(now)
         self._act(now)
         self._admit(now)
+        if may_sleep:
+            self.power_decisions.serve_waiting(now)
         self.serve_queue(now)
+        if may_sleep:
+            self.power_decisions.let_sleep(now)
         self._state.planner.plan.forget(now)
 
     def next_due(self) -> int | None:
@@ -114,7 +131,9 @@ class EngineSteps:
         looks = min(self._state.occupied.values(), default=None)
         retries = self._deviations.retries.next_due()
         queue = self._state.planner.look_again
-        instants = (self._preparation.next_due(), self._images.next_due(), retries, looks, queue)
+        instants = [self._preparation.next_due(), self._images.next_due(), retries, looks, queue]
+        if self._state.powers or self._state.power_policy.manages:
+            instants += [self._powers.next_due(), self.power_decisions.next_due()]
         ahead = min((instant for instant in instants if instant is not None), default=None)
         while (entry := agenda.first()) is not None:
             instant, what, lease_id = entry
@@ -134,7 +153,12 @@ class EngineSteps:
         plan = self._state.planner.plan
         agree = partial(self._prices.agree_in_queue, now=now) if self._prices.are_asked else None
         while True:
-            self._state.planner.process_queue(self._state.earliest(now), agree)
+            earliest = self._state.earliest(now)
+            if self._state.powers:
+                with self._state.only_awake(now):
+                    self._state.planner.process_queue(earliest, agree)
+            else:
+                self._state.planner.process_queue(earliest, agree)
             self._state.publish(now)
             self._images.begin_due(now)
             waiting, live = plan.queue_length, len(plan.leases)
@@ -179,6 +203,12 @@ class EngineSteps:
             return
         if event.kind is EventKind.HOST_UP and event.host is not None:
             self._outages.host_up(event.host, now)
+            return
+        if event.kind is EventKind.HOST_ASLEEP and event.host is not None:
+            self._powers.is_asleep(event.host, now)
+            return
+        if event.kind is EventKind.HOST_AWAKE and event.host is not None:
+            self._powers.is_awake(event.host, now, event.reason)
             return
         if event.transfer is not None:
             self._images.handle(event, now)
@@ -250,10 +280,16 @@ class EngineSteps:
 
     def _place(self, lease: Lease, least: tuple[int, ...] | None, now: int) -> None:
         state = self._state
+        unwanted, emptied = frozenset[int](), 0
+        if state.powers:
+            unwanted, emptied = self.power_decisions.for_request(lease.request, now)
         try:
             # If the price is too high, the plan is restored, so no lease makes room in vain.
             with state.planner.plan.tentative():
-                if least is None:
+                awake = self._placed_without(unwanted, lease, least, now) if unwanted else None
+                if awake is not None:
+                    placed = awake
+                elif least is None:
                     placed = state.planner.place(lease, now)
                 else:
                     placed = state.planner.place_most(lease, least, now)
@@ -266,6 +302,8 @@ class EngineSteps:
             return
         except NotPlannableError as error:
             reason = str(error)
+            if state.powers and fits_awake(state.planner, lease.request, now):
+                state.recorder.count("asleep_refusals")
             if state.options.explain_refusals:
                 smallest = lease.request if least is None else with_counts(lease.request, least)
                 may_preempt = not lease.is_offered
@@ -276,6 +314,18 @@ class EngineSteps:
         others = state.publish(now) - 1
         if others > 0:
             state.recorder.count("preemptions" if lease.kind is LeaseKind.RESERVATION else "replans", others)
+        if emptied:
+            self.power_decisions.empty(emptied, now)
+            state.publish(now)
+
+    def _placed_without(
+        self, unwanted: frozenset[int], lease: Lease, least: tuple[int, ...] | None, now: int
+    ) -> Lease | None:
+        """Give a lease a place without some sleeping hosts, and return it; None if there is no such place."""
+        planner = self._state.planner
+        with suppress(NotPlannableError), closed(planner.plan, unwanted, now):
+            return planner.place(lease, now) if least is None else planner.place_most(lease, least, now)
+        return None
 
     def _count_preempted(self, preemptor: Lease) -> None:
         """Count the leases that have to make room for a lease that was just placed, apart from those that are moved."""

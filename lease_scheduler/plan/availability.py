@@ -262,6 +262,20 @@ class Availability:
         is_last = np.append(instants[1:] != instants[:-1], True)
         return instants[is_last], totals[:, is_last]
 
+    def next_rise(self, hosts: IntArray, after: int) -> int | None:
+        """Return the first instant after another one at which a lease begins to hold something on hosts, or None.
+
+        :param hosts: host numbers, shape (k,)
+        """
+        leases, step_hosts = self._used[-1], self._steps.hosts()
+        rises = np.zeros(len(leases), dtype=bool)
+        rises[1:] = (leases[1:] > leases[:-1]) & (step_hosts[1:] == step_hosts[:-1])
+        member = np.zeros(self.capacity.shape[1], dtype=bool)
+        member[hosts] = True
+        found = self._steps.key[rises & member[step_hosts]] & FOREVER
+        found = found[found > after]
+        return int(found.min()) if len(found) else None
+
     def is_full(self, instant: int, needed: BoolArray) -> bool:
         """Return whether no host has some of every needed class free at the instant.
 

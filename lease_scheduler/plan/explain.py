@@ -9,6 +9,7 @@ from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.advice import Advice, Alternative
 from lease_scheduler.plan.availability import Availability, IntArray
+from lease_scheduler.plan.awake_trial import fits_awake
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.interfaces import HostsAt
 from lease_scheduler.plan.mapper import GREEDY, map_vms
@@ -26,7 +27,8 @@ class Refusal:
 
     :ivar constraint: the reason in a word: ``past``, ``size``, ``traits``, ``capacity``, ``deadline``, ``policy`` or
         ``price``; ``image`` if its disk image would come too late; ``in-the-way`` if leases on its hosts cannot be
-        moved; ``busy`` if an operation of the lease is going on
+        moved; ``busy`` if an operation of the lease is going on;
+        ``asleep`` if it would fit if all hosts were awake
     :ivar message: the reason for people, with the alternatives. It has durations in place of instants, which as numbers
         mean little to people
     :ivar hosts: names of hosts that could hold a VM of the lease but are taken in its interval; only some if there are
@@ -113,6 +115,10 @@ def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: b
         )
     taken = _taken(context, request, start)
     problem = f"nodes: no place for {wanted} at that time{_names(taken)}"
+    if fits_awake(planner, request, now):
+        soonest = in_words(max(context.plan.asleep.values()) - now)
+        problem = f"nodes: no place for {wanted} at that time: hosts sleep, which can be used {soonest} from now"
+        return Refusal("asleep", _message(problem, alternatives, start), (), alternatives)
     end = start + request.duration
     problem += "".join(
         f"; there is {each}" for each in _scarce(context, request, context.plan.availability, start, end)

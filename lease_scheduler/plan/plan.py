@@ -19,6 +19,7 @@ from lease_scheduler.plan.demand import Demand, Demands
 from lease_scheduler.plan.differences import HoldingChange, changes_of
 from lease_scheduler.plan.provider_rows import ProviderRows
 from lease_scheduler.plan.queued_demand import DemandClass, QueuedDemand
+from lease_scheduler.plan.taken_hosts import taken
 from lease_scheduler.plan.transfers.following import followed
 from lease_scheduler.plan.transfers.images import ImagePlan, NotInTimeError
 
@@ -49,6 +50,7 @@ class Plan:
     :ivar alike: cache of ``plan.queue_filter``: classes of demands
     :ivar images: where disk images are and when they are transferred; None if transfers are not planned
     :ivar puts: number of values put so far, including those in trials; a measure of work that is the same in each run
+    :ivar asleep: host that sleeps or wakes -> first instant at which it can be used; only ``plan.sleepers`` changes it
     """
 
     def __init__(self, site: Site) -> None:
@@ -67,6 +69,7 @@ class Plan:
         self.alike: dict[Hashable, DemandClass] = {}
         self.images: ImagePlan | None = None
         self.puts = 0
+        self.asleep: dict[int, int] = {}
         self._outages: dict[int, tuple[int, int]] = {}
         self._undo: list[tuple[str, Lease | None]] | None = None
         self._before: dict[str, Lease | None] = {}
@@ -160,6 +163,11 @@ class Plan:
     def queue_is_empty(self) -> bool:
         """Whether no lease is in the queue."""
         return not self._queue
+
+    @property
+    def best_effort_waits(self) -> bool:
+        """Whether a best-effort lease has not started, or not since it was suspended."""
+        return bool(self._queue or self._waiting_to_start)
 
     def needed_by_whole_queue(self) -> BoolArray:
         """Return which resource classes every VM of every queued lease needs, shape (classes,)."""
@@ -408,6 +416,7 @@ class Plan:
         self.availability = self.rebuilt(now, Availability(capacity, self.classes))
         for host in self._outages:
             self.availability = self._with_outage(host, 1)
+        self.availability = taken(self.availability, self.asleep, now)
         self._queued_needing = np.zeros(len(capacity), dtype=np.int64)
         for lease in self.queued():
             self._queued_needing += self._always_needed(lease.request)

@@ -16,6 +16,7 @@ from lease_scheduler.policy.duration.base import DurationPolicy
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 from lease_scheduler.policy.mapper.base import MapperPolicy
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
+from lease_scheduler.policy.power.base import PowerPolicy
 from lease_scheduler.policy.preemption.base import PreemptionPolicy
 from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.queueing.base import QueueingPolicy
@@ -34,6 +35,7 @@ FAMILIES: Mapping[str, type[Policy]] = MappingProxyType(
         "duration": DurationPolicy,
         "pricing": PricingPolicy,
         "penalty": PenaltyPolicy,
+        "power": PowerPolicy,
     }
 )
 
@@ -54,6 +56,8 @@ def load_policy(family: Literal["duration"], name: str, options: PolicyOptions) 
 def load_policy(family: Literal["pricing"], name: str, options: PolicyOptions) -> PricingPolicy: ...
 @overload
 def load_policy(family: Literal["penalty"], name: str, options: PolicyOptions) -> PenaltyPolicy: ...
+@overload
+def load_policy(family: Literal["power"], name: str, options: PolicyOptions) -> PowerPolicy: ...
 @overload
 def load_policy(family: str, name: str, options: PolicyOptions) -> Policy: ...
 

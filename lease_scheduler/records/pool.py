@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from lease_scheduler.model.power import HostPower
 from lease_scheduler.model.providers import together
 
 #: The end of an outage whose end is unknown.
@@ -36,6 +37,7 @@ class HostRecord:
     :ivar providers: its nested resource providers
     :ivar out_until: expected end of its outage, ``FOR_GOOD`` when unknown; None while it is in service
     :ivar pool: name of its pool; None if the site has only one
+    :ivar power: whether it is awake; None if it has never been told to sleep
     """
 
     host_id: int
@@ -55,6 +57,7 @@ class HostRecord:
     availability_zone: str | None = None
     reservable: bool = True
     out_until: int | None = None
+    power: HostPower | None = None
     trust_id: str | None = None
     updated_at: int | None = None
     providers: tuple[ProviderRecord, ...] = ()

@@ -20,7 +20,7 @@ from lease_scheduler.model.documents import Document
 
 #: Version of the interface. The second number grows when a method is added or changed, the first when a method is
 #: removed. ``tests/unit/rpc/requests.txt`` lists the changes.
-VERSION = "1.10"
+VERSION = "1.12"
 
 #: Name of a request -> the method that answers it, whose first argument is the context.
 Methods = Mapping[str, Callable[..., Document]]
@@ -183,6 +183,12 @@ class EngineRequests:
 
     def delete_host(self, context: Document, host_id: str) -> Document:
         """Remove a compute host from the pool. Return ``{}``."""
+
+    def sleep_host(self, context: Document, host_id: str) -> Document:
+        """Let a compute host sleep until a lease needs it. Return ``{}``."""
+
+    def wake_host(self, context: Document, host_id: str) -> Document:
+        """Wake a compute host. Return ``{}``."""
 
     def update_property(self, context: Document, resource_type: str, name: str, private: bool) -> Document:
         """Show a property to all projects, or to administrators only. Return ``{}``."""

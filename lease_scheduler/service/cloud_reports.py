@@ -82,6 +82,12 @@ class CloudReports:
         self._site.work.intents.report(None, event)
         self._wake()
 
+    def reached(self, host: str, kind: EventKind, reason: str) -> None:
+        """Report that a host has fallen asleep or is awake."""
+        number = self._site.engine.site.index.get(host)
+        if number is not None:
+            self.noticed(CloudEvent(kind, self._site.clock.now(), host=number, reason=reason))
+
     def restore_hosts(self, lease_id: str, hosts: frozenset[str] | None) -> None:
         """Have the cloud give a running lease its hosts again, if an aggregate of it differs from the plan.
 

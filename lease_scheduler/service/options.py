@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.model.power import Watts
 from lease_scheduler.service.enforcement.bounds import Bounds
 from lease_scheduler.service.idle.deciding import IdleOptions
 from lease_scheduler.service.subscriptions.options import SubscriptionOptions
@@ -34,6 +35,7 @@ class ServiceOptions:
     :ivar maximum_feeds: maximum number of secret addresses of a project; 0 for none
     :ivar flow_weights: configured weights of flows, by name
     :ivar flow_donor_property: property of hosts that names the project that donated them; empty for none
+    :ivar watts: power that hosts take, unless their properties say something else
     :ivar bounds: bounds on the duration and lead time of leases, and on offers
     """
 
@@ -55,3 +57,4 @@ class ServiceOptions:
     maximum_feeds: int = 10
     flow_weights: Mapping[str, float] = field(default_factory=dict)
     flow_donor_property: str = ""
+    watts: Watts = field(default_factory=Watts)

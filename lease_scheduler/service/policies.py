@@ -12,6 +12,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.base import Learnt, Policy, PolicyOptions
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
+from lease_scheduler.policy.power.base import PowerPolicy
 from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
 
@@ -32,12 +33,14 @@ class SitePolicies:
     :ivar admission: decides which requests are planned at all
     :ivar make_pricing: makes a pricing policy that has learnt nothing yet
     :ivar penalty: computes the penalty for a breach; None if there are no penalties
+    :ivar power: decides how many hosts sleep; None if none does by itself
     """
 
     make_planner: Callable[[Site], Planner]
     admission: AdmissionPolicy
     make_pricing: Callable[[], PricingPolicy] = no_prices
     penalty: PenaltyPolicy | None = None
+    power: PowerPolicy | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ def learning_policies(policies: SitePolicies, planner: Planner, pricing: Pricing
         **planner.policies,
         "pricing": pricing,
         "penalty": policies.penalty,
+        "power": policies.power,
     }
     # The planner's own defaults are no policies.
     return {family: policy for family, policy in found.items() if hasattr(policy, "take_changes")}

@@ -12,6 +12,7 @@ from uuid import uuid4
 from lease_scheduler.cloud.driver import Hypervisor
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.model.power import WATTS, PowerState, check_watts
 from lease_scheduler.model.property_query import keys, parse_query
 from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
@@ -161,6 +162,7 @@ class PoolKeeper:
                     now,
                     reservable=host.reservable,
                     out_until=host.out_until,
+                    power=host.power,
                     updated_at=host.updated_at,
                     pool=host.pool,
                 )
@@ -199,6 +201,7 @@ class PoolKeeper:
                 pool=host.pool if pool is None else site.pools.named(pool),
             )
             if updated.pool != host.pool:
+                _refuse_if_not_awake(host)
                 self._refuse_if_held(host, with_saved=True)
             site.records.put_host(updated)
             if updated.reservable != host.reservable or updated.pool != host.pool:
@@ -229,6 +232,7 @@ class PoolKeeper:
         site = self._site
         with site.request(context):
             host = self._host(host_id)
+            _refuse_if_not_awake(host)
             self._refuse_if_held(host, with_saved=False)
             site.records.remove_host(host.host_id)
             site.change_site()
@@ -252,6 +256,32 @@ class PoolKeeper:
         if host is None:
             raise RefusedError(404, f"there is no host {host_id} in the pool")
         return host
+
+    # -- hosts that sleep ------------------------------------------------------------------------------------
+
+    @answers(EngineRequests.sleep_host)
+    def sleep_host(self, context: Document, host_id: str) -> Document:
+        """Let a host sleep until a lease needs it.
+
+        :raises RefusedError: a lease holds it now or soon, or it is out of service
+        """
+        site = self._site
+        with site.request(context):
+            host = self._host(host_id)
+            try:
+                site.engine.of_host(host.name).host_sleep(host.name)
+            except InvalidValueError as error:
+                raise RefusedError(409, f"host {host.name} cannot sleep: it {error.problem}") from error
+        return {}
+
+    @answers(EngineRequests.wake_host)
+    def wake_host(self, context: Document, host_id: str) -> Document:
+        """Wake a host that sleeps."""
+        site = self._site
+        with site.request(context):
+            host = self._host(host_id)
+            site.engine.of_host(host.name).host_wake(host.name)
+        return {}
 
     @answers(EngineRequests.update_property)
     def update_property(self, context: Document, resource_type: str, name: str, private: bool) -> Document:
@@ -310,6 +340,15 @@ class PoolKeeper:
             return {}
 
 
+def _refuse_if_not_awake(host: HostRecord) -> None:
+    """Refuse to take a host away while it sleeps, is on its way, or should have woken.
+
+    :raises RefusedError: 409, naming the state
+    """
+    if host.power is not None and host.power.state is not PowerState.AWAKE:
+        raise RefusedError(409, f"host {host.name} is {host.power.state.value}; wake it first")
+
+
 def _record(
     host_id: int, hypervisor: Hypervisor, properties: Mapping[str, str], now: int, trust_id: str | None
 ) -> HostRecord:
@@ -344,7 +383,13 @@ def _properties(values: Mapping[str, Any]) -> dict[str, str]:
             raise RefusedError(400, "Extra capability key too long", name)
         if name in _FACTS:
             raise RefusedError(409, f"{name} comes from the cloud and cannot be set", name)
-    return {name: value if isinstance(value, str) else str(value) for name, value in values.items()}
+    texts = {name: value if isinstance(value, str) else str(value) for name, value in values.items()}
+    for name in texts.keys() & set(WATTS):
+        try:
+            check_watts(name, texts[name])
+        except InvalidValueError as error:
+            raise RefusedError(400, str(error), name) from error
+    return texts
 
 
 def _asked_for(terms: Mapping[str, Any]) -> frozenset[str]:

@@ -11,6 +11,7 @@ from lease_scheduler.engine.interfaces import Operation
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
+from lease_scheduler.model.power import HostPower
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.plan.changing import Change
@@ -163,7 +164,10 @@ class PoolEngines:
         self._site = self._site.succeeded_by(site)
         for name, pool in pools.items():
             old = before.get(name, pool)
-            if old != pool and name in self._engines[old].outages:
+            if old == pool:
+                continue
+            self._engines[old].hand_over_power(name, self._engines[pool])
+            if name in self._engines[old].outages:
                 _, until = self._engines[old].outages[name]
                 self._engines[old].host_back(name)
                 self._engines[pool].host_out(name, until)
@@ -182,6 +186,11 @@ class PoolEngines:
             for name, outage in engine.outages.items()
             if self._pools.get(name) == pool
         }
+
+    @property
+    def powers(self) -> dict[str, HostPower]:
+        """Power of the hosts that have ever been told to sleep, by name; see ``Engine.powers``."""
+        return {name: power for engine in self._engines.values() for name, power in engine.powers.items()}
 
     def take_cache_changes(self) -> dict[tuple[int, str], CachedImage | None]:
         """Return what changed in the image caches since the last call; see ``Engine.take_cache_changes``."""

@@ -52,5 +52,5 @@ def refusals(context: Mapping[str, Any]) -> Iterator[None]:
         raise RefusedError(400, str(error), error.field) from error
 
 
-_NO_CAPACITY = frozenset({"capacity", "size", "traits", "in-the-way"})
+_NO_CAPACITY = frozenset({"capacity", "size", "traits", "in-the-way", "asleep"})
 _FIELDS = {"past": "start_date", "deadline": "deadline", "price": "max_price"}

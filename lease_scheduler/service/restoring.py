@@ -113,6 +113,7 @@ def _engine(parts: PoolParts, work: UnitOfWork, cloud: Cloud, carrier: ImageCarr
         carrier=carrier,
         penalty=policies.penalty,
         order=order,
+        power=policies.power,
     )
 
 
@@ -140,4 +141,7 @@ def _restore(
         closed=outages,
         lateness={kind: seconds for (of, kind), seconds in snapshot.lateness.items() if of == (pool or "")},
         cached=[image for image in snapshot.cached_images if pools.get(site.hosts[image.host].name) == pool],
+        powers={
+            host.name: host.power for host in snapshot.hosts if host.power is not None and pools.get(host.name) == pool
+        },
     )

@@ -9,6 +9,9 @@ from lease_scheduler.cloud.driver import AnyOrder
 from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.cloud.meters.base import Meter
 from lease_scheduler.cloud.observations import Observer
+from lease_scheduler.cloud.power.base import PowerDriver, PowerDriverOptions
+from lease_scheduler.cloud.power.keeper import PowerKeeper, PowerTimes
+from lease_scheduler.cloud.power.noop import NoopPower
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.cloud_reports import CloudReports
@@ -26,6 +29,8 @@ class SiteEngine:
 
     :param plan: carries out nothing yet
     :param meter: tells which leases are idle; None if nobody wants to know
+    :param power: switches hosts off and on; None switches nothing
+    :param power_times: how often to look whether it has
     :ivar timer: makes the steps of the plan
     :ivar executor: carries out orders
     :ivar reports: receives events from the cloud
@@ -34,7 +39,13 @@ class SiteEngine:
     :ivar on_written: called after messages were written
     """
 
-    def __init__(self, plan: SitePlan, meter: Meter | None = None) -> None:
+    def __init__(
+        self,
+        plan: SitePlan,
+        meter: Meter | None = None,
+        power: PowerDriver | None = None,
+        power_times: PowerTimes | None = None,
+    ) -> None:
         self.plan = plan
         driver, clock = plan.driver, plan.clock
         self.on_written: Callable[[], None] = lambda: None
@@ -46,6 +57,15 @@ class SiteEngine:
         self._ends = PromisedEnds(driver.tell_ends)
         self._announcer = Announcer(self._coming, driver.announce)
         self.idle = IdleWatch(plan, meter)
+        self._powers = PowerKeeper(
+            driver.services,
+            power or NoopPower(PowerDriverOptions({})),
+            plan.wishes,
+            self.reports.reached,
+            self._may_act,
+            power_times,
+        )
+        plan.follow_wishes = self._powers.wake
         self._observer: Observer | None = None
         plan.carry_out = self._carry_out
         plan.bring = self._images.begin
@@ -69,18 +89,21 @@ class SiteEngine:
             self._announcer.start()
         self._images.start()
         self.idle.start()
+        self._powers.start()
 
     def close(self) -> None:
         """Finish the current work and stop."""
         self.plan.stop()
         self.reconciler.ask_to_stop()
         self.idle.ask_to_stop()
+        self._powers.ask_to_stop()
         self._announcer.stop()
         self._ends.stop()
         self._images.stop()
         # The reconciler may be about to start the driver.
         self.reconciler.join()
         self.idle.join()
+        self._powers.join()
         self.plan.driver.stop()
         self.executor.stop()
         self.timer.join()
@@ -104,6 +127,10 @@ class SiteEngine:
         except Exception:
             self.plan.break_off()
             raise
+
+    def _may_act(self) -> bool:
+        """Return whether this engine still leads, as far as can be told at this instant."""
+        return not self.plan.is_over and self.plan.store.is_mine()
 
     def _is_busy(self, lease_id: str) -> bool:
         return self.executor.is_busy(lease_id) or any(

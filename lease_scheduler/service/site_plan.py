@@ -15,6 +15,7 @@ from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, StoreFullError
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.model.transfer import Transfer
 from lease_scheduler.policy.queueing.report import FlowReport
 from lease_scheduler.records.idleness import Idleness
@@ -65,6 +66,7 @@ class SitePlan:
     :ivar lock: hold it to read or change the plan
     :ivar changed: notified when the plan is closed or broken, and whenever there is something to do
     :ivar carry_out: called with what was written and with the new orders. By default, nothing is carried out
+    :ivar follow_wishes: called after the power of hosts was written. By default, nobody follows
     :ivar bring: called with each transfer of an image that begins. By default, nothing is brought
     """
 
@@ -87,6 +89,8 @@ class SitePlan:
         self._seen: Observation | None = None
         self.lock = RLock()
         self.changed = Condition(self.lock)
+        self.follow_wishes: Callable[[], None] = lambda: None
+        self._has_new_wishes = False
         self._closed = False
         self._broken = False
         #: Real instant at which the current step began.
@@ -253,6 +257,20 @@ class SitePlan:
             if host.out_until != until:
                 self.records.put_host(replace(host, out_until=until))
 
+    def _note_powers(self, powers: Mapping[str, HostPower]) -> None:
+        """Write which hosts sleep, before they are told to."""
+        for host in list(self.records.hosts.values()):
+            if host.name in powers and host.power != powers[host.name]:
+                self.records.put_host(replace(host, power=powers[host.name]))
+                self._has_new_wishes = True
+
+    def wishes(self) -> dict[str, PowerState] | None:
+        """Return the power of hosts as it is written, by name, or None if this engine may do nothing any more."""
+        with self.lock:
+            if self.is_over:
+                return None
+            return {host.name: host.power.state for host in self.records.hosts.values() if host.power is not None}
+
     def look(self) -> Observation | None:
         """Return the state of the site for metrics, or an earlier one while the engine is busy."""
         if self.lock.acquire(timeout=_MOMENT):
@@ -272,6 +290,7 @@ class SitePlan:
                         for pool, parts in self.parts.items()
                         if parts.pricing.charges
                     },
+                    watts=self.options.watts,
                 )
             finally:
                 self.lock.release()
@@ -286,6 +305,9 @@ class SitePlan:
             self._note_outages()
         if self.work.changes.hosts:
             self._follow_weights()
+        powers = self.engine.powers
+        if powers:
+            self._note_powers(powers)
         self._learning.write(self.work.changes)
         self.work.changes.lateness.update(self.engine.take_lateness())
         self.work.changes.cached_images.update(self.engine.take_cache_changes())
@@ -302,6 +324,9 @@ class SitePlan:
             self.metrics.written(changes, time.perf_counter() - began)
             log_written(changes, orders)
             self.carry_out(changes, orders)
+        if self._has_new_wishes:
+            self._has_new_wishes = False
+            self.follow_wishes()
         for transfer in self.work.intents.take_transfers():
             self.bring(transfer)
 

@@ -28,7 +28,7 @@ def check_plan(plan: Plan, now: int) -> None:
     rebuilt = plan.rebuilt(now)
     if not rebuilt.within_capacity():
         raise InvariantError(f"at {now}: a host is used beyond its capacity")
-    if not plan.outages and not rebuilt.equals(plan.availability.forgotten(now)):
+    if not plan.outages and not plan.asleep and not rebuilt.equals(plan.availability.forgotten(now)):
         raise InvariantError(f"at {now}: the availability is not what the leases hold")
     _check_images(plan, now)
     for lease in plan.leases.values():

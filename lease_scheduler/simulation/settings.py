@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.transfers.options import TransferOptions
@@ -44,6 +45,7 @@ class RunSettings:
     :ivar pricing: name of the pricing policy
     :ivar penalty: name of the penalty policy
     :ivar flow_weights: weights of flows, by name
+    :ivar power: name of the power policy
     :ivar policy_options: options of the policies
     :ivar deadline_preemption: whether deadline leases may preempt each other (``[scheduling] deadline_placement``)
     :ivar transfers: how disk images get to hosts; None if all hosts have all images
@@ -57,7 +59,7 @@ class RunSettings:
     """
 
     planning: PlanningOptions = field(default_factory=PlanningOptions)
-    engine: EngineOptions = field(default_factory=EngineOptions)
+    engine: EngineOptions = field(default_factory=lambda: EngineOptions(power=PowerOptions(confirms=False)))
     admission: str = "accept-all"
     preemption: str = "by-kind"
     host_selection: str = "greedy"
@@ -67,6 +69,7 @@ class RunSettings:
     pricing: str = "free"
     penalty: str = "none"
     flow_weights: Mapping[str, float] = field(default_factory=dict)
+    power: str = "none"
     policy_options: Mapping[str, str] = field(default_factory=dict)
     deadline_preemption: bool = True
     transfers: TransferOptions | None = None

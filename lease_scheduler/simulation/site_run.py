@@ -95,6 +95,7 @@ class SiteRun:
             self.pricing,
             self.cloud,
             self.penalty,
+            power=load_policy("power", settings.power, options),
         )
         self._next_request = 0
         self._best_effort_count = sum(lease.request.kind is LeaseKind.BEST_EFFORT for lease in workload.leases)

@@ -12,7 +12,7 @@ from lease_scheduler.model.documents import Document
 
 def list_hosts(request: ApiRequest) -> Answer:
     """List all hosts."""
-    return Answer({"hosts": [show_host(host, request.version) for host in request.reader.hosts()]})
+    return Answer({"hosts": [show_host(request, host) for host in request.reader.hosts()]})
 
 
 def create_host(request: ApiRequest) -> Answer:
@@ -27,7 +27,7 @@ def create_host(request: ApiRequest) -> Answer:
 
 def show(request: ApiRequest) -> Answer:
     """Show one host."""
-    return Answer({"host": show_host(host_named(request), request.version)})
+    return Answer({"host": show_host(request, host_named(request))})
 
 
 def update_host(request: ApiRequest) -> Answer:
@@ -45,6 +45,16 @@ def delete_host(request: ApiRequest) -> Answer:
     """Remove a host from the pool."""
     request.engine.delete_host(request.context(), str(host_named(request)["id"]))
     return Answer()
+
+
+def act(request: ApiRequest) -> Answer:
+    """Let a host sleep, or wake it."""
+    host_id = str(host_named(request)["id"])
+    if "sleep" in request.body:
+        request.engine.sleep_host(request.context(), host_id)
+    else:
+        request.engine.wake_host(request.context(), host_id)
+    return Answer({"host": _again(request, host_id)})
 
 
 def host_named(request: ApiRequest) -> Document:
@@ -71,4 +81,4 @@ def _again(request: ApiRequest, host_id: str) -> Document:
     host = request.reader.host(host_id)
     if host is None:
         raise not_found(host_id=host_id)
-    return show_host(host, request.version)
+    return show_host(request, host)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_24, V1_26, Version
+from lease_scheduler.api.microversions import V1_24, V1_26, V1_27, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.validation import MESSAGE, WANTED, Schema
+from lease_scheduler.model.power import PowerState
 
 #: Keys that every host has. No capability can have one of these names.
 FACTS = frozenset(
@@ -76,6 +77,12 @@ def update(version: Version) -> Schema:
     }
 
 
+def action(version: Version) -> Schema:
+    """Return the schema of the body of POST /os-hosts/{id}/action."""
+    del version
+    return base.closed({"sleep": base.closed({}), "wake": base.closed({})}, minProperties=1, maxProperties=1)
+
+
 def _host(version: Version) -> Schema:
     shown: dict[str, Schema] = {
         "id": base.STRING,
@@ -102,6 +109,12 @@ def _host(version: Version) -> Schema:
         shown |= {**offered, "providers": base.array(base.answer({"name": base.STRING, **offered}))}
     if version >= V1_26:
         shown["pool"] = base.MAYBE_STRING
+    if version >= V1_27:
+        shown |= {
+            "power_state": {"type": "string", "enum": [state.value for state in PowerState]},
+            "power_since": base.nullable(base.LEASE_DATE),
+            "energy_saved_wh": base.NUMBER,
+        }
     return {"type": "object", "properties": shown, "required": list(shown), "additionalProperties": base.STRING}
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from lease_scheduler.api.dates import lease_date, row_date
-from lease_scheduler.api.microversions import V1_24, V1_26, Version
+from lease_scheduler.api.microversions import V1_24, V1_26, V1_27, Version
+from lease_scheduler.api.request import ApiRequest
 from lease_scheduler.api.schemas.hosts import facts
 from lease_scheduler.model.documents import Document
+from lease_scheduler.model.power import HostPower, PowerState
 
 
-def show_host(host: Document, version: Version) -> Document:
+def show_host(request: ApiRequest, host: Document) -> Document:
     """Return a host with its capabilities, in Blazar's form."""
+    version = request.version
     capabilities = {name: str(value) for name, value in host["properties"].items() if name not in facts(version)}
+    power = _power(request, host) if version >= V1_27 else {}
     shown = capabilities | {
         "id": str(host["id"]),
         "hypervisor_hostname": host["name"],
@@ -28,6 +32,7 @@ def show_host(host: Document, version: Version) -> Document:
         "trust_id": host["trust_id"],
         "created_at": row_date(host["created_at"]),
         "updated_at": row_date(host["updated_at"]),
+        **power,
     }
     if version >= V1_24:
         shown |= {
@@ -41,6 +46,19 @@ def show_host(host: Document, version: Version) -> Document:
     if version >= V1_26:
         shown["pool"] = host["pool"]
     return shown
+
+
+def _power(request: ApiRequest, host: Document) -> Document:
+    """Return whether a host sleeps, and how much energy it has saved so far."""
+    power: HostPower | None = host["power"]
+    if power is None:
+        return {"power_state": PowerState.AWAKE.value, "power_since": None, "energy_saved_wh": 0.0}
+    watts = request.services.settings.watts.of(host["properties"])
+    return {
+        "power_state": power.state.value,
+        "power_since": lease_date(power.since),
+        "energy_saved_wh": round(watts.saved_wh(power.seconds_asleep(request.now)), 3),
+    }
 
 
 def show_allocation(allocation: Document) -> Document:

@@ -34,6 +34,7 @@ from lease_scheduler.cloud.nova.flavors import FlavorCatalogue, LeaseFlavors
 from lease_scheduler.cloud.nova.freepool import Freepool
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.holding import Holding
+from lease_scheduler.cloud.nova.host_services import NovaServices
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.images import GlanceImages
 from lease_scheduler.cloud.nova.intruders import Intruders
@@ -190,6 +191,7 @@ class NovaDriver:
             tells_trespassers=options.tells_trespassers,
         )
         self._left_over = LeftOver(aggregates, lease_flavors, placement, server_groups, end_trust, broken)
+        self.services = NovaServices(nova, hosts, placement)
         self._pool: frozenset[str] = frozenset()
         self._overdrafts = Overdrafts(
             nova, placement, hosts, lease_aggregates, servers.find, guests, lambda: self._pool

@@ -50,10 +50,14 @@ class Hosts:
             known = self._nodes.get(name)
         if known is not None:
             return known
-        for found in self._nova.hypervisors.list():
-            self._remember(found)
+        self.learn()
         with self._lock:
             return self._nodes.get(name)
+
+    def learn(self) -> None:
+        """Ask Nova for the names of all compute hosts."""
+        for found in self._nova.hypervisors.list():
+            self._remember(found)
 
     def services(self) -> Mapping[str, str]:
         """Return compute service -> name of its hypervisor."""

@@ -18,6 +18,7 @@ from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.complaints import complain
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
 from lease_scheduler.cloud.nova.hints import AggregateHint, CacheHint, Hint, ServerHint, ServiceHint
+from lease_scheduler.cloud.nova.host_services import is_asleep
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.inspector import Inspector, OnAggregate, OnHosts, OnStranger
 from lease_scheduler.cloud.nova.listing import all_servers
@@ -252,6 +253,10 @@ class Watcher:
             listed.add(service.host)
             host = by_service.get(service.host)
             if host is None or service.status == _UNKNOWN:
+                continue
+            if is_asleep(service):
+                # That is no outage. Once it is awake, the next look reports the host.
+                self._told_of.pop(host, None)
                 continue
             event = _host_event(host, service)
             if event.kind is EventKind.HOST_DOWN and not self._silence.is_over(service, now):

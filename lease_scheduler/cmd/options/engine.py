@@ -5,13 +5,22 @@ from __future__ import annotations
 from oslo_config import cfg
 
 from lease_scheduler.conf.values import operation_quantile
+from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.state import EngineOptions
 
 
 def engine_options(
-    conf: cfg.ConfigOpts, *, explain_refusals: bool, preparation_time: int = 0, keeps_saved_work: bool = False
+    conf: cfg.ConfigOpts,
+    *,
+    explain_refusals: bool,
+    preparation_time: int = 0,
+    keeps_saved_work: bool = False,
+    confirms_power: bool = True,
 ) -> EngineOptions:
-    """Return the engine's options; ``EngineOptions`` explains the parameters, which are not in the configuration."""
+    """Return the engine's options; ``EngineOptions`` explains the parameters, which are not in the configuration.
+
+    :param confirms_power: see ``PowerOptions.confirms``
+    """
     group = conf.engine
     return EngineOptions(
         planning_lead=group.planning_lead,
@@ -22,5 +31,20 @@ def engine_options(
         breach_tolerance=group.breach_tolerance,
         refund_share=conf.scheduling.refund_share,
         operation_quantile=operation_quantile(conf),
+        power=_power_options(conf, confirms=confirms_power),
         keeps_saved_work=keeps_saved_work,
+    )
+
+
+def _power_options(conf: cfg.ConfigOpts, *, confirms: bool) -> PowerOptions:
+    group = conf.power
+    return PowerOptions(
+        wake_time=group.wake_time,
+        shutdown_time=group.shutdown_time,
+        margin=group.wake_margin,
+        sleep_horizon=group.sleep_horizon,
+        minimum_on_time=group.minimum_on_time,
+        spare_hosts=group.spare_hosts,
+        interval=group.decision_interval,
+        confirms=confirms,
     )

@@ -11,6 +11,7 @@ from lease_scheduler.cmd.options.subscriptions import subscription_options
 from lease_scheduler.conf.values import flow_weights
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.power import Watts
 from lease_scheduler.service.enforcement.bounds import Bounds
 from lease_scheduler.service.options import ServiceOptions
 
@@ -35,6 +36,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         idle=idle_options(conf),
         subscriptions=subscription_options(conf),
         maximum_feeds=conf.service.max_feeds,
+        watts=Watts(conf.power.watts_awake, conf.power.watts_asleep),
         flow_weights=flow_weights(conf),
         flow_donor_property=conf.scheduling.flow_donor_property,
     )

@@ -27,7 +27,8 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         raise InvalidValueError("simulation.stop_when_time", "goes with simulation.stop_when = exact, and only with it")
     return RunSettings(
         planning=planning_options(conf),
-        engine=engine_options(conf, explain_refusals=conf.engine.explain_refusals),
+        # Simulated hosts do in time what they are told.
+        engine=engine_options(conf, explain_refusals=conf.engine.explain_refusals, confirms_power=False),
         admission=conf.scheduling.policy_admission,
         preemption=conf.scheduling.policy_preemption,
         host_selection=conf.scheduling.policy_host_selection,
@@ -37,6 +38,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         pricing=conf.scheduling.policy_pricing,
         penalty=conf.scheduling.policy_penalty,
         flow_weights=flow_weights(conf),
+        power=conf.scheduling.policy_power,
         policy_options=policy_options(conf),
         deadline_preemption=conf.scheduling.deadline_placement == "deadline",
         transfers=transfer_options(conf),

@@ -14,6 +14,7 @@ from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.occupation import occupation
+from lease_scheduler.model.power import PowerState, Watts
 from lease_scheduler.model.resources import FLOATING_IP
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.policy.queueing.report import FlowReport
@@ -37,6 +38,7 @@ class Observation:
     :ivar flows: flows among which each pool is shared
     :ivar pools: names of the pools; only None if the site has only one
     :ivar price_rates: money per node and hour at which leases are offered, for pools whose leases have prices
+    :ivar watts: power that hosts take, unless their properties say something else
     """
 
     now: int
@@ -49,6 +51,7 @@ class Observation:
     pools: tuple[str | None, ...]
     price_rates: Mapping[str | None, float]
     flows: Mapping[str | None, Sequence[FlowReport]] = field(default_factory=dict)
+    watts: Watts = field(default_factory=Watts)
 
     def of_pool(self, pool: str) -> Observation:
         """Return the part of the state that belongs to a pool, without orders, as their leases may have ended."""
@@ -95,6 +98,7 @@ class StateMetrics(Collector):
         yield from _leases(seen.leases)
         yield from _resources(seen, held)
         yield from _hosts(seen.hosts)
+        yield from _powers(seen)
         if None in seen.pools:
             yield from _orders(seen.orders, seen.now)
         for rate in seen.price_rates.values():
@@ -191,6 +195,18 @@ def _hosts(hosts: Iterable[HostRecord]) -> Iterator[Metric]:
         where = "out_of_service" if host.out_until is not None else "in_service"
         found[where if host.reservable else "not_reservable",] += 1
     yield _labelled("lease_scheduler_hosts", "Compute hosts of the pool", ["status"], found)
+
+
+def _powers(seen: Observation) -> Iterator[Metric]:
+    known = [(host, host.power) for host in seen.hosts if host.power is not None]
+    states = Counter((power.state.value,) for _, power in known)
+    states["awake",] += len(seen.hosts) - len(known)
+    found = {(state.value,): states[state.value,] for state in PowerState}
+    yield _labelled("lease_scheduler_host_powers", "Compute hosts of the pool, awake or asleep", ["state"], found)
+    saved = sum(seen.watts.of(host.properties).saved_wh(power.seconds_asleep(seen.now)) for host, power in known)
+    yield GaugeMetricFamily(
+        "lease_scheduler_energy_saved_joules", "Energy that hosts of the pool have saved by sleeping", 3600 * saved
+    )
 
 
 def _orders(orders: Iterable[Intent], now: int) -> Iterator[Metric]:

@@ -18,6 +18,7 @@ from lease_scheduler.records.listing import LeaseEntry
 from lease_scheduler.store.sql import calendar, feeds, leases, subscriptions, views
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.faults import FULL, is_full
+from lease_scheduler.store.sql.rows import host_power
 from lease_scheduler.store.sql.schema import (
     BREACHES,
     FEEDS,
@@ -148,7 +149,10 @@ class SqlReader:
                 wanted = wanted.where(HOST_PROPERTIES.c.host_id == hosts[0]["id"])
             for row in connection.execute(wanted.order_by(HOST_PROPERTIES.c.name)).mappings():
                 properties[row["host_id"]][row["name"]] = row["value"]
-        return [{**row, "id": str(row["id"]), "properties": properties[row["id"]]} for row in hosts]
+        return [
+            {**row, "id": str(row["id"]), "properties": properties[row["id"]], "power": host_power(row)}
+            for row in hosts
+        ]
 
     def host_properties(self) -> list[Document]:
         """Return the properties of all hosts, ordered by name."""

@@ -11,6 +11,7 @@ from sqlalchemy import RowMapping
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.holding import Closing, Holding, MigrationRound
 from lease_scheduler.model.lease import Boot, DiskImage, Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
@@ -385,6 +386,9 @@ def host_values(record: HostRecord) -> Values:
         "capacity": dict(record.capacity),
         "max_unit": dict(record.max_unit),
         "traits": list(record.traits),
+        "power": None if record.power is None else record.power.state.value,
+        "power_since": None if record.power is None else record.power.since,
+        "slept": None if record.power is None else record.power.slept,
         "providers": [asdict(provider) for provider in record.providers],
         **{name: getattr(record, name) for name in _HOST_COLUMNS},
     }
@@ -398,9 +402,17 @@ def host(row: Row, properties: Mapping[str, str]) -> HostRecord:
         max_unit=row["max_unit"],
         traits=tuple(row["traits"]),
         properties=properties,
+        power=host_power(row),
         providers=tuple(provider(values) for values in row["providers"] or ()),
         **{name: row[name] for name in _HOST_COLUMNS},
     )
+
+
+def host_power(row: Row) -> HostPower | None:
+    """Return the power of a host, or None if it has never been told to sleep."""
+    if row["power"] is None:
+        return None
+    return HostPower(PowerState(row["power"]), row["power_since"], row["slept"] or 0)
 
 
 def provider(values: Mapping[str, Any]) -> ProviderRecord:

@@ -276,6 +276,10 @@ HOSTS = Table(
     Column("reservable", Boolean, nullable=False),
     # Expected end of an outage of the host.
     Column("out_until", BigInteger),
+    # Whether it is awake (model.power.PowerState), since when, and for how many seconds it has slept before.
+    Column("power", String(16)),
+    Column("power_since", BigInteger),
+    Column("slept", BigInteger),
     Column("trust_id", _KEYSTONE_ID),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger),

@@ -1,7 +1,8 @@
-"""Run the scenario in child processes, each forked from this one, which has imported everything already.
+"""Run scenarios in child processes, each forked from this one, which has imported everything already.
 
-Reads lines of JSON (number, folder, url, kill_at, speed, pools). When a run is over, writes a line with its number and
-its exit status; a negative status is the number of a signal. Any number of runs may go on at the same time.
+Reads lines of JSON (number, scenario, folder, url, kill_at, speed, and what else the scenario takes). When a run is
+over, writes a line with its number and its exit status; a negative status is the number of a signal. Any number of runs
+may go on at the same time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from typing import Any
 
 warnings.filterwarnings("ignore", message=r"\s*Eventlet is deprecated")
 
-from tests.functional.crash import scenario  # noqa: E402
+from tests.functional.crash import power_scenario, scenario  # noqa: E402
+
+_SCENARIOS = {"day": scenario, "power": power_scenario}
 
 _LONGEST_RUN = 110.0
 
@@ -27,7 +30,7 @@ def _run(arguments: dict[str, Any]) -> None:
     # A day that hangs prints where it is and ends.
     faulthandler.dump_traceback_later(_LONGEST_RUN, exit=True)
     try:
-        scenario.main(**arguments)
+        _SCENARIOS[arguments.pop("scenario")].main(**arguments)
         status = 0
     except BaseException:
         traceback.print_exc()

@@ -245,7 +245,7 @@ def _submit(
         leases.delete(_CONTEXT, never, "not wanted any more")
 
 
-def main(folder: str, url: str, kill_at: int, speed: float, pools: bool) -> None:
+def main(folder: str, url: str, kill_at: int, speed: float, *, pools: bool = False) -> None:
     """Run the day and write the result to ``seen.json``."""
     seen = run(Path(folder), url, kill_at, speed, pools=pools)
     (Path(folder) / "seen.json").write_text(json.dumps(seen))

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import count
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Event
 from typing import Any
 
-import pytest
-
-_ROOT = Path(__file__).parents[3]
-
-#: Runs the scenario in a folder and returns the exit status; a negative one is a signal.
-Run = Callable[..., int]
+from tests.functional.crash.conftest import Run, seen_in
 
 #: A run spends most of its time waiting.
 _SIDE_BY_SIDE = 16
-_LONGEST_RUN = 120.0
 
 #: Seconds of the day per real second. After a kill, the rest of the day only has to reach its end.
 _SPEED = 30.0
@@ -31,53 +20,6 @@ _SPEED_OF_A_WHOLE_DAY = 8.0
 #: Duration of the lease that always ends in the second pool.
 _SIDE = 25
 _DURATIONS = {"long": 60, "behind": 15, "in time": 20, "at once": 10}
-
-
-@pytest.fixture(scope="module")
-def run() -> Iterator[Run]:
-    """Runs the scenario."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.functional.crash.launcher"],
-        cwd=_ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(_ROOT)},
-    ) as launcher:
-        assert launcher.stdin is not None
-        assert launcher.stdout is not None
-        requests, answers = launcher.stdin, launcher.stdout
-        numbers = count()
-        lock = Lock()
-        waiting: dict[int, Future[int]] = {}
-
-        def one(folder: Path, kill_at: int, speed: float = _SPEED, *, pools: bool = False) -> int:
-            over: Future[int] = Future()
-            with lock:
-                number = next(numbers)
-                waiting[number] = over
-                url = f"sqlite:///{folder}/db.sqlite"
-                request = {"number": number, "folder": str(folder), "url": url, "kill_at": kill_at, "speed": speed}
-                request["pools"] = pools
-                print(json.dumps(request), file=requests, flush=True)
-            return over.result(_LONGEST_RUN)
-
-        def hear() -> None:
-            for line in answers:
-                number, status = line.split()
-                waiting.pop(int(number)).set_result(int(status))
-
-        hearing = Thread(target=hear)
-        hearing.start()
-        yield one
-        requests.close()
-        hearing.join()
-
-
-def _seen(folder: Path) -> dict[str, Any]:
-    seen = json.loads((folder / "seen.json").read_text())
-    assert isinstance(seen, dict)
-    return seen
 
 
 def _check(seen: dict[str, Any], *, killed: bool) -> None:
@@ -103,7 +45,7 @@ def _check(seen: dict[str, Any], *, killed: bool) -> None:
 
 def test_a_day_without_a_crash(run: Run, tmp_path: Path) -> None:
     assert run(tmp_path, 0, _SPEED_OF_A_WHOLE_DAY) == 0
-    seen = _seen(tmp_path)
+    seen = seen_in(tmp_path)
     _check(seen, killed=False)
     assert any("suspending" in states for states in seen["history"].values()), seen["history"]
     assert set(seen["leases"]) == {"long", "behind", "fixed", "in time", "never", "at once"}
@@ -118,11 +60,11 @@ def test_killed_at_every_boundary(run: Run, tmp_path: Path) -> None:
             return False
         folder = tmp_path / str(kill_at)
         folder.mkdir()
-        if run(folder, kill_at) == 0:
+        if run(folder, kill_at, _SPEED) == 0:
             last.set()
             return False
-        assert run(folder, 0) == 0, kill_at
-        seen = _seen(folder)
+        assert run(folder, 0, _SPEED) == 0, kill_at
+        seen = seen_in(folder)
         try:
             _check(seen, killed=True)
         except AssertionError as error:
@@ -146,7 +88,7 @@ def _check_pools(seen: dict[str, Any], *, killed: bool) -> None:
 
 def test_a_day_in_two_pools_without_a_crash(run: Run, tmp_path: Path) -> None:
     assert run(tmp_path, 0, _SPEED_OF_A_WHOLE_DAY, pools=True) == 0
-    seen = _seen(tmp_path)
+    seen = seen_in(tmp_path)
     _check_pools(seen, killed=False)
     assert seen["leases"]["side later"]["state"] == "done"
 
@@ -157,10 +99,10 @@ def test_killed_in_two_pools(run: Run, tmp_path: Path) -> None:
     def killed_at(kill_at: int) -> bool:
         folder = tmp_path / str(kill_at)
         folder.mkdir()
-        if run(folder, kill_at, pools=True) == 0:
+        if run(folder, kill_at, _SPEED, pools=True) == 0:
             return False
-        assert run(folder, 0, pools=True) == 0, kill_at
-        seen = _seen(folder)
+        assert run(folder, 0, _SPEED, pools=True) == 0, kill_at
+        seen = seen_in(folder)
         try:
             _check_pools(seen, killed=True)
         except AssertionError as error:

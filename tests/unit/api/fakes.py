@@ -10,6 +10,7 @@ from typing import Any
 from lease_scheduler.model.blazar import lease_status
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.records.attributes import ATTRIBUTES
 from lease_scheduler.records.calendar import CalendarEntry, CalendarIndex, SiteVersion
 from lease_scheduler.records.listing import LeaseEntry
@@ -254,6 +255,7 @@ class Site(EngineRequests):
             "properties": {key: str(value) for key, value in (values or {}).items() if key not in ("name", "id")},
             "out_until": None,
             "pool": pool,
+            "power": None,
         }
         return host_id
 
@@ -271,6 +273,16 @@ class Site(EngineRequests):
     def delete_host(self, context: Document, host_id: str) -> Document:
         self._called("delete_host", context, host_id)
         del self.host_rows[host_id]
+        return {}
+
+    def sleep_host(self, context: Document, host_id: str) -> Document:
+        self._called("sleep_host", context, host_id)
+        self.host_rows[host_id]["power"] = HostPower(PowerState.ASLEEP, self.clock.now())
+        return {}
+
+    def wake_host(self, context: Document, host_id: str) -> Document:
+        self._called("wake_host", context, host_id)
+        self.host_rows[host_id]["power"] = HostPower(PowerState.AWAKE, self.clock.now(), slept=7_200)
         return {}
 
     def create_floatingip(self, context: Document, values: Document) -> Document:

@@ -77,7 +77,7 @@ class TestMicroversions:
     @pytest.mark.parametrize("route", [route for route in ROUTES if str(route.since) != "1.0"], ids=lambda r: r.name)
     def test_a_route_is_not_there_before_its_version(self, app: Flask, route: Route) -> None:
         before = f"1.{route.since.minor - 1}"
-        path = route.path.format(lease_id="x", series_id="x", subscription_id="x", feed_id="x", flow="x")
+        path = route.path.format(lease_id="x", series_id="x", subscription_id="x", feed_id="x", flow="x", host_id="x")
         answer = Client(app, before).send(route.method, path)
         assert answer.status_code == 404
         assert (answer.json or {})["error"] == 404

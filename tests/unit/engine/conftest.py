@@ -81,6 +81,7 @@ def make_world() -> MakeWorld:
         pricing: str = "free",
         admission: str = "accept-all",
         penalty: str = "none",
+        power: str = "none",
         policies: Mapping[str, str] | None = None,
         transfers: TransferOptions | None = None,
     ) -> World:
@@ -92,6 +93,7 @@ def make_world() -> MakeWorld:
             pricing=pricing,
             admission=admission,
             penalty=penalty,
+            power=power,
             policy_options=policies or {},
             transfers=transfers,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.model.power import PowerState
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.policy.base import PolicyOptions
@@ -104,6 +106,48 @@ def test_a_host_that_is_down_stays_down_in_another_pool(pools: Core) -> None:
     report(EventKind.HOST_UP)
     assert pools.site.engine.outages == {}
     assert "gpu-3" in _hosts(pools, _ask(pools, 3, pool="general", **at_once))
+
+
+def test_the_power_policy_of_a_pool_lets_its_own_hosts_sleep(lead: Lead) -> None:
+    """Hosts of other pools stay awake; a host keeps what it has saved when it is moved, and is awake for that."""
+    gesp = replace(site_policies(), power=load_policy("power", "gesp", PolicyOptions()))
+    plannings = {"general": _planning(), "gpu": _planning(gesp, "gpu-*")}
+    core = lead(pools=plannings, hosts=_HOSTS)
+    core.site.step()
+    assert _powers(core) == {name: PowerState.FALLING_ASLEEP for name in _HOSTS if name.startswith("gpu")}
+    _report(core, EventKind.HOST_ASLEEP, "gpu-3")
+    host_id = next(str(key) for key, host in core.site.records.hosts.items() if host.name == "gpu-3")
+    with pytest.raises(RefusedError, match="host gpu-3 is asleep; wake it first"):
+        core.pool.update_host({}, host_id, {}, pool="general")
+
+    again = lead(pools=plannings, hosts=_HOSTS)
+    assert _powers(again)["gpu-3"] is PowerState.ASLEEP
+    again.pass_to(again.clock.now() + 100)
+    again.pool.sleep_host({}, "1")
+    again.pool.wake_host({}, host_id)
+    _report(again, EventKind.HOST_AWAKE, "gpu-3")
+    assert _powers(again)["compute-1"] is PowerState.FALLING_ASLEEP
+    assert _powers(again)["gpu-3"] is PowerState.AWAKE
+    again.pool.update_host({}, host_id, {}, pool="general")
+    # A policy that manages no hosts leaves it awake.
+    again.pass_to(again.clock.now() + HOUR)
+    assert _powers(again)["gpu-3"] is PowerState.AWAKE
+    again.pool.sleep_host({}, host_id)
+    power = again.site.engine.powers["gpu-3"]
+    assert (power.state, power.slept) == (PowerState.FALLING_ASLEEP, 100)
+
+
+def _powers(core: Core) -> dict[str, PowerState]:
+    core.site.step()
+    written = {host.name: host.power for host in core.site.records.hosts.values() if host.power is not None}
+    assert written == core.site.engine.powers
+    return {name: power.state for name, power in written.items()}
+
+
+def _report(core: Core, kind: EventKind, host: str) -> None:
+    number = core.site.engine.site.index[host]
+    core.site.work.intents.report(None, CloudEvent(kind, core.clock.now(), host=number))
+    core.site.step()
 
 
 # -- requests ----------------------------------------------------------------------------------------------

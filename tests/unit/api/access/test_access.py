@@ -52,6 +52,7 @@ EXPECTED: dict[str, tuple[frozenset[str], Any, str]] = {
     "GET /v1/os-hosts/{host_id}": (ADMINS, None, ""),
     "PUT /v1/os-hosts/{host_id}": (ADMINS, {"gpu": "no"}, ""),
     "DELETE /v1/os-hosts/{host_id}": (ADMINS, None, ""),
+    "POST /v1/os-hosts/{host_id}/action": (ADMINS, {"wake": {}}, ""),
     "GET /v1/os-hosts/{host_id}/allocation": (ADMINS, None, ""),
     "GET /v1/floatingips": (READERS, None, ""),
     "POST /v1/floatingips": (ADMINS, {"floating_network_id": "net", "floating_ip_address": "10.0.0.9"}, ""),

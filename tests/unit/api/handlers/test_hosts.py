@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from flask import Flask
 
 from tests.unit.api.conftest import Client
 from tests.unit.api.fakes import Site
@@ -133,3 +134,19 @@ def test_nested_providers_are_shown_to_clients_that_know_them(admin: Client) -> 
     host = (admin.at("1.24").get("/v1/os-hosts/1").json or {})["host"]
     assert host["providers"] == [{"name": "host-1_gpu", "resources": {"VGPU": 4}, "traits": ["CUSTOM_A100"]}]
     assert (host["resources"], host["traits"]) == ({}, ["HW_CPU_X86_VMX"])
+
+
+def test_hosts_that_sleep(app: Flask) -> None:
+    """Microversion 1.27; a property of the host takes precedence over the configured watts."""
+    old, new = (Client(app, version, "admin") for version in ("1.26", "1.27"))
+    created = new.post("/v1/os-hosts", {"name": "host-9", "watts_awake": "200", "power_state": "mine"})
+    host = (created.json or {})["host"]
+    assert (host["power_state"], host["power_since"], host["energy_saved_wh"]) == ("awake", None, 0.0)
+    path = f"/v1/os-hosts/{host['id']}"
+    slept = (new.post(f"{path}/action", {"sleep": {}}).json or {})["host"]
+    assert (slept["power_state"], slept["energy_saved_wh"]) == ("asleep", 0.0)
+    assert slept["power_since"] is not None
+    woken = (new.post(f"{path}/action", {"wake": {}}).json or {})["host"]
+    assert (woken["power_state"], woken["energy_saved_wh"]) == ("awake", 400.0)
+    assert (old.get(path).json or {})["host"]["power_state"] == "mine"
+    assert old.post(f"{path}/action", {"wake": {}}).status_code == 404

@@ -1,0 +1,288 @@
+"""The thread that has hosts sleep and wake as the engine wishes.
+
+It looks at what is wished and at what is, again and again, and does the next thing that is missing. So it does not
+matter in which moment an earlier process died, and every wish that changes is followed at the next look. What has been
+reached is reported.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+
+from lease_scheduler.cloud.host_services import HostServices
+from lease_scheduler.cloud.power.base import PowerDriver, PowerError
+from lease_scheduler.engine.interfaces import EventKind
+from lease_scheduler.model.power import PowerState
+from lease_scheduler.worker import Worker
+
+LOG = logging.getLogger(__name__)
+
+#: Called with a host, what it has reached, and why it is awake though it should sleep.
+Report = Callable[[str, EventKind, str], None]
+
+
+@dataclass(frozen=True)
+class PowerTimes:
+    """How often to look, in real seconds.
+
+    :ivar interval: between two looks at hosts on their way
+    :ivar sleeping_interval: between two looks at hosts that sleep
+    :ivar again: after a command, until it is repeated
+    :ivar shutdown: after a command to switch off, until a host that is still on counts as one that stays on
+    :ivar patience: for which a host may take to fall asleep, until it is woken again, and for which a host that was
+        woken is watched
+    :ivar workers: hosts that are dealt with at the same time
+    """
+
+    interval: float = 5.0
+    sleeping_interval: float = 60.0
+    again: float = 30.0
+    shutdown: float = 90.0
+    patience: float = 600.0
+    workers: int = 16
+
+
+@dataclass
+class _Known:
+    """What is remembered of a host while its wish stays the same; all of it can be found out again.
+
+    :ivar since: when the wish was first seen
+    :ivar closed_at: when the host was found closed and vacant
+    :ivar told_at: when the last command was given, or None
+    :ivar heard: the first heartbeat
+    :ivar complaint: the last complaint that was logged
+    """
+
+    state: PowerState
+    since: float
+    looks_at: float = 0.0
+    closed_at: float | None = None
+    told_at: float | None = None
+    heard: Hashable | None = None
+    complaint: str = ""
+
+
+class PowerKeeper:
+    """See the module.
+
+    :param wishes: returns host -> wish, for hosts that have ever been told to sleep; None if nothing may be done now
+    :param report: called from threads of the keeper
+    :param may_act: returns whether this process may still give commands; asked directly before each
+    """
+
+    def __init__(
+        self,
+        services: HostServices,
+        driver: PowerDriver,
+        wishes: Callable[[], Mapping[str, PowerState] | None],
+        report: Report,
+        may_act: Callable[[], bool],
+        times: PowerTimes | None = None,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._services = services
+        self._driver = driver
+        self._wishes = wishes
+        self._report = report
+        self._may_act = may_act
+        self._times = times or PowerTimes()
+        self._steady = steady
+        self._known: dict[str, _Known] = {}
+        self._running: dict[str, Future[None]] = {}
+        self._left_over: frozenset[str] | None = None
+        #: Host that may still be going off -> when it was told to.
+        self._told_off: dict[str, float] = {}
+        self._pool: ThreadPoolExecutor | None = None
+        self._worker = Worker("power", self._look, self._times.interval)
+
+    def start(self) -> None:
+        """Start to look."""
+        self._pool = ThreadPoolExecutor(self._times.workers, thread_name_prefix="power")
+        self._worker.start()
+
+    def wake(self) -> None:
+        """Look at once, as wishes may have changed."""
+        self._worker.wake()
+
+    def ask_to_stop(self) -> None:
+        """Give no further commands."""
+        self._worker.ask_to_stop()
+
+    def join(self) -> None:
+        """Wait until the commands that are under way are given."""
+        self._worker.join()
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def _look(self) -> float | None:
+        """Deal with the hosts whose time has come, and return the seconds until the next look."""
+        for host in self.due():
+            assert self._pool is not None
+            self._running[host] = self._pool.submit(self._deal_with, host, self._known[host])
+        return self._times.interval if self._known or self._left_over is None else None
+
+    def look(self) -> None:
+        """Deal with the hosts whose time has come, one after the other."""
+        for host in self.due():
+            self._deal_with(host, self._known[host])
+
+    def due(self) -> list[str]:
+        """Return the hosts to deal with now, and update what is known about them."""
+        wishes = self._wishes()
+        if wishes is None:
+            return []
+        if self._left_over is None:
+            # An engine may have died between opening a host and knowing that it is awake, or been deposed.
+            self._left_over = frozenset(
+                host for host in self._services.closed() if wishes.get(host, PowerState.AWAKE) is PowerState.AWAKE
+            )
+        now, awake = self._steady(), PowerState.AWAKE
+        watched = {host for host, known in self._known.items() if known.state is not awake or self._is_new(known, now)}
+        wished = {host: state for host, state in wishes.items() if state is not awake or host in watched}
+        for host in self._left_over:
+            if wishes.get(host, awake) is awake:
+                wished[host] = PowerState.WAKING
+        self._known = {host: self._known_of(host, state, now) for host, state in wished.items()}
+        self._running = {host: each for host, each in self._running.items() if not each.done()}
+        return [host for host, known in self._known.items() if known.looks_at <= now and host not in self._running]
+
+    def _known_of(self, host: str, state: PowerState, now: float) -> _Known:
+        known = self._known.get(host)
+        return known if known is not None and known.state is state else _Known(state, now)
+
+    def _is_new(self, known: _Known, now: float) -> bool:
+        return now - known.since < self._times.patience
+
+    def _deal_with(self, host: str, known: _Known) -> None:
+        is_slow = known.state in (PowerState.ASLEEP, PowerState.AWAKE)
+        known.looks_at = self._steady() + (self._times.sleeping_interval if is_slow else 0.0)
+        try:
+            if known.state is PowerState.FALLING_ASLEEP:
+                self._fall_asleep(host, known)
+            elif known.state is PowerState.ASLEEP:
+                self._sleep_on(host, known)
+            elif known.state is PowerState.AWAKE:
+                self._stay_awake(host)
+            else:
+                self._wake_up(host, known)
+        except Exception as error:
+            # It is tried again at the next look. When a host is late is for the engine to say.
+            self._complain(host, known, error)
+            if known.state is PowerState.FALLING_ASLEEP and not self._is_new(known, self._steady()):
+                self._give_up(host, str(error))
+
+    def _complain(self, host: str, known: _Known, error: Exception) -> None:
+        if str(error) != known.complaint:
+            known.complaint = str(error)
+            trace = None if isinstance(error, PowerError) else error
+            LOG.warning("host %s: its power is not as wished; it is tried again: %s", host, error, exc_info=trace)
+
+    # -- off ---------------------------------------------------------------------------------------------
+
+    def _fall_asleep(self, host: str, known: _Known) -> None:
+        """Close a host without servers, look once more, and switch it off."""
+        if not self._services.is_vacant(host):
+            if known.closed_at is not None:
+                known.closed_at = None
+                self._services.open(host)
+            if not self._is_new(known, self._steady()):
+                self._give_up(host, "servers are on it")
+            return
+        if not self._services.close(host):
+            self._give_up(host, "its compute service is disabled")
+            return
+        if known.closed_at is None:
+            # A server may have been on its way. The next look tells.
+            known.closed_at = self._steady()
+            return
+        if self._driver.is_on(host) is not False and self._is_time(known):
+            if not self._is_wished(host, PowerState.FALLING_ASLEEP):
+                return
+            LOG.info("host %s is switched off", host)
+            known.told_at = self._told_off[host] = self._steady()
+            self._driver.turn_off(host)
+        if self._driver.is_on(host) is False:
+            self._told_off.pop(host, None)
+            self._report(host, EventKind.HOST_ASLEEP, "")
+        elif not self._is_new(known, self._steady()):
+            self._give_up(host, "it does not switch off")
+
+    def _give_up(self, host: str, reason: str) -> None:
+        """Wake a host that did not fall asleep in time."""
+        LOG.error("host %s does not fall asleep, and is woken: %s", host, reason)
+        if not self._is_wished(host, PowerState.FALLING_ASLEEP):
+            return
+        with suppress(PowerError):
+            self._driver.turn_on(host)
+        self._services.open(host)
+        self._report(host, EventKind.HOST_AWAKE, reason)
+
+    def _is_wished(self, host: str, state: PowerState) -> bool:
+        """Return whether a wish is still what it was and this process may act on it. Ask before each command."""
+        wishes = self._wishes()
+        return wishes is not None and wishes.get(host) is state and self._may_act()
+
+    def _is_time(self, known: _Known) -> bool:
+        return known.told_at is None or self._steady() - known.told_at >= self._times.again
+
+    # -- asleep ------------------------------------------------------------------------------------------
+
+    def _sleep_on(self, host: str, known: _Known) -> None:
+        """Notice a host that somebody has switched on."""
+        if self._driver.is_on(host) is not True:
+            known.heard = None
+            return
+        # It is looked at more often now.
+        known.looks_at = self._steady()
+        if self._is_alive(host, known) and self._is_wished(host, PowerState.ASLEEP):
+            LOG.warning("host %s was switched on by somebody else; it stays awake", host)
+            self._services.open(host)
+            self._report(host, EventKind.HOST_AWAKE, "")
+
+    # -- on ----------------------------------------------------------------------------------------------
+
+    def _wake_up(self, host: str, known: _Known) -> None:
+        """Switch a host on, and open it once its compute service runs."""
+        is_on = self._driver.is_on(host)
+        if is_on is False:
+            self._told_off.pop(host, None)
+        told_off = self._told_off.get(host)
+        if told_off is not None and self._steady() - told_off < self._times.shutdown:
+            # It is still going off, and would not notice that it is switched on.
+            return
+        if is_on is not True or known.state is PowerState.FAILED or known.told_at is None:
+            self._tell_on(host, known)
+        if is_on is not False and self._is_alive(host, known) and self._may_act():
+            self._told_off.pop(host, None)
+            self._services.open(host)
+            if self._left_over:
+                self._left_over -= {host}
+            self._report(host, EventKind.HOST_AWAKE, "")
+
+    def _tell_on(self, host: str, known: _Known) -> None:
+        if self._is_time(known) and self._may_act():
+            LOG.info("host %s is switched on", host)
+            known.told_at = self._steady()
+            self._driver.turn_on(host)
+
+    def _stay_awake(self, host: str) -> None:
+        """Switch on a host that went off right after it was woken: it may have been told to before."""
+        if self._driver.is_on(host) is False and self._is_wished(host, PowerState.AWAKE):
+            LOG.warning("host %s went off after it was woken; it is switched on again", host)
+            self._driver.turn_on(host)
+
+    def _is_alive(self, host: str, known: _Known) -> bool:
+        """Return whether the compute service has given a sign of life since the first look.
+
+        For some time after a host was switched off, its service is still said to run.
+        """
+        heard = self._services.heartbeat(host)
+        if heard is None or known.heard is None:
+            known.heard = heard
+            return False
+        return heard != known.heard

@@ -1,0 +1,76 @@
+"""The driver ``script``: a program of the operator's, such as one that calls ipmitool."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+from lease_scheduler.cloud.power.base import PowerDriverOptions, PowerError
+from lease_scheduler.model.errors import InvalidValueError
+
+_STATES = {"on": True, "off": False, "unknown": None}
+
+#: Characters of the program's complaint that an error repeats.
+_LONGEST_COMPLAINT = 300
+
+
+class ScriptPower:
+    """Runs ``<script> status|on|off <host>``.
+
+    ``status`` prints ``on``, ``off`` or ``unknown``. An exit status other than 0 is an error. A program that is not
+    over in time is killed, with the programs that it has started.
+
+    :raises InvalidValueError: there is no such program, or it may not be run
+    """
+
+    def __init__(self, options: PowerDriverOptions) -> None:
+        path = Path(str(options.values["script"]))
+        if not path.is_absolute():
+            raise InvalidValueError("power.script", f"must be an absolute path, not {str(path)!r}")
+        if not path.is_file() or not os.access(path, os.X_OK):
+            raise InvalidValueError("power.script", f"{path} is not a program that this user may run")
+        self._path = path
+        self._timeout: float = options.values["driver_timeout"]
+
+    def is_on(self, host: str) -> bool | None:
+        """See ``PowerDriver.is_on``."""
+        said = self._run("status", host).strip().lower()
+        if said not in _STATES:
+            raise PowerError(f"{self._path} status {host}: must print on, off or unknown, not {said[:40]!r}")
+        return _STATES[said]
+
+    def turn_on(self, host: str) -> None:
+        """See ``PowerDriver.turn_on``."""
+        self._run("on", host)
+
+    def turn_off(self, host: str) -> None:
+        """See ``PowerDriver.turn_off``."""
+        self._run("off", host)
+
+    def _run(self, command: str, host: str) -> str:
+        called = f"{self._path} {command} {host}"
+        try:
+            process = subprocess.Popen(
+                [self._path, command, host],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise PowerError(f"{called}: cannot be run: {error}") from error
+        with process:
+            try:
+                out, complaint = process.communicate(timeout=self._timeout)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                raise PowerError(f"{called}: was not over after {self._timeout:g} s") from None
+        if process.returncode != 0:
+            said = " ".join(complaint.split())[:_LONGEST_COMPLAINT]
+            raise PowerError(f"{called}: exit status {process.returncode}{': ' if said else ''}{said}")
+        return out

@@ -1,0 +1,38 @@
+"""The power driver that the configuration selects, and how often it is asked."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from oslo_config import cfg
+from stevedore import DriverManager, ExtensionManager
+from stevedore.exception import NoMatches
+
+from lease_scheduler.cloud.power.base import PowerDriver, PowerDriverOptions
+from lease_scheduler.cloud.power.keeper import PowerTimes
+from lease_scheduler.conf import power
+from lease_scheduler.model.errors import InvalidValueError
+
+NAMESPACE = "lease_scheduler.power"
+
+
+def power_driver(conf: cfg.ConfigOpts) -> PowerDriver:
+    """Return the power driver. It connects to nothing before it is asked.
+
+    :raises InvalidValueError: there is no such driver, or one of its options is wrong
+    """
+    group = power.GROUP.name
+    name = conf[group].driver
+    options = PowerDriverOptions({option.dest: conf[group][option.dest] for option in power.OPTIONS})
+    try:
+        found: Any = DriverManager(NAMESPACE, name, invoke_on_load=True, invoke_args=(options,)).driver
+    except NoMatches:
+        known = ", ".join(sorted(ExtensionManager(NAMESPACE, invoke_on_load=False).names()))
+        raise InvalidValueError(f"{group}.driver", f"there is no driver {name!r}; installed are: {known}") from None
+    return cast(PowerDriver, found)
+
+
+def power_times(conf: cfg.ConfigOpts) -> PowerTimes:
+    """Return how often hosts on their way are looked at."""
+    group = conf[power.GROUP.name]
+    return PowerTimes(interval=group.poll_interval, patience=group.sleep_timeout, shutdown=1.5 * group.shutdown_time)

@@ -1,0 +1,259 @@
+"""Hosts that sleep: which ones, and when they wake, so that no lease is late because its host sleeps.
+
+The engine keeps a wish for each host: awake or asleep. The cloud makes it so and reports when it is. In the plan, a
+host that sleeps can be used from the instant at which it could be awake; it wakes when that instant reaches the first
+lease that is planned on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+import numpy as np
+
+from lease_scheduler.engine.power_options import PowerOptions
+from lease_scheduler.engine.relocation import Relocation, most_binding
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.power import HostPower, PowerState
+from lease_scheduler.plan.availability import Availability
+from lease_scheduler.plan.sleepers import give_back, take_until
+
+_LATE = "its host is not awake yet"
+
+
+class HostPowers:
+    """Keeps the wishes for the power of hosts.
+
+    :param state: state that the parts of the engine share
+    :param relocation: finds other places for leases
+    """
+
+    def __init__(self, state: EngineState, relocation: Relocation) -> None:
+        self._state = state
+        self._relocation = relocation
+        #: Host that wakes -> when it is late.
+        self._ready: dict[int, int] = {}
+        self._now = 0
+        self._seen: tuple[Availability, set[int], int | None] | None = None
+        #: Whether leases may have come to need sleeping hosts while no engine was running.
+        self._is_restored = False
+        #: Host that did not fall asleep -> before when it is not asked to again.
+        self.rests: dict[int, int] = {}
+
+    @property
+    def _options(self) -> PowerOptions:
+        return self._state.options.power
+
+    # -- wishes ------------------------------------------------------------------------------------------
+
+    def sleep(self, host: int, now: int) -> None:
+        """Let a host sleep; it wakes when a lease needs it.
+
+        :raises InvalidValueError: it cannot be used anyway, or leases hold it now or before it could wake again
+        """
+        state, plan = self._state, self._state.planner.plan
+        power = state.powers.get(host)
+        if power is not None and power.state.is_off:
+            return
+        if power is not None and power.state is not PowerState.AWAKE:
+            raise InvalidValueError("host", "is waking; let it sleep once it is awake")
+        if host in plan.outages:
+            raise InvalidValueError("host", "is out of service")
+        soon = now + self._longest_lead
+        if int(plan.availability.peak(now, soon)[-1, host]) or host in self.kept_awake(now):
+            raise InvalidValueError("host", "is held by a lease now or soon")
+        self.fall_asleep([host], now)
+
+    def fall_asleep(self, hosts: Collection[int], now: int) -> None:
+        """Let hosts sleep."""
+        state, lead = self._state, self._options.lead(PowerState.FALLING_ASLEEP)
+        for host in hosts:
+            power = state.powers.get(host, HostPower(PowerState.AWAKE, now))
+            state.powers[host] = power.to(PowerState.FALLING_ASLEEP, now)
+        take_until(state.planner.plan, dict.fromkeys(hosts, now + lead), now)
+        state.recorder.count("host_sleeps", len(hosts))
+
+    def wake(self, hosts: Iterable[int], now: int) -> int:
+        """Let sleeping hosts wake, whether or not leases need them. Return how many that are."""
+        state, ready = self._state, {}
+        for host in hosts:
+            power = state.powers.get(host)
+            if power is not None and power.state.is_off:
+                ready[host] = now + self._options.lead(power.state)
+                state.powers[host] = power.to(PowerState.WAKING, now)
+        if ready:
+            self._ready |= ready
+            take_until(state.planner.plan, ready, now)
+            state.recorder.count("host_wakes", len(ready))
+        return len(ready)
+
+    # -- reports of the cloud ----------------------------------------------------------------------------
+
+    def is_asleep(self, host: int, now: int) -> None:
+        """Record that a host has fallen asleep."""
+        power = self._state.powers.get(host)
+        if power is not None and power.state is PowerState.FALLING_ASLEEP:
+            self._state.powers[host] = power.to(PowerState.ASLEEP, now)
+
+    def is_awake(self, host: int, now: int, reason: str = "") -> None:
+        """Record that a host is awake, as wished or not.
+
+        :param reason: why it is awake though it should sleep, or "" if it may be asked to sleep again
+        """
+        state, plan = self._state, self._state.planner.plan
+        power = state.powers.get(host)
+        if power is None or power.state is PowerState.AWAKE or (reason and not power.state.is_off):
+            return
+        if reason:
+            self.rests[host] = now + state.options.host_repair_time
+            state.recorder.count("failed_host_sleeps")
+        self._ready.pop(host, None)
+        state.powers[host] = power.to(PowerState.AWAKE, now)
+        give_back(plan, [host], now)
+        if host in state.occupied:
+            # Leases that go without it get it at once.
+            state.occupy(host, now, now)
+        state.recorder.count("replans", state.use_freed(1, now, now + state.options.host_repair_time))
+
+    def _fails(self, host: int, now: int) -> None:
+        """Handle a host that did not wake: leases on it get others, or what there is until it is awake."""
+        state, plan = self._state, self._state.planner.plan
+        state.powers[host] = state.powers[host].to(PowerState.FAILED, now)
+        self._ready.pop(host, None)
+        state.recorder.count("failed_host_wakes")
+        give_back(plan, [host], now)
+        until = now + state.options.host_repair_time
+        state.occupy(host, now, until)
+        for lease in sorted(plan.leases.values(), key=most_binding):
+            first = lease.holdings[0] if lease.holdings else None
+            if first is None or not any(host in each.hosts and each.start < until for each in lease.holdings):
+                continue
+            if not lease.kind.promises_interval:
+                self._relocation.move(lease, now, _LATE)
+            elif lease.started is None and lease.lease_id not in state.operations:
+                # Without another host it keeps its place, and starts with what there is then.
+                away = [vm for vm, each in enumerate(first.assignment) if each == host]
+                self._relocation.place_anew(lease, away, now)
+
+    # -- the passing of time -----------------------------------------------------------------------------
+
+    def next_due(self) -> int | None:
+        """Return the next instant at which something is due, or None."""
+        instants = [*self._ready.values()]
+        first = self._first_use()
+        if first is not None:
+            # What has been planned since the last step is looked at in the next one.
+            instants.append(max(first - self._longest_lead - self._state.preparation_time, self._now + 1))
+        if not self._options.confirms:
+            instants += [due for due in map(self._done_at, self._state.powers) if due is not None]
+        return min(instants, default=None)
+
+    def follow(self, now: int) -> None:
+        """Wake hosts in time for the leases on them, and note which hosts are late."""
+        if not self._state.powers:
+            return
+        self._now = now
+        if not self._options.confirms:
+            self._believe(now)
+        self._move_along(now)
+        for host in [host for host, ready in self._ready.items() if ready <= now]:
+            self._fails(host, now)
+            self._state.publish(now)
+
+    def _move_along(self, now: int) -> None:
+        """Wake the hosts that leases are to use soon, and let the others be used only after they could have woken."""
+        state, plan = self._state, self._state.planner.plan
+        sleepers = self._sleepers()
+        if not sleepers:
+            return
+        reach = now + self._longest_lead + state.preparation_time
+        first = self._first_use()
+        if self._is_restored or (first is not None and first <= reach) or state.occupied.keys() & sleepers:
+            self._is_restored = False
+            self.wake(self._needed(sleepers, now, reach), now)
+        until = {host: now + self._options.lead(state.powers[host].state) for host in self._sleepers()}
+        if any(plan.asleep.get(host) != end for host, end in until.items() if host not in state.occupied):
+            take_until(plan, {host: end for host, end in until.items() if host not in state.occupied}, now)
+
+    @property
+    def _longest_lead(self) -> int:
+        return self._options.lead(PowerState.FALLING_ASLEEP)
+
+    def _sleepers(self) -> set[int]:
+        return {host for host, power in self._state.powers.items() if power.state.is_off}
+
+    def _first_use(self) -> int | None:
+        """Return when a lease is first to use a sleeping host after now, or None; computed if the plan has changed."""
+        availability, sleepers, seen = self._state.planner.plan.availability, self._sleepers(), self._seen
+        if (
+            seen is None
+            or seen[0] is not availability
+            or seen[1] != sleepers
+            or (seen[2] or self._now + 1) <= self._now
+        ):
+            hosts = np.array(sorted(sleepers), dtype=np.int64)
+            seen = (availability, sleepers, availability.next_rise(hosts, self._now) if sleepers else None)
+            self._seen = seen
+        return seen[2]
+
+    def _needed(self, sleepers: Collection[int], now: int, reach: int) -> frozenset[int]:
+        """Return the sleeping hosts that a lease is to use before an instant, or uses already."""
+        state, needed = self._state, set[int]()
+        for lease in state.planner.plan.leases.values():
+            for holding in lease.holdings:
+                # A lease that leaves a host that is being emptied does not need it any more.
+                leaves = holding is lease.holdings[0] and (
+                    lease.active_since is not None or lease.lease_id in state.operations
+                )
+                if now < holding.end and holding.start <= reach and not leaves:
+                    needed |= holding.hosts.intersection(sleepers)
+        return frozenset(needed)
+
+    def kept_awake(self, now: int) -> frozenset[int]:
+        """Return the hosts that must not sleep, though the plan may have nothing on them."""
+        state, hosts = self._state, set[int]()
+        for operation in state.operations.values():
+            hosts.update(operation.assignment)
+        for lease in state.planner.plan.leases.values():
+            if lease.saved_on is not None and not lease.request.preemption_mode.leaves_host:
+                hosts.update(lease.saved_on)
+        hosts.update(host for host, until in self.rests.items() if until > now)
+        return frozenset(hosts)
+
+    # -- hosts that do what they are told, in time -------------------------------------------------------
+
+    def _done_at(self, host: int) -> int | None:
+        power = self._state.powers[host]
+        if power.state is PowerState.FALLING_ASLEEP:
+            return power.since + self._options.shutdown_time
+        if power.state is PowerState.WAKING:
+            return self._ready[host] - self._options.margin
+        return None
+
+    def _believe(self, now: int) -> None:
+        for host in list(self._state.powers):
+            due = self._done_at(host)
+            if due is None or due > now:
+                continue
+            if self._state.powers[host].state is PowerState.WAKING:
+                self.is_awake(host, now)
+                self._state.publish(now)
+            else:
+                self.is_asleep(host, now)
+
+    # -- another engine ----------------------------------------------------------------------------------
+
+    def restore(self, powers: Mapping[int, HostPower], now: int) -> None:
+        """Go on with the wishes of an engine that has stopped."""
+        state, options = self._state, self._options
+        state.powers.update(powers)
+        late = self._longest_lead
+        for host, power in powers.items():
+            if power.state is PowerState.WAKING:
+                # The cloud has not been able to report that it is awake.
+                self._ready[host] = max(power.since + late, now + options.margin)
+            elif power.state is PowerState.FAILED:
+                state.occupy(host, now, now + state.options.host_repair_time)
+        take_until(state.planner.plan, self._ready, now)
+        self._is_restored = True

@@ -1,0 +1,253 @@
+"""What the power policy decides, carried out in the plan: which hosts sleep, and which sleeping hosts leases may use.
+
+Amini Salehi 2012, sections 6.3.2 and 6.3.3 (contention F58-F64).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+
+import numpy as np
+
+from lease_scheduler.engine.power import HostPowers
+from lease_scheduler.engine.power_options import PowerOptions
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.power import PowerState
+from lease_scheduler.model.resources import FLOATING_IP
+from lease_scheduler.plan.availability import FOREVER, Availability, IntArray
+from lease_scheduler.plan.options import RoomLead
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.preemption import evict, loses_work
+from lease_scheduler.policy.power.base import PowerPolicy, PowerView, Shortage, Waiting
+
+
+class PowerDecisions:
+    """Has hosts sleep and wake as the power policy decides.
+
+    :param state: state that the parts of the engine share
+    :param powers: keeps the wishes
+    """
+
+    def __init__(self, state: EngineState, powers: HostPowers) -> None:
+        self._state = state
+        self._powers = powers
+        self._looks_at: int | None = None
+        self._decides_at = 0
+
+    @property
+    def _policy(self) -> PowerPolicy:
+        return self._state.power_policy
+
+    @property
+    def _options(self) -> PowerOptions:
+        return self._state.options.power
+
+    def next_due(self) -> int | None:
+        """Return the next instant at which to decide, or None."""
+        if not self._policy.manages:
+            return None
+        waits = self._decides_at if self._state.powers and self._state.planner.plan.best_effort_waits else None
+        return min((each for each in (self._looks_at, waits) if each is not None), default=None)
+
+    # -- a reservation -----------------------------------------------------------------------------------
+
+    def for_request(self, request: LeaseRequest, now: int) -> tuple[frozenset[int], int]:
+        """Return which sleeping hosts a request should not use, and how many hosts to empty then.
+
+        If there is no place without the former, the request may use them: none is refused because a host sleeps.
+        """
+        state, plan = self._state, self._state.planner.plan
+        sleepers = [host for host, power in state.powers.items() if power.state.is_off]
+        if sleepers and request.kind is LeaseKind.RESERVATION and not request.moves_others:
+            start = now if request.start is None else max(now, request.start)
+            end = start + request.duration
+            awake = self._places(request, plan.availability, start, end)
+            victims = [lease for lease in plan.leases.values() if lease.kind is LeaseKind.BEST_EFFORT]
+            emptied = plan.without(victims, start, until=end)
+            missing = _missing(request, awake, sleepers)
+            left = min(missing, _missing(request, self._places(request, emptied, start, end), sleepers))
+            decision = self._policy.for_reservation(Shortage(request.node_count, missing, left), self.view(now))
+            return frozenset(sleepers) - self._opened(sleepers, awake, decision.wake), decision.empty
+        return frozenset(), 0
+
+    def _places(self, request: LeaseRequest, availability: Availability, start: int, end: int) -> list[IntArray]:
+        """Return how many nodes of each node set fit on each host in an interval."""
+        demands = self._state.planner.plan.demands(request)
+        return [
+            availability.places(each.amounts, each.eligible, each.per_host).on_hosts(start, end) for each in demands
+        ]
+
+    @staticmethod
+    def _opened(sleepers: list[int], places: list[IntArray], nodes: int) -> frozenset[int]:
+        """Return the first sleeping hosts on which this many nodes fit."""
+        opened, room = set(), 0
+        for host in sorted(sleepers):
+            fitting = max(int(each[host]) for each in places)
+            if room < nodes and fitting:
+                opened.add(host)
+                room += fitting
+        return frozenset(opened)
+
+    # -- at intervals ------------------------------------------------------------------------------------
+
+    def serve_waiting(self, now: int) -> None:
+        """Wake hosts for the leases that wait, or empty some, as the policy decides."""
+        state = self._state
+        if not self._policy.manages or now < self._decides_at or not state.planner.plan.best_effort_waits:
+            return
+        view = self.view(now)
+        self._decides_at = now + self._options.interval
+        decision = self._policy.for_queue(view)
+        sleepers = sorted(host for host, power in state.powers.items() if power.state.is_off)
+        waking = sum(power.state is PowerState.WAKING for power in state.powers.values())
+        free = len(self._idle(now))
+        woken = self._powers.wake(sleepers[: max(0, decision.wake - waking - free)], now)
+        if woken:
+            state.recorder.count("replans", state.use_freed(woken, now, FOREVER))
+        self.empty(decision.empty, now)
+
+    def let_sleep(self, now: int) -> None:
+        """Let hosts sleep on which nothing is planned."""
+        if not self._policy.manages:
+            return
+        state, options = self._state, self._options
+        self._looks_at = None
+        ready = []
+        for host in self._idle(now):
+            power = state.powers.get(host)
+            awake_until = 0 if power is None else power.since + options.minimum_on_time
+            if awake_until > now:
+                self._look_by(awake_until)
+            else:
+                ready.append(host)
+        rests = [until for until in self._powers.rests.values() if until > now]
+        if rests:
+            self._look_by(min(rests))
+        if len(ready) > options.spare_hosts:
+            # Hosts are filled from the first one on, so the last ones can sleep longest.
+            self._powers.fall_asleep(ready[options.spare_hosts :], now)
+
+    def _look_by(self, instant: int) -> None:
+        self._looks_at = instant if self._looks_at is None else min(self._looks_at, instant)
+
+    def _idle(self, now: int) -> list[int]:
+        """Return the hosts that are awake and have nothing to do, ascending."""
+        plan, options = self._state.planner.plan, self._options
+        soon = options.lead(PowerState.FALLING_ASLEEP)
+        horizon = min(FOREVER, now + max(options.sleep_horizon, soon))
+        is_idle = plan.availability.peak(now, horizon)[-1] == 0
+        is_idle &= self._is_host()
+        found = is_idle.nonzero()[0].tolist()
+        if not found:
+            return []
+        out = plan.outages | self._powers.kept_awake(now)
+        return [host for host in found if host not in out and not self._is_off_or_waking(host)]
+
+    def _is_off_or_waking(self, host: int) -> bool:
+        power = self._state.powers.get(host)
+        return power is not None and power.state is not PowerState.AWAKE
+
+    def _is_host(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Return which units of the site are hosts that offer something, and not addresses."""
+        plan = self._state.planner.plan
+        capacity = plan.availability.capacity
+        is_host = capacity.any(axis=0)
+        if FLOATING_IP in plan.classes:
+            is_host &= capacity[plan.classes.index(FLOATING_IP)] == 0
+        return np.asarray(is_host)
+
+    # -- emptying hosts ----------------------------------------------------------------------------------
+
+    def empty(self, count: int, now: int) -> None:
+        """Move the leases off the hosts with the fewest of them, and let these hosts sleep.
+
+        Only best-effort leases are moved, and none loses work. The others need their hosts, and their number is what
+        limits how many hosts can sleep.
+        """
+        if count <= 0:
+            return
+        state = self._state
+        held: dict[int, list[Lease]] = {}
+        for lease in state.planner.plan.leases.values():
+            for host in frozenset[int]().union(*(holding.hosts for holding in lease.holdings)):
+                held.setdefault(host, []).append(lease)
+        kept = self._state.planner.plan.outages | self._powers.kept_awake(now)
+        for host in sorted(held, key=lambda each: (len(held[each]), -each)):
+            if count <= 0:
+                return
+            power = state.powers.get(host)
+            is_young = power is not None and power.since + self._options.minimum_on_time > now
+            if host in kept or is_young or self._is_off_or_waking(host):
+                continue
+            if self._moves_away(held[host], now):
+                self._powers.fall_asleep([host], now)
+                state.recorder.count("emptied_hosts")
+                count -= 1
+
+    def _moves_away(self, leases: list[Lease], now: int) -> bool:
+        """Take leases from their hosts, and return whether that was possible; if not, nothing has changed."""
+        plan = self._state.planner.plan
+        with suppress(NotPlannableError), plan.tentative():
+            for each in leases:
+                lease = plan.leases[each.lease_id]
+                if not self._may_be_moved(lease):
+                    raise NotPlannableError(f"lease {lease.lease_id} stays")
+                if loses_work(lease, evict(self._state.planner.context, lease, self._leaves_at(lease, now), now)):
+                    raise NotPlannableError(f"lease {lease.lease_id} would lose work")
+            return True
+        return False
+
+    def _may_be_moved(self, lease: Lease) -> bool:
+        request, state = lease.request, self._state
+        is_movable = request.preemptible and request.preemption_mode is not PreemptionMode.NONE
+        return (
+            lease.kind is LeaseKind.BEST_EFFORT
+            and is_movable
+            and lease.lease_id not in state.operations
+            and (lease.active_since is None or request.preemption_mode.leaves_host)
+        )
+
+    def _leaves_at(self, lease: Lease, now: int) -> int:
+        """Return the earliest instant at which a lease can have left its hosts with its work saved."""
+        context = self._state.planner.context
+        if lease.active_since is None or context.options.room_lead is RoomLead.CHARGE:
+            return now
+        saving = context.suspension.suspend_time(lease.request, lease.holdings[0].assignment)
+        return now + context.options.preemption_grace + saving + context.options.suspend_buffer + 1
+
+    # -- what the policy sees ----------------------------------------------------------------------------
+
+    def view(self, now: int) -> PowerView:
+        """Return the site as the policy sees it, during one decision."""
+        return PowerView(lambda: self._waiting(now), lambda: self._load(now))
+
+    def _waiting(self, now: int) -> list[Waiting]:
+        return [
+            Waiting(lease.request.node_count, now - lease.request.submitted - lease.accumulated, lease.remaining)
+            for lease in self._state.planner.plan.leases.values()
+            if lease.kind is LeaseKind.BEST_EFFORT
+            and lease.active_since is None
+            and lease.lease_id not in self._state.operations
+        ]
+
+    def _load(self, now: int) -> float:
+        """Return the node-seconds to come over the seconds until the last lease of each host ends (equation 6.5)."""
+        taken, last = 0, Counter[int]()
+        for lease in self._state.planner.plan.leases.values():
+            for holding in lease.holdings:
+                if holding.end > now:
+                    taken += (holding.end - max(now, holding.start)) * len(holding.assignment)
+                    for host in holding.hosts:
+                        last[host] = max(last[host], holding.end - now)
+        total = sum(last.values())
+        return min(1.0, taken / total) if total else 1.0
+
+
+def _missing(request: LeaseRequest, places: list[IntArray], sleepers: list[int]) -> int:
+    """Return for how many nodes there is no room on the hosts that are awake, each node set by itself."""
+    missing = 0
+    for node_set, each in zip(request.nodes, places, strict=True):
+        missing += max(0, node_set.count - int(each.sum()) + int(each[sleepers].sum()))
+    return missing

@@ -1,0 +1,83 @@
+"""Whether a host is awake or asleep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from math import isfinite
+
+from lease_scheduler.model.errors import InvalidValueError
+
+#: Properties of a host that tell how many watts it takes awake and asleep.
+WATTS = ("watts_awake", "watts_asleep")
+
+
+class PowerState(Enum):
+    """Where a host is between awake and asleep.
+
+    ``FALLING_ASLEEP`` and ``WAKING`` are wishes that are not known to be fulfilled. ``FAILED`` is a host that should be
+    awake and is not.
+    """
+
+    AWAKE = "awake"
+    FALLING_ASLEEP = "falling-asleep"
+    ASLEEP = "asleep"
+    WAKING = "waking"
+    FAILED = "failed"
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the host is to be switched off."""
+        return self in (PowerState.FALLING_ASLEEP, PowerState.ASLEEP)
+
+
+@dataclass(frozen=True, slots=True)
+class HostPower:
+    """The power of a host.
+
+    :ivar since: instant at which it came into its state
+    :ivar slept: seconds that it has slept before
+    """
+
+    state: PowerState
+    since: int
+    slept: int = 0
+
+    def to(self, state: PowerState, now: int) -> HostPower:
+        """Return the power of a host that comes into a state now."""
+        return HostPower(state, now, self.seconds_asleep(now))
+
+    def seconds_asleep(self, now: int) -> int:
+        """Return for how many seconds it has slept up to now."""
+        return self.slept + (max(0, now - self.since) if self.state is PowerState.ASLEEP else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Watts:
+    """Power that a host takes, in watts."""
+
+    awake: float = 0.0
+    asleep: float = 0.0
+
+    def of(self, properties: Mapping[str, str]) -> Watts:
+        """Return the figures of a host, whose properties take precedence."""
+        awake, asleep = WATTS
+        return Watts(float(properties.get(awake, self.awake)), float(properties.get(asleep, self.asleep)))
+
+    def saved_wh(self, seconds: int) -> float:
+        """Return the watt-hours that a host saves by sleeping for some seconds."""
+        return (self.awake - self.asleep) * seconds / 3600
+
+
+def check_watts(name: str, text: str) -> None:
+    """Check a property of a host that tells its power.
+
+    :raises InvalidValueError: it is not a number of at least 0
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not isfinite(value) or value < 0:
+        raise InvalidValueError(name, f"must be a number of watts of at least 0, not {text!r}")

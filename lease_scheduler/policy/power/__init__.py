@@ -1,0 +1,1 @@
+"""Power policies: how many hosts sleep, and when sleeping hosts wake."""

@@ -1,0 +1,168 @@
+"""A host that falls asleep and wakes for a reservation, by an engine that may be killed at any point.
+
+Besides the transactions, boundaries are before and after everything that is done to the host: its compute service is
+disabled and enabled, and its power is switched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from lease_scheduler.cloud.power.keeper import PowerTimes
+from lease_scheduler.cloud.simulated_services import SimulatedServices
+from lease_scheduler.engine.power_options import PowerOptions
+from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.model.power import PowerState
+from lease_scheduler.service.clock import AcceleratedClock
+from lease_scheduler.service.enforcement import Enforcement
+from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.options import ServiceOptions
+from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
+from lease_scheduler.store.sql import migrate
+from lease_scheduler.store.sql.database import open_database
+from lease_scheduler.store.sql.reader import SqlReader
+from tests.functional.crash.scenario import START, Boundaries, FragileCloud, FragileStore, lease
+from tests.site_engine import hypervisors, site_policies
+
+_SLEEPER = "compute-2"
+_NAME = "for two"
+_LEASE_ID = lease(_NAME, "reservation", 2)["id"]
+_FINAL = {"done", "failed"}
+
+
+class Switch:
+    """The power of the hosts, in a file that outlives the process."""
+
+    def __init__(self, folder: Path, cloud: FragileCloud, boundaries: Boundaries) -> None:
+        self._folder = folder
+        self._cloud = cloud
+        self._boundaries = boundaries
+
+    def is_on(self, host: str) -> bool:
+        return not (self._folder / f"off-{host}").exists()
+
+    def turn_on(self, host: str) -> None:
+        self._boundaries.cross()
+        (self._folder / f"off-{host}").unlink(missing_ok=True)
+        self._boundaries.cross()
+
+    def turn_off(self, host: str) -> None:
+        self._boundaries.cross()
+        if not self._cloud.services.is_vacant(host) or host not in self._cloud.services.closed():
+            (self._folder / "wronged").write_text(host)
+        (self._folder / f"off-{host}").touch()
+        self._boundaries.cross()
+
+
+class FragileServices(SimulatedServices):
+    """The compute services, which run only while their hosts are on."""
+
+    boundaries: Boundaries
+    switch: Switch
+
+    def close(self, host: str) -> bool:
+        self.boundaries.cross()
+        closed = super().close(host)
+        self.boundaries.cross()
+        return closed
+
+    def open(self, host: str) -> None:
+        self.boundaries.cross()
+        super().open(host)
+        self.boundaries.cross()
+
+    def heartbeat(self, host: str) -> int | None:
+        return super().heartbeat(host) if self.switch.is_on(host) else None
+
+
+def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
+    """Run to the end or to the boundary; at the end, return what was seen."""
+    boundaries = Boundaries(kill_at)
+    database = open_database(url)
+    if migrate.current(database) is None:
+        migrate.upgrade(database)
+    store = FragileStore(database)
+    store.boundaries = boundaries
+    kept = store.read_clock()
+    clock = AcceleratedClock(START if kept is None else kept, speed)
+    store.take_over(f"engine-{os.getpid()}", clock.now())
+    cloud = FragileCloud(str(folder / "cloud.sqlite"), clock)
+    cloud.boundaries = boundaries
+    cloud.add_hypervisors(hypervisors(["compute-1", _SLEEPER]))
+    services = FragileServices(cloud._database, cloud._lock)
+    cloud.services = services
+    services.boundaries = boundaries
+    services.switch = switch = Switch(folder, cloud, boundaries)
+    power = PowerOptions(wake_time=10, shutdown_time=0, margin=20)
+    site = SitePlan(
+        store,
+        cloud,
+        clock,
+        site_policies(),
+        ServiceOptions(EngineOptions(boot_attempts=10, explain_refusals=False, power=power), workers=2),
+        lambda: None,
+    )
+    times = PowerTimes(interval=0.05, sleeping_interval=0.1, again=0.3, shutdown=0.5, patience=60)
+    engine = SiteEngine(site, None, switch, times)
+    engine.start()
+    reader = SqlReader(database)
+    _submit(engine, reader, clock)
+
+    def is_over() -> bool:
+        view = reader.lease(_LEASE_ID)
+        return (view is None or view["state"] in _FINAL) and _power(reader) in (None, PowerState.AWAKE)
+
+    limit = time.monotonic() + 60
+    while not (is_over() and not cloud.footprints() and not services.closed()):
+        if site.is_broken or time.monotonic() > limit:
+            break
+        time.sleep(0.05)
+    view = reader.lease(_LEASE_ID)
+    seen = {
+        "boundaries": boundaries.count,
+        "broken": site.is_broken,
+        "closed": sorted(services.closed()),
+        "is_on": switch.is_on(_SLEEPER),
+        "wronged": (folder / "wronged").exists(),
+        "power": _power(reader) and _power(reader).value,  # type: ignore[union-attr]
+        "slept": next((host["slept"] for host in reader.hosts() if host["name"] == _SLEEPER), None),
+        "lease": None if view is None else {name: view[name] for name in ("state", "reason", "started", "breaches")},
+    }
+    engine.close()
+    return seen
+
+
+def _power(reader: SqlReader) -> PowerState | None:
+    found = next((host["power"] for host in reader.hosts() if host["name"] == _SLEEPER), None)
+    return None if found is None else PowerState(found.state)
+
+
+def _submit(engine: SiteEngine, reader: SqlReader, clock: AcceleratedClock) -> None:
+    """Do everything that was not done yet, as a client does that got no answer."""
+    pool, leases = PoolKeeper(engine), Leases(engine.plan, Enforcement())
+    for name in ("compute-1", _SLEEPER):
+        if not any(host["name"] == name for host in reader.hosts()):
+            pool.create_host({}, {"name": name})
+    if reader.lease(_LEASE_ID) is not None:
+        return
+    number = next(host["id"] for host in reader.hosts() if host["name"] == _SLEEPER)
+    limit = time.monotonic() + 30
+    while _power(reader) is not PowerState.ASLEEP:
+        assert time.monotonic() < limit, "the host does not fall asleep"
+        if _power(reader) in (None, PowerState.AWAKE):
+            pool.sleep_host({}, number)
+        time.sleep(0.02)
+    start = clock.now() + 45
+    leases.create({}, lease(_NAME, "reservation", 2, start=start, end=start + 20))
+
+
+def main(folder: str, url: str, kill_at: int, speed: float) -> None:
+    """Run and write the result to ``seen.json``."""
+    seen = run(Path(folder), url, kill_at, speed)
+    (Path(folder) / "seen.json").write_text(json.dumps(seen))

@@ -1,0 +1,112 @@
+"""No reservation starts late or is refused because a host sleeps (contention F60-F64), whatever sleeps and wakes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lease_scheduler.engine.power_options import PowerOptions
+from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet, PreemptionMode
+from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.options import PlanningOptions, RoomLead
+from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.settings import RunSettings
+from lease_scheduler.simulation.workload import Workload, WorkloadLease
+
+_VM = Resources({VCPU: 1, MEMORY_MB: 1024})
+_HOSTS = 4
+_POWER = PowerOptions(wake_time=60, shutdown_time=30, margin=30, sleep_horizon=200, minimum_on_time=50, confirms=False)
+#: Notice with which a host that falls asleep can be used.
+_NOTICE = _POWER.wake_time + _POWER.shutdown_time + _POWER.margin
+
+
+@st.composite
+def _workloads(draw: st.DrawFn) -> list[WorkloadLease]:
+    """Reservations with enough notice, which fit beside each other, and best-effort leases."""
+    leases = []
+    for number in range(draw(st.integers(1, 8))):
+        submitted, nodes = draw(st.integers(0, 3000)), draw(st.integers(1, _HOSTS))
+        is_reserved = draw(st.booleans())
+        request = LeaseRequest(
+            str(number),
+            LeaseKind.RESERVATION if is_reserved else LeaseKind.BEST_EFFORT,
+            (NodeSet(nodes, _VM),),
+            submitted,
+            start=submitted + draw(st.integers(_NOTICE, 2000)) if is_reserved else None,
+            duration=draw(st.integers(10, 900)),
+            preemptible=not is_reserved,
+            preemption_mode=PreemptionMode.SHELVE,
+        )
+        real = draw(st.one_of(st.none(), st.integers(1, request.duration)))
+        leases.append(WorkloadLease(request, real))
+    return sorted(leases, key=lambda each: each.request.submitted)
+
+
+def _run(leases: list[WorkloadLease], power: str) -> Run:
+    chosen = RunSettings(
+        planning=PlanningOptions(suspend_rate=64, resume_rate=64, room_lead=RoomLead.STRICT),
+        engine=EngineOptions(power=_POWER, explain_refusals=False),
+        power=power,
+        check_invariants=True,
+    )
+    run = Run(Workload("power", tuple(leases), Site.homogeneous(_HOSTS, _VM)), chosen)
+    while (instant := run.next_instant()) is not None and instant < 50_000:
+        run.clock.set(max(run.clock.now(), instant))
+        run.step()
+    return run
+
+
+@pytest.mark.parametrize("power", ["gesp", "sesp", "pemp"])
+@given(leases=_workloads())
+@settings(max_examples=60, deadline=None)
+def test_no_reservation_is_late_or_refused_because_a_host_sleeps(power: str, leases: list[WorkloadLease]) -> None:
+    run = _run(leases, power)
+    reserved = [each for each in leases if each.request.kind is LeaseKind.RESERVATION]
+    ended = {lease.lease_id: lease for lease in run.store.load()}
+    for each in reserved:
+        lease = ended[each.request.lease_id]
+        if lease.state is LeaseState.REJECTED:
+            continue
+        assert lease.state is LeaseState.DONE, lease
+        assert lease.started == each.request.start, lease
+    counters = run.recorder.counters
+    assert (counters["late_host_wakes"], counters["failed_host_wakes"], counters["asleep_refusals"]) == (0, 0, 0)
+    assert counters["preemptions_with_loss"] == 0
+    assert counters["missing_vms"] == 0
+
+
+@pytest.mark.parametrize("power", ["gesp", "sesp", "pemp"])
+@given(leases=_workloads())
+@settings(max_examples=30, deadline=None)
+def test_reservations_alone_get_what_they_get_when_no_host_sleeps(power: str, leases: list[WorkloadLease]) -> None:
+    alone = [each for each in leases if each.request.kind is LeaseKind.RESERVATION]
+    awake, asleep = (_run(alone, policy) for policy in ("none", power))
+    expected = {lease.lease_id: (lease.state, lease.started) for lease in awake.store.load()}
+    assert {lease.lease_id: (lease.state, lease.started) for lease in asleep.store.load()} == expected
+
+
+@given(
+    lease=st.tuples(st.integers(0, 500), st.integers(_NOTICE, 900), st.integers(1, _HOSTS)),
+    hosts=st.sets(st.integers(0, _HOSTS - 1)),
+)
+@settings(max_examples=60, deadline=None)
+def test_hosts_that_an_operator_lets_sleep_wake_in_time(lease: tuple[int, int, int], hosts: set[int]) -> None:
+    submitted, notice, nodes = lease
+    request = LeaseRequest(
+        "1", LeaseKind.RESERVATION, (NodeSet(nodes, _VM),), submitted, start=submitted + notice, duration=100
+    )
+    chosen = RunSettings(engine=replace(EngineOptions(), power=_POWER))
+    run = Run(Workload("power", (WorkloadLease(request),), Site.homogeneous(_HOSTS, _VM)), chosen)
+    for host in hosts:
+        run.engine.host_sleep(run.site.hosts[host].name)
+    while (instant := run.next_instant()) is not None:
+        run.clock.set(max(run.clock.now(), instant))
+        run.step()
+    (done,) = run.store.load()
+    assert (done.state, done.started) == (LeaseState.DONE, request.start)
