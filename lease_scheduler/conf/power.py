@@ -10,8 +10,8 @@ OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt(
         "driver",
         default="noop",
-        help="What switches hosts off and on: an entry point in the namespace lease_scheduler.power, such as script; "
-        "noop switches nothing. Which hosts sleep is decided by [scheduling] policy_power, or by an "
+        help="What switches hosts off and on: an entry point in the namespace lease_scheduler.power, such as script or "
+        "redfish; noop switches nothing. Which hosts sleep is decided by [scheduling] policy_power, or by an "
         "operator.",
     ),
     cfg.FloatOpt(
@@ -22,6 +22,18 @@ OPTIONS: list[cfg.Opt] = [
         default="",
         help="Driver script: absolute path of a program that is run as <script> status|on|off <host>. With status it "
         "prints on, off or unknown. An exit status other than 0 is an error.",
+    ),
+    cfg.StrOpt(
+        "redfish_hosts",
+        default="",
+        help="Driver redfish: file in YAML with the address, user and password of the controller of each host: "
+        "host1: {address: https://bmc1.example.org, user: admin, password: secret}. With system, the path of the "
+        "system is given where a controller has several. Only the user of the service may read it.",
+    ),
+    cfg.StrOpt(
+        "redfish_cafile",
+        default="",
+        help="Driver redfish: file of CA certificates to trust. If it is empty, those of the system are trusted.",
     ),
     cfg.IntOpt(
         "wake_time",
