@@ -26,6 +26,7 @@ from lease_scheduler.simulation.formats.lwfa import Annotations, LeaseAnnotation
 from tests.compat.inside import InsideShell
 from tests.compat.printed import Block, blocks, http_requests, inline_bodies
 from tests.compat.shell import TOKEN
+from tests.functional.embedded.rest import until
 from tests.servers.reservation import ReservationService as Server
 
 _LATEST = {"X-Auth-Token": TOKEN, "OpenStack-API-Version": "reservation latest"}
@@ -90,6 +91,7 @@ README = ("README.md", "curl")
 LEASES = [("user/command-line.rst", "tomorrow="), ("admin/monitoring.rst", "openstack lease usage")]
 FEEDS = [("user/feeds.rst", f"openstack lease feed {command}") for command in ("create", "delete")]
 SUBSCRIPTIONS = ("user/notifications.rst", "openstack lease subscription create")
+HOSTS = [("admin/power.rst", f"openstack {command}") for command in ("lease host sleep", "reservation host set")]
 BODIES = [("user/leases.rst", beginning) for beginning in ("{", '{"quote"', '{"name": "course"')]
 OPERATORS = [
     ("admin/operation.rst", "lease-scheduler-status upgrade"),
@@ -105,7 +107,7 @@ SIMULATIONS = [
     ("user/simulator.rst", "lease-sim rate-sweep"),
     ("user/simulator.rst", "lease-sim run blue1 --set simulation.suspend_factor"),
 ]
-RUN = [README, *LEASES, *FEEDS, SUBSCRIPTIONS, *BODIES, *OPERATORS, *SIMULATIONS]
+RUN = [README, *LEASES, *FEEDS, SUBSCRIPTIONS, *HOSTS, *BODIES, *OPERATORS, *SIMULATIONS]
 
 _BLOCKS = list(blocks())
 
@@ -216,6 +218,20 @@ def test_commands_on_subscriptions(service: Server) -> None:
     assert sorted(each["driver"] for each in left) == ["webhook", "webhook"]
     for each in left:
         requests.delete(f"{service.url}/v1/subscriptions/{each['id']}", headers=_LATEST, timeout=60)
+
+
+def test_commands_on_hosts(service: Server) -> None:
+    """The host that sleeps is awake again at the end."""
+    shell = InsideShell(service)
+    for command in [command for entry in HOSTS for command in _block(entry).commands]:
+        outcome = shell.openstack(*_words(command.removeprefix("openstack ")))
+        assert (outcome.status, outcome.errors) == (0, ""), f"{command}: {outcome.errors}"
+
+    def are_awake() -> bool:
+        hosts = requests.get(f"{service.url}/v1/os-hosts", headers=_LATEST, timeout=60).json()["hosts"]
+        return all(host["power_state"] == "awake" for host in hosts)
+
+    until(are_awake)
 
 
 def test_the_commands_of_the_readme(service: Server) -> None:
