@@ -79,9 +79,9 @@ def test_killed_at_every_boundary(run: Run, tmp_path: Path) -> None:
 
 def _check_pools(seen: dict[str, Any], *, killed: bool) -> None:
     _check(seen, killed=killed)
-    assert {name: pool for name, pool in seen["pools"].items() if pool != "main"} == dict.fromkeys(
-        [name for name in seen["pools"] if name.startswith("side")], "side"
-    )
+    elsewhere = {name for name, pool in seen["pools"].items() if pool != "main"}
+    # While the first pool is held up by an engine that was killed, the other one may grant what names no pool.
+    assert elsewhere >= {"side"} if killed else elsewhere == {"side"}
     assert seen["leases"]["side"]["state"] == "done"
     assert seen["leases"]["side"]["accumulated"] >= _SIDE
 

@@ -27,6 +27,10 @@ clock_speed = 60
 clock_start = 1800000000
 [oslo_messaging_notifications]
 driver = log
+[pools]
+names = first,second
+[pool:second]
+hosts = *2
 """
 
 _GIVEN = [each for each in ATTRIBUTES if each.given is not None]
@@ -37,6 +41,8 @@ _NODES = [{"count": 1, "resources": {"VCPU": 8}}]
 
 def _values(attribute: Attribute) -> tuple[Any, Any]:
     """Return two values that differ from each other, and from the default if there are enough values."""
+    if attribute.name == "pool":
+        return "first", "second"
     match attribute.kind:
         case Flag():
             return True, False

@@ -23,7 +23,7 @@ _PAGES = (_ROOT / "README.md", *sorted((_ROOT / "doc" / "source").rglob("*.rst")
 def _nodes() -> Iterator[tuple[str, list[Document]]]:
     """Return the node sets of all examples, each with its page."""
     for page in _PAGES:
-        text = page.read_text()
+        text = re.sub(r" \\\n\s*", " ", page.read_text())
         for found in re.finditer(r'"nodes":\s*(?=\[)', text):
             nodes, _ = json.JSONDecoder().raw_decode(text, found.end())
             yield page.name, nodes

@@ -72,6 +72,7 @@ FIELDS: dict[str, tuple[type, ...]] = {
     "price": (float, type(None)),
     "description": (str, type(None)),
     "origin": (str, type(None)),
+    "pool": (str, type(None)),
     "offered_until": (int, type(None)),
     "negotiation_id": (str, type(None)),
     "instant": (int,),
@@ -156,7 +157,7 @@ def test_every_transition_is_told_in_the_form_that_is_promised(
         assert payload.keys() == FIELDS.keys()
         for name, types in FIELDS.items():
             assert type(payload[name]) in types, name
-        assert payload["payload_version"] == "1.5"
+        assert payload["payload_version"] == "1.6"
     states = [payload["state"] for _, kind, payload in listener.heard if kind == "lease.event.end_lease"]
     assert states == ["done"]
 

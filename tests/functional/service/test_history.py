@@ -54,4 +54,4 @@ def test_a_move_is_in_the_history_with_its_cause(service: Service) -> None:
     row = service.reader.history(lease_id)[-1]
     assert (row["from"], row["to"]) == (service.view(lease_id)["state"],) * 2
     assert row["reason"].startswith("moved: ")
-    assert row["reason"].endswith(f"(from {old} to {new})")
+    assert row["reason"].endswith(f"(from compute-{old} to compute-{new})")
