@@ -76,6 +76,9 @@ class Demands:
         known = self._shares.get(key)
         if known is None:
             demand = self._demand(key[0])
+            if not demand.most_per_host:
+                # Perhaps no host has any of its resource classes any more.
+                return 0
             needed = demand.amounts > 0
             places = (self._capacity[needed] // demand.amounts[needed][:, None]).min(axis=0)
             if demand.eligible is not None:

@@ -265,7 +265,8 @@ class Plan:
             self._holdings[request.lease_id] = (request.nodes, assignment, hosts, amounts)
             return hosts, amounts
         hosts, place = np.unique(np.array(assignment, dtype=np.int64), return_inverse=True)
-        amounts = np.zeros((len(self.availability.capacity) + 1, len(hosts)), dtype=np.int64)
+        # While the site changes, the availability is still that of the old resource classes.
+        amounts = np.zeros((len(demands[0].amounts_and_lease), len(hosts)), dtype=np.int64)
         amounts[-1] = 1
         first = 0
         for demand in demands:

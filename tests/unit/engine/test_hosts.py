@@ -8,7 +8,7 @@ import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseKind, NodeSet, PreemptionMode
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 
@@ -169,3 +169,38 @@ def test_hosts_that_do_not_exist_and_instants_that_have_passed_are_invalid(make_
     assert error.value.field == "until"
     engine.host_out("host-2", 101)
     assert engine.outages == {"host-2": (100, 101)}
+
+
+@pytest.mark.parametrize("needs_more", [True, False], ids=["with others", "alone"])
+def test_a_resource_class_leaves_with_the_only_host_that_had_it(make_world: MakeWorld, needs_more: bool) -> None:
+    """Two servers on that host lose their place; a lease without need of the class goes on."""
+    gpu = "CUSTOM_GPU"
+    world = make_world(hosts=1).until(0)
+    engine = world.run.engine
+    engine.change_site(Site.of([*engine.site.hosts, Host("gpus", Resources({**VM_TIMES[2], gpu: 2}))]))
+    need = Resources({**VM, gpu: 1}) if needs_more else Resources({gpu: 1})
+    engine.submit(replace(request("1", LeaseKind.IMMEDIATE, 2, 1000), nodes=(NodeSet(2, need),)))
+    engine.submit(request("2", RESERVATION, 1, 1000, start=0))
+    engine.step()
+    assert world["1"].holdings[0].assignment == (1, 1)
+    _site(world, without=frozenset({1}))
+    assert world["1"].state is not LeaseState.ACTIVE
+    assert not world["1"].holdings
+    assert world["2"].state in (LeaseState.ACTIVE, LeaseState.READY)
+    assert world.end()["2"].state is LeaseState.DONE
+
+
+def test_work_waits_while_no_host_has_the_only_resource_class_that_it_needs(make_world: MakeWorld) -> None:
+    """Its servers have a share of the memory of their host, which has left."""
+    gpus = Host("gpus", Resources({**VM, "CUSTOM_GPU": 1}))
+    world = make_world(hosts=1).until(0)
+    engine = world.run.engine
+    engine.change_site(Site.of([*engine.site.hosts, gpus]))
+    engine.submit(replace(request("1", BEST_EFFORT), nodes=(NodeSet(1, Resources({"CUSTOM_GPU": 1})),)))
+    engine.step()
+    _site(world, without=frozenset({1}))
+    assert world["1"].state is LeaseState.QUEUED
+    assert world.run.planner.plan.share_of_host(world["1"].request.nodes[0], MEMORY_MB) == 0
+    world.until(100)
+    engine.change_site(Site.of([engine.site.hosts[0], gpus]))
+    assert world.end()["1"].state is LeaseState.DONE
