@@ -123,6 +123,10 @@ class _Service:
     def becomes(self, lease_id: str, state: str) -> None:
         assert wait_until(lambda: self.view(lease_id)["state"] == state, _LIMIT), self.view(lease_id)
 
+    def is_carrying(self) -> None:
+        """Wait for a request to the cloud, which follows after the state of the lease is recorded."""
+        assert wait_until(lambda: bool(self.cloud.orders), _LIMIT)
+
     def close(self) -> None:
         self.engine.close()
         self.cloud.close()
@@ -268,6 +272,7 @@ def test_an_engine_that_takes_over_knows_what_hosts_have(begin: Begin) -> None:
     start = now + 320
     lease_id = service.ask(start, count=3)
     service.becomes(lease_id, "preparing")
+    service.is_carrying()
     before = service.cloud.orders[max(service.cloud.orders)]
     assert len(before.hosts) == 2
 
@@ -295,6 +300,7 @@ def test_a_size_that_nobody_knows_is_guessed(begin: Begin, image: str) -> None:
     lease_id = service.ask(service.clock.now() + 100, image=image)
 
     service.becomes(lease_id, "preparing")
+    service.is_carrying()
 
     (order,) = service.cloud.orders.values()
     assert order.due - order.begun == _SECONDS
