@@ -9,7 +9,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.26"
+MAXIMUM_MICROVERSION = "1.27"
 
 
 class _Resource(resource.Resource):
@@ -280,6 +280,10 @@ class Host(_Resource):
     #: Its nested resource providers, such as GPUs, with ``name``, ``resources`` and ``traits``
     providers = Body("providers", type=list, list_type=dict)
     pool = Body("pool")
+    #: State of the power, since when, and the energy saved by sleeping, in watt-hours.
+    power_state = Body("power_state")
+    power_since = Body("power_since")
+    energy_saved_wh = Body("energy_saved_wh")
 
 
 class Pool(_Resource):

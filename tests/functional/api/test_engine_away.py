@@ -47,6 +47,7 @@ _BODIES: dict[str, dict[str, Any]] = {
     "POST /v1/series": _SERIES,
     "POST /v1/subscriptions": _SUBSCRIPTION,
     "POST /v1/feeds": {"name": "phone"},
+    "POST /v1/os-hosts/{host_id}/action": {"sleep": {}},
     "PUT /v1/flows/{flow}": {"weight": 5},
     "PUT /v1/subscriptions/{subscription_id}": {"event_types": ["lease.create"]},
 }

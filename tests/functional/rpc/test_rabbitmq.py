@@ -56,6 +56,8 @@ REQUESTS: list[tuple[str, Document]] = [
     ("create_feed", {"feed": {"name": "phone", "digest": "0"}}),
     ("delete_feed", {"feed_id": "1"}),
     ("list_flows", {}),
+    ("sleep_host", {"host_id": "1"}),
+    ("wake_host", {"host_id": "1"}),
     ("set_flow", {"name": "p", "weight": 2.5}),
     ("reconcile", {"dry_run": True}),
     ("ping", {}),
