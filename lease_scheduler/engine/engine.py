@@ -177,7 +177,9 @@ class Engine:
         """Tell the queueing policy of the live leases, because it is new or has been restored."""
         planner = self._state.planner
         planner.brief_queueing()
-        planner.queueing.take_over(self.live_leases(), self._clock.now())
+        look_again = planner.queueing.take_over(self.live_leases(), self._clock.now())
+        if look_again is not None:
+            planner.look_again = look_again
 
     def submit(
         self,

@@ -140,6 +140,7 @@ class Relocation:
         holding, in_the_way = place_until(
             context, lease.request, start, end, now, may_preempt=may_preempt, present=present
         )
+        self._remember_if_later(lease, holding.start, start)
         self._state.recorder.count("moved_reservations")
         make_room(context, in_the_way, holding.start, holding.end, now)
         return self._state.put(replace(lease, holdings=(holding,)))
@@ -231,9 +232,15 @@ class Relocation:
             return
         make_room(context, in_the_way, moved.start, moved.end, now)
         self._state.recorder.count("moved_reservations")
+        self._remember_if_later(lease, moved.start, begin)
         self._state.put(replace(loose, holdings=(moved,)))
 
     # -- helpers -----------------------------------------------------------------------------------------
+
+    def _remember_if_later(self, lease: Lease, start: int, wanted: int) -> None:
+        """Remember a lease whose place begins later because others have to leave it first: they may be gone sooner."""
+        if start > wanted:
+            self.delayed.add(lease.lease_id)
 
     def can_clear(self, lease: Lease, start: int, end: int) -> bool:
         """Clear a lease's hosts in an interval of leases that only wait there, and return whether they are free then.

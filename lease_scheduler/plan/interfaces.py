@@ -172,7 +172,9 @@ class Queueing(Protocol):
     def look_again(self, now: int) -> int | None:
         """Return when leases that were left out of this pass may be placed even if nothing else happens, or None.
 
-        Called after ``turns``. The default is None: a lease that does not fit waits until another one gives way.
+        Called once after each pass, also after one that ended before all turns were taken, or before ``turns`` was
+        called because nothing was queued or could fit. The default is None: a lease that does not fit waits until
+        another one gives way.
         """
         return None
 
@@ -183,12 +185,14 @@ class Queueing(Protocol):
         """
         return
 
-    def take_over(self, leases: Sequence[Lease], now: int) -> None:
+    def take_over(self, leases: Sequence[Lease], now: int) -> int | None:
         """Take note of the live leases of a site on which another engine, or another policy, has worked so far.
 
         Called after ``follow``. The default does nothing.
+
+        :return: what ``look_again`` returned after the last pass, if the policy has stored it
         """
-        return
+        return None
 
 
 class ExpectedDuration(Protocol):

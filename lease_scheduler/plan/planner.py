@@ -260,44 +260,46 @@ class Planner:
 
         :param agree: called before a lease gets its place; None if no agreement is needed
         """
-        self.look_again = None
-        if self.plan.queue_is_empty:
-            return
-        to_wait = self._places_to_wait(now)
-        needed = self.plan.needed_by_whole_queue()
-        if to_wait <= 0 and self.plan.availability.is_full(now, needed):
-            return
-        reach = QueueFilter(self.context, now)
-        self.brief_queueing()
-        queue = QueueRound(now, self.plan.queued())
-        served: set[str] = set()
-        for turn in self.queueing.turns(queue):
-            lease = turn.lease
-            holding = None
-            waits = to_wait > 0 and (turn.latest_start is None or turn.latest_start > now)
-            if waits or not reach.is_too_short(lease):
-                holding = self._holding_for(turn, now, waits=waits)
-            if holding is None:
-                if self.options.backfilling_limit == 0:
-                    return
-                continue
-            if lease.lease_id in served:
-                continue
-            served.add(lease.lease_id)
-            found: Lease | None = placed_soonest(self.context, lease, holding, now)
-            if agree is not None and found is not None:
-                found = agree(found)
-            if found is None:
-                continue
-            placed = queue.placed[lease.lease_id] = self.plan.put(found)
-            if self.plan.images is not None:
-                # Leases that share a transfer may now wait for something else.
-                to_wait = self._places_to_wait(now)
-            else:
-                to_wait -= self.plan.is_in_future(placed, now)
+        try:
+            if self.plan.queue_is_empty:
+                return
+            to_wait = self._places_to_wait(now)
+            needed = self.plan.needed_by_whole_queue()
             if to_wait <= 0 and self.plan.availability.is_full(now, needed):
                 return
-        self.look_again = self.queueing.look_again(now)
+            reach = QueueFilter(self.context, now)
+            self.brief_queueing()
+            queue = QueueRound(now, self.plan.queued())
+            served: set[str] = set()
+            for turn in self.queueing.turns(queue):
+                lease = turn.lease
+                holding = None
+                waits = to_wait > 0 and (turn.latest_start is None or turn.latest_start > now)
+                if waits or not reach.is_too_short(lease):
+                    holding = self._holding_for(turn, now, waits=waits)
+                if holding is None:
+                    if self.options.backfilling_limit == 0:
+                        return
+                    continue
+                if lease.lease_id in served:
+                    continue
+                served.add(lease.lease_id)
+                found: Lease | None = placed_soonest(self.context, lease, holding, now)
+                if agree is not None and found is not None:
+                    found = agree(found)
+                if found is None:
+                    continue
+                placed = queue.placed[lease.lease_id] = self.plan.put(found)
+                if self.plan.images is not None:
+                    # Leases that share a transfer may now wait for something else.
+                    to_wait = self._places_to_wait(now)
+                else:
+                    to_wait -= self.plan.is_in_future(placed, now)
+                if to_wait <= 0 and self.plan.availability.is_full(now, needed):
+                    return
+        finally:
+            # However the pass ended, leases may have been left out only for the time being.
+            self.look_again = self.queueing.look_again(now)
 
     def _holding_for(self, turn: Turn, now: int, *, waits: bool) -> Holding | None:
         """Return the earliest holding for the lease whose turn it is, within the limits of its turn, or None.

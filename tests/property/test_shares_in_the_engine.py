@@ -7,7 +7,6 @@ from fractions import Fraction
 from itertools import combinations
 from random import Random
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -51,7 +50,6 @@ def _shared(draw: st.DrawFn) -> tuple[Workload, RunSettings]:
     return replace(workload, leases=leases), chosen
 
 
-@pytest.mark.xfail(strict=False, reason="seldom fails with generated workloads; the cause is not known yet")
 @_EXAMPLES
 @given(_shared())
 def test_every_lease_is_served_and_no_charge_is_left(shared: tuple[Workload, RunSettings]) -> None:
@@ -67,7 +65,6 @@ def test_every_lease_is_served_and_no_charge_is_left(shared: tuple[Workload, Run
         assert all(report.queued == 0 for report in run.planner.queueing.flows(result.leases[-1].ended or 0))
 
 
-@pytest.mark.xfail(strict=False, reason="seldom fails with generated workloads; the cause is not known yet")
 @_EXAMPLES
 @given(_shared(), st.sets(st.integers(1, 60), max_size=10).map(frozenset), st.data())
 def test_an_engine_that_takes_over_goes_on_with_the_same_clocks(

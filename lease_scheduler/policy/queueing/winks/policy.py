@@ -74,7 +74,7 @@ class Winks(QueueingPolicy):
             for flow in self._shares.flows.values():
                 flow.set_weight(self._weight(flow.name))
 
-    def take_over(self, leases: Sequence[Lease], now: int) -> None:
+    def take_over(self, leases: Sequence[Lease], now: int) -> int | None:
         """See ``Queueing.take_over``.
 
         Leases that hold hosts and were not charged got them under another policy: their flows do not pay for them.
@@ -95,6 +95,7 @@ class Winks(QueueingPolicy):
                     self._shares.arrive(flow, request)
             self._ledger.note(flow)
         self._gaps = {}
+        return self._ledger.look_again
 
     def _flow(self, name: str) -> Flow:
         return self._shares.flow(name, self._weight(name))
@@ -113,9 +114,9 @@ class Winks(QueueingPolicy):
 
     def look_again(self, now: int) -> int | None:
         """See ``Queueing.look_again``: the next window has shares again."""
-        if self._round is None or not self._round.refused:
-            return None
-        return (self._shares.window_of(now) + 1) * self._shares.options.window
+        refused, self._round = self._round is not None and self._round.refused, None
+        self._ledger.look_again = (self._shares.window_of(now) + 1) * self._shares.options.window if refused else None
+        return self._ledger.look_again
 
     def _request(self, lease: Lease) -> QueuedRequest:
         seconds = self._seconds(lease.request) - lease.accumulated

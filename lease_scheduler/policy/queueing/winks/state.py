@@ -10,7 +10,7 @@ from lease_scheduler.policy.base import Learnt
 from lease_scheduler.policy.queueing.winks.shares import Flow, Shares
 from lease_scheduler.policy.queueing.winks.window import WindowUse
 
-_TIME, _FLOW, _LEASE = "time", "flow:", "lease:"
+_TIME, _LOOK, _FLOW, _LEASE = "time", "look", "flow:", "lease:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,7 @@ class Ledger:
     Tags and costs are stored as text: they may have more digits than the numbers of a JSON column.
 
     :ivar charges: charges by lease id
+    :ivar look_again: when the queue is to be processed again even if nothing else happens; None if never
     """
 
     def __init__(self) -> None:
@@ -73,6 +74,8 @@ class Ledger:
         self._changed_leases: dict[str, None] = {}
         self._changed_flows: dict[str, None] = {}
         self._stored_time = 0
+        self.look_again: int | None = None
+        self._stored_look: int | None = None
 
     def put(self, lease_id: str, charge: Charge) -> None:
         """Add or replace the charge of a lease."""
@@ -107,6 +110,9 @@ class Ledger:
         if shares.virtual_time != self._stored_time:
             self._stored_time = shares.virtual_time
             found[_TIME] = {"virtual_time": str(shares.virtual_time)}
+        if self.look_again != self._stored_look:
+            self._stored_look = self.look_again
+            found[_LOOK] = None if self.look_again is None else {"again": self.look_again}
         self._changed_leases, self._changed_flows = {}, {}
         return found
 
@@ -120,6 +126,7 @@ class Ledger:
         shares.flows.clear()
         shares.virtual_time = int(learnt[_TIME]["virtual_time"]) if _TIME in learnt else 0
         self._stored_time = shares.virtual_time
+        self.look_again = self._stored_look = learnt[_LOOK]["again"] if _LOOK in learnt else None
         gaps: dict[str, dict[str, int]] = {}
         for subject, values in learnt.items():
             if subject.startswith(_LEASE):

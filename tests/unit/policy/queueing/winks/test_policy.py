@@ -293,3 +293,20 @@ def test_budget_counts_prices(make_book: MakeBook) -> None:
     clocks = {report.name: report.behind for report in book.policy.flows(0)}
     assert clocks["b"] == 0
     assert clocks["a"] == pytest.approx(1.0)
+
+
+def test_the_next_look_is_noted_after_each_pass_and_stored(make_book: MakeBook) -> None:
+    book, kept = make_book(_winks(window="100", debt="no")), dict[str, Learnt]()
+    wide = book.queue("a", nodes=2, duration=100)
+    book.queue("a", nodes=2, duration=100)
+    book.queue("b")
+    assert wide.lease_id in book.turns(30)
+    assert book.policy.look_again(30) == 100
+
+    policy = _winks(window="100", debt="no")
+    _restarted(book, kept, policy, 30)
+    assert kept["look"] == {"again": 100}
+    assert policy.take_over(list(book.leases.values()), 30) == 100
+
+    assert policy.look_again(40) is None, "this pass asked for no turns"
+    assert policy.take_changes()["look"] is None
