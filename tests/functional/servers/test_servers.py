@@ -8,7 +8,6 @@ import queue
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -154,12 +153,9 @@ def test_a_server_that_was_killed_runs_again_when_it_is_asked_for(mariadb_server
 
 
 def test_what_keeps_a_server_from_starting_is_shown_from_its_log(tmp_path: Path) -> None:
-    with socket.socket() as occupant:
-        server = MariaDB(tmp_path)
-        # Another worker's server may have taken the port that was free; then that server serves as well.
-        with suppress(OSError):
-            occupant.bind(("127.0.0.1", server.port))
-            occupant.listen()
+    server = MariaDB(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as occupant:
+        server.port = occupant.getsockname()[1]
         with pytest.raises(ServerError, match=r"mariadb ended after its start(.|\n)*Address already in use"):
             server.start()
     assert not server.is_running()
