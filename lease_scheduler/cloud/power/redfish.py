@@ -110,7 +110,10 @@ def _read(path: Path) -> Mapping[str, Mapping[str, str]]:
     except OSError as error:
         raise InvalidValueError(_OPTION, f"{path} cannot be read: {error.strerror}") from error
     except (yaml.YAMLError, ValueError) as error:
-        raise InvalidValueError(_OPTION, f"{path} is not YAML: {error}") from error
+        # The error itself may quote passwords.
+        mark = getattr(error, "problem_mark", None)
+        where = "" if mark is None else f", see line {mark.line + 1}"
+        raise InvalidValueError(_OPTION, f"{path} is not YAML{where}") from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise InvalidValueError(_OPTION, f"{path} has passwords, and others may use it: chmod 600 {path}")
     if not isinstance(content, dict):
@@ -125,7 +128,14 @@ def _check(path: Path, host: str, entry: Any) -> None:
         raise InvalidValueError(_OPTION, f"{path}: {host} must have address, user and password, and may have system")
     if not all(isinstance(value, str) for value in entry.values()):
         raise InvalidValueError(_OPTION, f"{path}: {host}: all values must be text; put them in quotes")
-    if urlsplit(entry["address"]).scheme != "https":
+    try:
+        address = urlsplit(entry["address"])
+    except ValueError:
+        raise InvalidValueError(_OPTION, f"{path}: {host}: the address is not a URL") from None
+    if address.scheme != "https" or not address.hostname:
         raise InvalidValueError(
-            _OPTION, f"{path}: {host}: the address must begin with https://, as the password is sent to it"
+            _OPTION, f"{path}: {host}: the address must begin with https:// and a host, as the password is sent to it"
         )
+    if "@" in address.netloc:
+        # Addresses are logged.
+        raise InvalidValueError(_OPTION, f"{path}: {host}: the address must not have a user or a password")

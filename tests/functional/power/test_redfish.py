@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,10 @@ def test_a_controller_that_comes_back_answers_again(tmp_path: Path) -> None:
         ("host1: {address: 'https://a', user: u, password: p, port: '1'}", 0o600, "may have system"),
         ("host1: {address: 'https://a', user: u, password: 123}", 0o600, "put them in quotes"),
         ("- host1", 0o600, "must map names of hosts"),
-        ("host1: {", 0o600, "is not YAML"),
+        ("host1: {", 0o600, "is not YAML, see line 1$"),
+        ("host1: {address: 'https://[a', user: u, password: p}", 0o600, "the address is not a URL"),
+        ("host1: {address: 'https:a', user: u, password: p}", 0o600, "must begin with https:// and a host"),
+        ("host1: {address: 'https://u:p@a', user: u, password: p}", 0o600, "must not have a user or a password"),
         (None, 0o600, "cannot be read: No such file"),
     ],
 )
@@ -96,6 +100,17 @@ def test_a_wrong_file_is_refused_at_start(tmp_path: Path, text: str | None, mode
         path.chmod(mode)
     with pytest.raises(InvalidValueError, match=message):
         _driver(path)
+
+
+@pytest.mark.parametrize("password", ["%s3cret", "*s3cret", "!s3cret x", "'s3cret", "s3cret: x", "s3cret\x01"])
+def test_what_is_wrong_with_a_file_does_not_tell_its_passwords(tmp_path: Path, password: str) -> None:
+    path = tmp_path / "hosts"
+    path.write_text(f"host1: {{address: 'https://a', user: u, password: {password}}}\n")
+    path.chmod(0o600)
+    with pytest.raises(InvalidValueError, match=f"{path} is not YAML") as error:
+        _driver(path)
+    said = "".join(traceback.format_exception(error.value))
+    assert "s3cret" not in said
 
 
 def test_a_missing_file_of_certificates_is_refused_at_start(tmp_path: Path) -> None:
