@@ -6,14 +6,16 @@ import os
 import signal
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 from lease_scheduler.cloud.power.base import PowerDriverOptions, PowerError
 from lease_scheduler.model.errors import InvalidValueError
 
 _STATES = {"on": True, "off": False, "unknown": None}
 
-#: Characters of the program's complaint that an error repeats.
-_LONGEST_COMPLAINT = 300
+#: Bytes of what the program prints that are read, and of its complaint that an error repeats.
+_LONGEST = 300
 
 
 class ScriptPower:
@@ -51,26 +53,30 @@ class ScriptPower:
 
     def _run(self, command: str, host: str) -> str:
         called = f"{self._path} {command} {host}"
-        try:
-            process = subprocess.Popen(
-                [self._path, command, host],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise PowerError(f"{called}: cannot be run: {error}") from error
-        with process:
+        # Files and no pipes: a program that it leaves in the background, such as ssh, may keep these open for ever.
+        with TemporaryFile() as out, TemporaryFile() as complaint:
             try:
-                out, complaint = process.communicate(timeout=self._timeout)
+                process = subprocess.Popen(
+                    [self._path, command, host],
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=complaint,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise PowerError(f"{called}: cannot be run: {error}") from error
+            try:
+                status = process.wait(self._timeout)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
+                process.wait()
                 raise PowerError(f"{called}: was not over after {self._timeout:g} s") from None
-        if process.returncode != 0:
-            said = " ".join(complaint.split())[:_LONGEST_COMPLAINT]
-            raise PowerError(f"{called}: exit status {process.returncode}{': ' if said else ''}{said}")
-        return out
+            if status != 0:
+                said = " ".join(_beginning(complaint).split())
+                raise PowerError(f"{called}: exit status {status}{': ' if said else ''}{said}")
+            return _beginning(out)
+
+
+def _beginning(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(_LONGEST).decode(errors="replace")

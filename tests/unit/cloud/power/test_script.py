@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 import time
 from pathlib import Path
 
@@ -10,6 +13,7 @@ import pytest
 from lease_scheduler.cloud.power.base import PowerDriverOptions, PowerError
 from lease_scheduler.cloud.power.script import ScriptPower
 from lease_scheduler.model.errors import InvalidValueError
+from tests.servers.base import wait_until
 
 _SCRIPT = """#!/bin/sh
 state={folder}/$2
@@ -65,6 +69,26 @@ def test_a_program_that_hangs_is_killed_with_what_it_started(tmp_path: Path) -> 
         driver.turn_off("host1")
     time.sleep(3.2)
     assert not (tmp_path / "late").exists()
+
+
+@pytest.mark.parametrize(("text", "is_over"), [("", True), ("sleep 60", False)])
+def test_a_program_that_stays_in_the_background_keeps_nobody_waiting(tmp_path: Path, text: str, is_over: bool) -> None:
+    """As ssh does that keeps its connection for later calls, in a session of its own and with what it has open."""
+    code = "import os, sys, time; os.fork() and os._exit(0); os.setsid(); print(os.getpid(), file=sys.stderr);"
+    code += f"open('{tmp_path}/pid', 'w').write(str(os.getpid())); time.sleep(60)"
+    script = f'#!/bin/sh\n{sys.executable} -c "{code}"\necho on\n{text}\n'
+    began = time.monotonic()
+    driver = _driver(_script(tmp_path, script), timeout=20.0 if is_over else 1.0)
+    try:
+        if is_over:
+            assert driver.is_on("host1") is True
+        else:
+            with pytest.raises(PowerError, match="was not over after 1 s"):
+                driver.is_on("host1")
+        assert time.monotonic() - began < 15
+    finally:
+        assert wait_until((tmp_path / "pid").exists, 10)
+        os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
 
 
 @pytest.mark.parametrize(("path", "message"), [("power", "absolute path"), ("/no/such/power", "is not a program")])
