@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.options import ServiceOptions
+from lease_scheduler.service.policies import PoolPlanning
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.site_plan import SitePlan
@@ -30,10 +32,11 @@ from lease_scheduler.store.sql.reader import SqlReader
 from tests.functional.crash.scenario import START, Boundaries, FragileCloud, FragileStore, lease
 from tests.site_engine import hypervisors, site_policies
 
-_SLEEPER = "compute-2"
-_NAME = "for two"
-_LEASE_ID = lease(_NAME, "reservation", 2)["id"]
 _FINAL = {"done", "failed"}
+
+#: Host that sleeps -> the request for which it wakes, without its times: name, number of nodes, pool.
+_SLEEPERS: dict[str, tuple[str, int, str | None]] = {"compute-2": ("for two", 2, None)}
+_IN_POOLS: dict[str, tuple[str, int, str | None]] = {"compute-2": ("for two", 2, "main"), "side-1": ("side", 1, "side")}
 
 
 class Switch:
@@ -81,8 +84,13 @@ class FragileServices(SimulatedServices):
         return super().heartbeat(host) if self.switch.is_on(host) else None
 
 
-def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
-    """Run to the end or to the boundary; at the end, return what was seen."""
+def run(folder: Path, url: str, kill_at: int, speed: float, *, pools: bool = False) -> dict[str, Any]:
+    """Run to the end or to the boundary; at the end, return what was seen.
+
+    :param pools: whether there is a second pool, in which a host sleeps and wakes for a lease, too
+    """
+    sleepers = _IN_POOLS if pools else _SLEEPERS
+    names = ["compute-1", *sleepers]
     boundaries = Boundaries(kill_at)
     database = open_database(url)
     if migrate.current(database) is None:
@@ -94,75 +102,95 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
     store.take_over(f"engine-{os.getpid()}", clock.now())
     cloud = FragileCloud(str(folder / "cloud.sqlite"), clock)
     cloud.boundaries = boundaries
-    cloud.add_hypervisors(hypervisors(["compute-1", _SLEEPER]))
+    cloud.add_hypervisors(hypervisors(names))
     services = FragileServices(cloud._database, cloud._lock)
     cloud.services = services
     services.boundaries = boundaries
     services.switch = switch = Switch(folder, cloud, boundaries)
     power = PowerOptions(wake_time=10, shutdown_time=0, margin=20)
-    site = SitePlan(
-        store,
-        cloud,
-        clock,
-        site_policies(),
-        ServiceOptions(EngineOptions(boot_attempts=10, explain_refusals=False, power=power), workers=2),
-        lambda: None,
-    )
+    options = ServiceOptions(EngineOptions(boot_attempts=10, explain_refusals=False, power=power), workers=2)
+    plannings = {
+        "main": PoolPlanning(site_policies(), options.engine),
+        "side": PoolPlanning(site_policies(), options.engine, ("side-*",)),
+    }
+    site = SitePlan(store, cloud, clock, site_policies(), options, lambda: None, pools=plannings if pools else None)
     times = PowerTimes(interval=0.05, sleeping_interval=0.1, again=0.3, shutdown=0.5, patience=60)
     engine = SiteEngine(site, None, switch, times)
     engine.start()
     reader = SqlReader(database)
-    _submit(engine, reader, clock)
+    _submit(engine, reader, clock, names, sleepers)
 
     def is_over() -> bool:
-        view = reader.lease(_LEASE_ID)
-        return (view is None or view["state"] in _FINAL) and _power(reader) in (None, PowerState.AWAKE)
+        views = [reader.lease(_id_of(name)) for name, _, _ in sleepers.values()]
+        are_over = all(view is None or view["state"] in _FINAL for view in views)
+        return are_over and all(_power(reader, host) in (None, PowerState.AWAKE) for host in sleepers)
 
     limit = time.monotonic() + 60
     while not (is_over() and not cloud.footprints() and not services.closed()):
         if site.is_broken or time.monotonic() > limit:
             break
         time.sleep(0.05)
-    view = reader.lease(_LEASE_ID)
     seen = {
         "boundaries": boundaries.count,
         "broken": site.is_broken,
         "closed": sorted(services.closed()),
-        "is_on": switch.is_on(_SLEEPER),
         "wronged": (folder / "wronged").exists(),
-        "power": _power(reader) and _power(reader).value,  # type: ignore[union-attr]
-        "slept": next((host["slept"] for host in reader.hosts() if host["name"] == _SLEEPER), None),
-        "lease": None if view is None else {name: view[name] for name in ("state", "reason", "started", "breaches")},
+        "hosts": {
+            host["name"]: {
+                "is_on": switch.is_on(host["name"]),
+                "power": host["power"] and host["power"].state.value,
+                "slept": host["slept"],
+                "pool": host["pool"],
+            }
+            for host in reader.hosts()
+            if host["name"] in sleepers
+        },
+        "leases": [
+            view and {name: view[name] for name in ("state", "reason", "started", "breaches", "pool")}
+            for view in (reader.lease(_id_of(name)) for name, _, _ in sleepers.values())
+        ],
     }
     engine.close()
     return seen
 
 
-def _power(reader: SqlReader) -> PowerState | None:
-    found = next((host["power"] for host in reader.hosts() if host["name"] == _SLEEPER), None)
+def _id_of(name: str) -> str:
+    return str(lease(name, "reservation", 1)["id"])
+
+
+def _power(reader: SqlReader, name: str) -> PowerState | None:
+    found = next((host["power"] for host in reader.hosts() if host["name"] == name), None)
     return None if found is None else PowerState(found.state)
 
 
-def _submit(engine: SiteEngine, reader: SqlReader, clock: AcceleratedClock) -> None:
+def _submit(
+    engine: SiteEngine,
+    reader: SqlReader,
+    clock: AcceleratedClock,
+    names: Iterable[str],
+    sleepers: Mapping[str, tuple[str, int, str | None]],
+) -> None:
     """Do everything that was not done yet, as a client does that got no answer."""
     pool, leases = PoolKeeper(engine), Leases(engine.plan, Enforcement())
-    for name in ("compute-1", _SLEEPER):
+    for name in names:
         if not any(host["name"] == name for host in reader.hosts()):
             pool.create_host({}, {"name": name})
-    if reader.lease(_LEASE_ID) is not None:
-        return
-    number = next(host["id"] for host in reader.hosts() if host["name"] == _SLEEPER)
+    asked = {host: terms for host, terms in sleepers.items() if reader.lease(_id_of(terms[0])) is None}
+    numbers = {host["name"]: host["id"] for host in reader.hosts()}
     limit = time.monotonic() + 30
-    while _power(reader) is not PowerState.ASLEEP:
-        assert time.monotonic() < limit, "the host does not fall asleep"
-        if _power(reader) in (None, PowerState.AWAKE):
-            pool.sleep_host({}, number)
+    while any(_power(reader, host) is not PowerState.ASLEEP for host in asked):
+        assert time.monotonic() < limit, "a host does not fall asleep"
+        for host in asked:
+            if _power(reader, host) in (None, PowerState.AWAKE):
+                pool.sleep_host({}, numbers[host])
         time.sleep(0.02)
     start = clock.now() + 45
-    leases.create({}, lease(_NAME, "reservation", 2, start=start, end=start + 20))
+    for name, count, of in asked.values():
+        document = lease(name, "reservation", count, start=start, end=start + 20)
+        leases.create({}, document if of is None else document | {"pool": of})
 
 
-def main(folder: str, url: str, kill_at: int, speed: float) -> None:
+def main(folder: str, url: str, kill_at: int, speed: float, *, pools: bool = False) -> None:
     """Run and write the result to ``seen.json``."""
-    seen = run(Path(folder), url, kill_at, speed)
+    seen = run(Path(folder), url, kill_at, speed, pools=pools)
     (Path(folder) / "seen.json").write_text(json.dumps(seen))
