@@ -1,0 +1,48 @@
+"""The routes, as data, one module per resource."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from lease_scheduler.api.request import Route
+from lease_scheduler.api.routes import (
+    allocations,
+    availability,
+    calendar,
+    feed,
+    feeds,
+    floatingips,
+    flows,
+    hosts,
+    leases,
+    maintenances,
+    pools,
+    properties,
+    quotes,
+    series,
+    subscriptions,
+    usage,
+    versions,
+)
+
+_MODULES = (
+    versions,
+    leases,
+    quotes,
+    feed,
+    hosts,
+    allocations,
+    properties,
+    floatingips,
+    pools,
+    availability,
+    maintenances,
+    series,
+    subscriptions,
+    feeds,
+    flows,
+    usage,
+    calendar,
+)
+
+ROUTES: tuple[Route, ...] = tuple(chain.from_iterable(module.ROUTES for module in _MODULES))
