@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lease_scheduler.model.documents import Document
@@ -30,7 +30,32 @@ class Needs:
     groups: tuple[ProviderGroup, ...] = field(default=())
 
 
-def divide(needs: Needs, hosts: Sequence[HostRecord]) -> Needs:
+@dataclass(frozen=True)
+class NestedClasses:
+    """Which resource classes some host has on a nested provider.
+
+    :ivar traits: such a class -> traits of all providers that have it
+    :ivar of_hosts: traits that hosts have themselves; empty if nothing is nested, when nobody needs them
+    """
+
+    traits: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    of_hosts: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, hosts: Collection[HostRecord]) -> NestedClasses:
+        """Return those of hosts. It looks at every host."""
+        traits: dict[str, set[str]] = {}
+        for host in hosts:
+            for provider in host.providers:
+                for name in provider.capacity:
+                    traits.setdefault(name, set()).update(provider.traits)
+        if not traits:
+            return cls()
+        of_hosts = frozenset(trait for host in hosts for trait in host.traits)
+        return cls({name: frozenset(found) for name, found in traits.items()}, of_hosts)
+
+
+def divide(needs: Needs, nested: NestedClasses) -> Needs:
     """Return the needs of a node, divided by what the hosts of the pool have themselves and what their providers have.
 
     A resource class that some host has on a nested provider is needed from one provider; a trait that only nested
@@ -39,23 +64,17 @@ def divide(needs: Needs, hosts: Sequence[HostRecord]) -> Needs:
 
     :param needs: resources and traits as requested, without regard to nested providers
     """
-    providers = [provider for host in hosts for provider in host.providers]
-    nested = frozenset(name for provider in providers for name in provider.capacity)
     resources, traits, groups = dict(needs.resources), needs.traits, []
     for group in needs.groups:
-        if nested.isdisjoint(group.resources):
+        if nested.traits.keys().isdisjoint(group.resources):
             resources.update({name: resources.get(name, 0) + amount for name, amount in group.resources.items()})
             traits |= group.traits
         else:
             groups.append(group)
-    if not nested:
-        return Needs(resources, traits)
-    of_hosts = frozenset(trait for host in hosts for trait in host.traits)
     moved: set[str] = set()
-    for name in sorted(nested & resources.keys()):
+    for name in sorted(nested.traits.keys() & resources.keys()):
         amount = resources.pop(name)
-        of_class = frozenset(trait for each in providers if name in each.capacity for trait in each.traits)
-        wanted = (traits - of_hosts) & of_class
+        wanted = (traits - nested.of_hosts) & nested.traits[name]
         moved |= wanted
         if amount:
             groups.append(ProviderGroup(Resources({name: amount}), wanted))

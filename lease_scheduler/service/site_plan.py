@@ -428,4 +428,5 @@ class SitePlan:
             self.driver.flavors(),
             self.images if any(parts.planner.ahead is not None for parts in self.parts.values()) else None,
             self.records.private_names() if hides_private else frozenset(),
+            self.records.nested,
         )

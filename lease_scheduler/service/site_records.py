@@ -8,6 +8,7 @@ from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.records.series import SeriesRecord
 from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.records.units import Units
+from lease_scheduler.service.provider_terms import NestedClasses
 from lease_scheduler.service.site import SiteBuilder
 from lease_scheduler.service.unit_of_work import UnitOfWork
 
@@ -35,12 +36,20 @@ class SiteRecords:
         self.private_properties = dict(snapshot.private_properties)
         self.series: dict[str, SeriesRecord] = {series.series_id: series for series in snapshot.series}
         self.feeds: dict[str, FeedRecord] = {feed.feed_id: feed for feed in snapshot.feeds}
+        self._nested: NestedClasses | None = None
         self._last_host_id = max(self.hosts, default=0)
         self.out_of_service = {host.host_id for host in snapshot.hosts if host.out_until is not None}
 
     def site(self) -> Site:
         """Return the hosts and addresses as the planner sees them."""
         return self._builder.build(self.hosts.values(), self.floating_ips.values())
+
+    @property
+    def nested(self) -> NestedClasses:
+        """What hosts have on nested providers. It is found anew only after a change of providers or traits."""
+        if self._nested is None:
+            self._nested = NestedClasses.of(self.hosts.values())
+        return self._nested
 
     def pool_of_units(self) -> dict[str, str | None]:
         """Return the pools of hosts and addresses, by their names in the plan."""
@@ -65,6 +74,9 @@ class SiteRecords:
 
     def put_host(self, host: HostRecord) -> None:
         """Store a new value of a host."""
+        before = self.hosts.get(host.host_id)
+        if before is None or (before.providers, before.traits) != (host.providers, host.traits):
+            self._nested = None
         self.hosts[host.host_id] = host
         if host.out_until is None:
             self.out_of_service.discard(host.host_id)
@@ -74,6 +86,7 @@ class SiteRecords:
 
     def remove_host(self, host_id: int) -> None:
         """Delete a host."""
+        self._nested = None
         del self.hosts[host_id]
         self.out_of_service.discard(host_id)
         self._work.changes.hosts[host_id] = None

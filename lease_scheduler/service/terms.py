@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lease_scheduler.cloud.driver import Flavor
@@ -18,7 +18,14 @@ from lease_scheduler.records.attributes import REMARKS, TERMS, asked_values, val
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.service.known_images import KnownImages
-from lease_scheduler.service.provider_terms import Needs, check_preemption_mode, divide, divided_least, groups_of
+from lease_scheduler.service.provider_terms import (
+    Needs,
+    NestedClasses,
+    check_preemption_mode,
+    divide,
+    divided_least,
+    groups_of,
+)
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,7 @@ class Pool:
     :ivar flavors: resources and traits by flavor id, as the cloud reports them
     :ivar images: sizes of disk images; None if images are not transferred to hosts before leases start
     :ivar hidden: names of properties that queries never find
+    :ivar nested: what the hosts have on nested providers
     """
 
     hosts: Sequence[HostRecord]
@@ -37,6 +45,7 @@ class Pool:
     flavors: Mapping[str, Flavor]
     images: KnownImages | None = None
     hidden: frozenset[str] = frozenset()
+    nested: NestedClasses = field(default_factory=NestedClasses)
 
     def matching(self, *queries: Query) -> frozenset[str] | None:
         """Return the names of the hosts that satisfy every query, or None if there is no condition."""
@@ -217,7 +226,7 @@ def _whole_hosts(reservation: Document, pool: Pool) -> tuple[NodeSet, int]:
 def _instances(needs: Needs, pool: Pool, hosts: frozenset[str] | None, reservation: Document) -> tuple[NodeSet, int]:
     """Return a node set: one host for all with affinity, one host each with anti-affinity, else any hosts."""
     amount, affinity = reservation["amount"], reservation.get("affinity")
-    divided = divide(needs, pool.hosts)
+    divided = divide(needs, pool.nested)
     each = {**divided.resources, HOST_SHARE: 1}
     if affinity is True:
         together = {name: needed * amount for name, needed in each.items()}
@@ -262,7 +271,7 @@ def node_set_of(nodes: Document, pool: Pool, field: str) -> NodeSet:
             raise InvalidValueError(f"{field}.hosts", f"there is no host {', '.join(sorted(unknown))} in the pool")
         hosts = named if hosts is None else hosts & named
     groups = groups_of(nodes.get("groups") or (), f"{field}.groups")
-    needs = divide(Needs(nodes.get("resources") or {}, frozenset(nodes.get("traits") or ()), groups), pool.hosts)
+    needs = divide(Needs(nodes.get("resources") or {}, frozenset(nodes.get("traits") or ()), groups), pool.nested)
     resources = Resources({**needs.resources, HOST_SHARE: WHOLE_HOST if nodes.get("exclusive") else 1})
     least = divided_least(nodes.get("least_resources"), needs, f"{field}.least_resources")
     return NodeSet(

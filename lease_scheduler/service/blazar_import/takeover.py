@@ -19,6 +19,7 @@ from lease_scheduler.service.blazar_import.findings import Finding, NotTakenErro
 from lease_scheduler.service.blazar_import.leases import RESOURCE_TYPES, TakenLease, node_set_of_each, take_lease
 from lease_scheduler.service.blazar_import.pool import TakenPool, take_pool
 from lease_scheduler.service.blazar_import.promises import Claim, broken_promises
+from lease_scheduler.service.provider_terms import NestedClasses
 from lease_scheduler.service.site import SiteBuilder
 from lease_scheduler.service.terms import Pool
 from lease_scheduler.store.blazar.contents import BlazarLease, Contents
@@ -194,7 +195,7 @@ def _leases(
     for unit_id in taken.missing:
         names.pop(unit_id, None)
     numbers = {name: units.number(unit_id) for unit_id, name in names.items()}
-    pool = Pool(hosts, floating_ips, {})
+    pool = Pool(hosts, floating_ips, {}, nested=NestedClasses.of(hosts))
     for lease, state in chosen:
         try:
             found = take_lease(lease, state, pool, names, numbers, sequence)

@@ -15,7 +15,7 @@ from lease_scheduler.model.lease import NodeSet
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import HOST_SHARE, Resources
 from lease_scheduler.records.pool import HostRecord, ProviderRecord
-from lease_scheduler.service.provider_terms import Needs, divide
+from lease_scheduler.service.provider_terms import Needs, NestedClasses, divide
 from tests.functional.lease_document import lease_document
 from tests.site_engine import hypervisors
 
@@ -155,11 +155,11 @@ def test_ranges_are_of_the_host_only(gpus: Any) -> None:
 
 def test_division() -> None:
     """What no host nests is needed of the host itself; so are traits that a host has itself."""
-    gpus = [_record(_gpu("a", 1, A100)), _record()]
+    gpus, nothing = NestedClasses.of([_record(_gpu("a", 1, A100)), _record()]), NestedClasses.of([_record()])
     wanted = Needs({"VCPU": 1, "VGPU": 1}, frozenset({A100, "HW_CPU_X86_VMX"}))
     group = ProviderGroup(ONE, frozenset({A100}))
     assert divide(wanted, gpus) == Needs({"VCPU": 1}, frozenset({"HW_CPU_X86_VMX"}), (group,))
-    assert divide(wanted, gpus[1:]) == wanted
+    assert divide(wanted, nothing) == wanted
     cpus = ProviderGroup(Resources({"VCPU": 2}), frozenset({"HW_CPU_X86_VMX"}))
     assert divide(Needs({"VCPU": 1}, groups=(cpus, group)), gpus) == Needs(
         {"VCPU": 3}, frozenset({"HW_CPU_X86_VMX"}), (group,)
