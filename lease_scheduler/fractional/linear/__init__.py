@@ -1,0 +1,1 @@
+"""The off-line problem as linear and mixed integer programs, and heuristics that round their solutions."""

@@ -1,0 +1,44 @@
+"""Compiled and plain inner loops give the same results."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_SCRIPT = """
+import sys
+if sys.argv[1] == "plain":
+    sys.modules["numba"] = None
+
+import numpy as np
+from lease_scheduler.fractional import kernels
+from lease_scheduler.fractional.greedy import ALL, greedy
+from lease_scheduler.fractional.packing.search import LEGACY_PACKERS, PACKERS, best_packing
+from lease_scheduler.fractional.shares import raise_average
+from lease_scheduler.simulation.generators.instances import InstanceLaw
+
+assert kernels.IS_COMPILED == (sys.argv[1] != "plain")
+for seed in range(2):
+    drawn = InstanceLaw(6, 20, 4, 0.5, 0.25, 0.5).draw(seed)
+    found = [greedy(drawn, *pair) for pair in ALL]
+    found += [best_packing(drawn, pack) for pack in (PACKERS | LEGACY_PACKERS).values()]
+    for each in found:
+        print(each and (each.nodes.tolist(), each.least, raise_average(drawn, each).tolist()))
+"""
+
+
+def test_both_give_the_same_results() -> None:
+    """dfrs: the extra ``fast`` changes nothing but the speed."""
+    pytest.importorskip("numba")
+    root = Path(__file__).parents[3]
+    compiled, plain = (
+        subprocess.run(
+            [sys.executable, "-c", _SCRIPT, way], capture_output=True, text=True, check=True, cwd=root
+        ).stdout
+        for way in ("compiled", "plain")
+    )
+    assert compiled.count("[") > 100
+    assert compiled == plain
