@@ -6,11 +6,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import Any
 
 import pytest
@@ -21,6 +21,9 @@ _ROOT = Path(__file__).parents[3]
 Run = Callable[..., int]
 
 _LONGEST_RUN = 120.0
+
+#: A run spends most of its time waiting.
+_SIDE_BY_SIDE = 16
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +71,41 @@ def seen_in(folder: Path) -> dict[str, Any]:
     seen = json.loads((folder / "seen.json").read_text())
     assert isinstance(seen, dict)
     return seen
+
+
+def killed_at_each(
+    run: Run,
+    folder: Path,
+    boundaries: Iterable[int],
+    check: Callable[[dict[str, Any]], None],
+    speed: float,
+    **terms: Any,
+) -> int:
+    """Kill a scenario at each of some boundaries, let a second process finish it, and check what that one saw.
+
+    :param boundaries: ascending; those are left out that the scenario does not come to
+    :param terms: arguments of ``run``
+    :return: the number of runs that were killed
+    """
+    last = Event()
+
+    def is_killed(boundary: int) -> bool:
+        if last.is_set():
+            return False
+        place = folder / str(boundary)
+        place.mkdir()
+        if run(place, boundary, speed, **terms) == 0:
+            last.set()
+            return False
+        assert run(place, 0, speed, **terms) == 0, boundary
+        seen = seen_in(place)
+        try:
+            check(seen)
+        except AssertionError as error:
+            raise AssertionError(f"killed at boundary {boundary}: {error}; {json.dumps(seen, indent=1)}") from error
+        return True
+
+    with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
+        killed = sum(pool.map(is_killed, boundaries))
+    print(f"killed at {killed} boundaries")
+    return killed

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from threading import Event
 from typing import Any
 
-from tests.functional.crash.conftest import Run, seen_in
-
-#: A run spends most of its time waiting.
-_SIDE_BY_SIDE = 16
+from tests.functional.crash.conftest import Run, killed_at_each, seen_in
 
 #: Seconds of the day per real second. After a kill, the rest of the day only has to reach its end.
 _SPEED = 30.0
@@ -52,29 +47,7 @@ def test_a_day_without_a_crash(run: Run, tmp_path: Path) -> None:
 
 
 def test_killed_at_every_boundary(run: Run, tmp_path: Path) -> None:
-    last = Event()
-
-    def killed_at(kill_at: int) -> bool:
-        """Return whether the day has that many boundaries, so that it was killed."""
-        if last.is_set():
-            return False
-        folder = tmp_path / str(kill_at)
-        folder.mkdir()
-        if run(folder, kill_at, _SPEED) == 0:
-            last.set()
-            return False
-        assert run(folder, 0, _SPEED) == 0, kill_at
-        seen = seen_in(folder)
-        try:
-            _check(seen, killed=True)
-        except AssertionError as error:
-            raise AssertionError(f"killed at boundary {kill_at}: {error}; {json.dumps(seen, indent=1)}") from error
-        return True
-
-    with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
-        killed = sum(pool.map(killed_at, range(1, 400)))
-    print(f"killed at {killed} boundaries")
-    assert killed > 100
+    assert killed_at_each(run, tmp_path, range(1, 400), partial(_check, killed=True), _SPEED) > 100
 
 
 def _check_pools(seen: dict[str, Any], *, killed: bool) -> None:
@@ -97,19 +70,5 @@ def test_a_day_in_two_pools_without_a_crash(run: Run, tmp_path: Path) -> None:
 
 def test_killed_in_two_pools(run: Run, tmp_path: Path) -> None:
     """At some boundaries all over the day: the next engine restores the plans and queues of both pools."""
-
-    def killed_at(kill_at: int) -> bool:
-        folder = tmp_path / str(kill_at)
-        folder.mkdir()
-        if run(folder, kill_at, _SPEED, pools=True) == 0:
-            return False
-        assert run(folder, 0, _SPEED, pools=True) == 0, kill_at
-        seen = seen_in(folder)
-        try:
-            _check_pools(seen, killed=True)
-        except AssertionError as error:
-            raise AssertionError(f"killed at boundary {kill_at}: {error}; {json.dumps(seen, indent=1)}") from error
-        return True
-
-    with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
-        assert sum(pool.map(killed_at, range(5, 150, 5))) > 20
+    check = partial(_check_pools, killed=True)
+    assert killed_at_each(run, tmp_path, range(5, 150, 5), check, _SPEED, pools=True) > 20

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from threading import Event
 from typing import Any
 
-import pytest
+from tests.functional.crash.conftest import Run, killed_at_each, seen_in
 
-from tests.functional.crash.conftest import Run, seen_in
-
-_SIDE_BY_SIDE = 8
 _SPEED = 10.0
 
 
@@ -48,28 +43,12 @@ def test_hosts_of_two_pools_sleep_and_wake_without_a_crash(run: Run, tmp_path: P
     assert [lease["pool"] for lease in seen["leases"]] == ["main", "side"]
 
 
-@pytest.mark.parametrize("pools", [False, True])
-def test_killed_at_every_boundary_of_hosts_that_sleep(run: Run, tmp_path: Path, pools: bool) -> None:
-    last = Event()
+def test_killed_at_every_boundary_of_a_host_that_sleeps(run: Run, tmp_path: Path) -> None:
+    check = partial(_check, killed=True)
+    assert killed_at_each(run, tmp_path, range(1, 200), check, _SPEED, scenario="power") > 25
 
-    def killed_at(kill_at: int) -> bool:
-        """Return whether there are that many boundaries, so that the engine was killed."""
-        if last.is_set():
-            return False
-        folder = tmp_path / str(kill_at)
-        folder.mkdir()
-        if run(folder, kill_at, _SPEED, scenario="power", pools=pools) == 0:
-            last.set()
-            return False
-        assert run(folder, 0, _SPEED, scenario="power", pools=pools) == 0, kill_at
-        seen = seen_in(folder)
-        try:
-            _check(seen, killed=True)
-        except AssertionError as error:
-            raise AssertionError(f"killed at boundary {kill_at}: {error}; {json.dumps(seen, indent=1)}") from error
-        return True
 
-    with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
-        killed = sum(pool.map(killed_at, range(1, 200)))
-    print(f"killed at {killed} boundaries")
-    assert killed > (40 if pools else 25)
+def test_killed_while_hosts_of_two_pools_sleep(run: Run, tmp_path: Path) -> None:
+    """At some boundaries: the next engine restores the wishes of both pools."""
+    check = partial(_check, killed=True)
+    assert killed_at_each(run, tmp_path, range(2, 200, 4), check, _SPEED, scenario="power", pools=True) > 10
