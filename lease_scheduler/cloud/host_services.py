@@ -24,6 +24,10 @@ class HostServices(Protocol):
         """Let servers come to a host again, if the reason why they do not is our own."""
         ...
 
+    def is_open(self, host: str) -> bool:
+        """Return whether servers may come to a host."""
+        ...
+
     def closed(self) -> frozenset[str]:
         """Return the hosts that are closed with our own reason."""
         ...

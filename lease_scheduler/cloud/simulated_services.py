@@ -40,6 +40,10 @@ class SimulatedServices:
         with self._lock:
             self._database.execute("DELETE FROM closed WHERE host = ?", (host,))
 
+    def is_open(self, host: str) -> bool:
+        """See ``HostServices.is_open``."""
+        return host not in self.closed()
+
     def closed(self) -> frozenset[str]:
         """See ``HostServices.closed``."""
         with self._lock:

@@ -6,6 +6,7 @@ import logging
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from oslo_log import log
 from lease_scheduler.cmd.options.pools import check_pools
 from lease_scheduler.conf import opts
 from lease_scheduler.conf.unknown import files_of, refuse_unknown_options
-from lease_scheduler.conf.values import ahead_options, live_planning_options, policy_options
+from lease_scheduler.conf.values import ahead_options, live_planning_options, policy_options, watts
 from lease_scheduler.model.errors import InvalidValueError
 
 LOG = logging.getLogger(__name__)
@@ -130,10 +131,13 @@ def check(conf: cfg.ConfigOpts) -> None:
     refuse_unknown_options(files_of(conf))
     for group, options in opts.all_opts(conf):
         for option in options:
-            _ = conf[group.name][option.dest]
+            value = conf[group.name][option.dest]
+            if isinstance(value, float) and not isfinite(value):
+                raise InvalidValueError(f"{group.name}.{option.name}", f"must be a finite number, not {value}")
     live_planning_options(conf)
     policy_options(conf)
     ahead_options(conf)
+    watts(conf)
     check_pools(conf)
 
 

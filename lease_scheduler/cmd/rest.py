@@ -26,8 +26,8 @@ from lease_scheduler.cmd.memory import keep_what_is_loaded
 from lease_scheduler.cmd.options.pools import pool_rules
 from lease_scheduler.cmd.options.subscriptions import enabled_drivers
 from lease_scheduler.cmd.page import frame_ancestors
+from lease_scheduler.conf.values import watts
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.power import Watts
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.store.sql.reader import SqlReader
 
@@ -101,7 +101,7 @@ def api_settings(conf: cfg.ConfigOpts) -> ApiSettings:
         pools=pool_rules(conf),
         feeds=conf.service.max_feeds > 0,
         retry_after=group.retry_after,
-        watts=Watts(conf.power.watts_awake, conf.power.watts_asleep),
+        watts=watts(conf),
     )
 
 

@@ -9,6 +9,7 @@ from oslo_config import cfg
 
 from lease_scheduler.conf import policy
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.power import Watts
 from lease_scheduler.model.weights import checked_weight
 from lease_scheduler.plan.options import (
     Estimate,
@@ -132,6 +133,17 @@ def _backfilling_limit(backfilling: str, reservations: int | None) -> int | None
             "scheduling.backfilling_reservations", f"has no meaning with backfilling = {backfilling}; remove it"
         )
     return {"off": 0, "aggressive": 1, "intermediate": reservations, "conservative": None}[backfilling]
+
+
+def watts(conf: cfg.ConfigOpts) -> Watts:
+    """Return the power that hosts take.
+
+    :raises InvalidValueError: a host would take more asleep than awake
+    """
+    group = conf.power
+    if group.watts_asleep > group.watts_awake:
+        raise InvalidValueError("power.watts_asleep", f"must be at most watts_awake, which is {group.watts_awake:g}")
+    return Watts(group.watts_awake, group.watts_asleep)
 
 
 def flow_weights(conf: cfg.ConfigOpts) -> dict[str, float]:

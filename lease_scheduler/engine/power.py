@@ -252,7 +252,7 @@ class HostPowers:
         for host, power in powers.items():
             if power.state is PowerState.WAKING:
                 # The cloud has not been able to report that it is awake.
-                self._ready[host] = max(power.since + late, now + options.margin)
+                self._ready[host] = min(max(power.since + late, now + options.margin), now + late)
             elif power.state is PowerState.FAILED:
                 state.occupy(host, now, now + state.options.host_repair_time)
         take_until(state.planner.plan, self._ready, now)

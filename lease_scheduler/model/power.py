@@ -61,13 +61,27 @@ class Watts:
     asleep: float = 0.0
 
     def of(self, properties: Mapping[str, str]) -> Watts:
-        """Return the figures of a host, whose properties take precedence."""
+        """Return the figures of a host, whose properties take precedence.
+
+        Properties that are no figures do not count: they may have been set before they had a meaning here.
+        """
         awake, asleep = WATTS
-        return Watts(float(properties.get(awake, self.awake)), float(properties.get(asleep, self.asleep)))
+        return Watts(_figure(properties, awake, self.awake), _figure(properties, asleep, self.asleep))
 
     def saved_wh(self, seconds: int) -> float:
         """Return the watt-hours that a host saves by sleeping for some seconds."""
         return (self.awake - self.asleep) * seconds / 3600
+
+
+def _figure(properties: Mapping[str, str], name: str, default: float) -> float:
+    text = properties.get(name)
+    if text is None:
+        return default
+    try:
+        check_watts(name, text)
+    except InvalidValueError:
+        return default
+    return float(text)
 
 
 def check_watts(name: str, text: str) -> None:

@@ -45,6 +45,10 @@ class NovaServices:
         if is_asleep(service):
             self._nova.services.enable(service.id)
 
+    def is_open(self, host: str) -> bool:
+        """See ``HostServices.is_open``."""
+        return bool(self._service(host).status == _ENABLED)
+
     def closed(self) -> frozenset[str]:
         """See ``HostServices.closed``."""
         by_service = self._hosts.services()

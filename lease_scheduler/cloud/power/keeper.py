@@ -56,6 +56,7 @@ class _Known:
     :ivar told_at: when the last command was given, or None
     :ivar heard: the first heartbeat
     :ivar complaint: the last complaint that was logged
+    :ivar is_over: whether the host was given up, so that nothing is done until its wish changes
     """
 
     state: PowerState
@@ -65,6 +66,7 @@ class _Known:
     told_at: float | None = None
     heard: Hashable | None = None
     complaint: str = ""
+    is_over: bool = False
 
 
 class PowerKeeper:
@@ -163,18 +165,16 @@ class PowerKeeper:
         known.looks_at = self._steady() + (self._times.sleeping_interval if is_slow else 0.0)
         try:
             if known.state is PowerState.FALLING_ASLEEP:
-                self._fall_asleep(host, known)
+                self._fall_asleep_or_wake(host, known)
             elif known.state is PowerState.ASLEEP:
                 self._sleep_on(host, known)
             elif known.state is PowerState.AWAKE:
-                self._stay_awake(host)
+                self._keep_awake(host)
             else:
                 self._wake_up(host, known)
         except Exception as error:
             # It is tried again at the next look. When a host is late is for the engine to say.
             self._complain(host, known, error)
-            if known.state is PowerState.FALLING_ASLEEP and not self._is_new(known, self._steady()):
-                self._give_up(host, str(error))
 
     def _complain(self, host: str, known: _Known, error: Exception) -> None:
         if str(error) != known.complaint:
@@ -184,42 +184,71 @@ class PowerKeeper:
 
     # -- off ---------------------------------------------------------------------------------------------
 
-    def _fall_asleep(self, host: str, known: _Known) -> None:
-        """Close a host without servers, look once more, and switch it off."""
+    def _fall_asleep_or_wake(self, host: str, known: _Known) -> None:
+        """Do what is missing until a host sleeps, and wake it if that takes too long."""
+        if known.is_over:
+            return
+        try:
+            hindrance = self._fall_asleep(host, known)
+        except Exception as error:
+            if self._is_new(known, self._steady()):
+                raise
+            self._complain(host, known, error)
+            hindrance = str(error)
+        if hindrance and not self._is_new(known, self._steady()):
+            self._give_up(host, known, hindrance)
+
+    def _fall_asleep(self, host: str, known: _Known) -> str:
+        """Close a host without servers, look once more, and switch it off.
+
+        :return: why it does not sleep yet, or "" if there is nothing more to do
+        """
         if not self._services.is_vacant(host):
             if known.closed_at is not None:
                 known.closed_at = None
                 self._services.open(host)
-            if not self._is_new(known, self._steady()):
-                self._give_up(host, "servers are on it")
-            return
+            return "servers are on it"
+        if not self._is_wished(host, PowerState.FALLING_ASLEEP):
+            return ""
         if not self._services.close(host):
-            self._give_up(host, "its compute service is disabled")
-            return
+            # Somebody else decides about this host now, and about its power too.
+            reason = "its compute service is disabled"
+            LOG.warning("host %s does not fall asleep: %s", host, reason)
+            self._stays_awake(host, known, reason)
+            return ""
+        now = self._steady()
         if known.closed_at is None:
-            # A server may have been on its way. The next look tells.
-            known.closed_at = self._steady()
-            return
+            known.closed_at = now
+        if now - known.closed_at < self._times.interval:
+            # A server may have been on its way. A later look tells.
+            return "it was closed just now"
         if self._driver.is_on(host) is not False and self._is_time(known):
-            if not self._is_wished(host, PowerState.FALLING_ASLEEP):
-                return
+            self._tell_off(host, known)
+        if self._driver.is_on(host) is not False:
+            return "it does not switch off"
+        self._told_off.pop(host, None)
+        self._report(host, EventKind.HOST_ASLEEP, "")
+        return ""
+
+    def _tell_off(self, host: str, known: _Known) -> None:
+        # The driver may have taken long to answer.
+        if self._services.is_vacant(host) and self._is_wished(host, PowerState.FALLING_ASLEEP):
             LOG.info("host %s is switched off", host)
             known.told_at = self._told_off[host] = self._steady()
             self._driver.turn_off(host)
-        if self._driver.is_on(host) is False:
-            self._told_off.pop(host, None)
-            self._report(host, EventKind.HOST_ASLEEP, "")
-        elif not self._is_new(known, self._steady()):
-            self._give_up(host, "it does not switch off")
 
-    def _give_up(self, host: str, reason: str) -> None:
+    def _give_up(self, host: str, known: _Known, reason: str) -> None:
         """Wake a host that did not fall asleep in time."""
-        LOG.error("host %s does not fall asleep, and is woken: %s", host, reason)
         if not self._is_wished(host, PowerState.FALLING_ASLEEP):
             return
+        LOG.error("host %s does not fall asleep, and is woken: %s", host, reason)
         with suppress(PowerError):
             self._driver.turn_on(host)
         self._services.open(host)
+        self._stays_awake(host, known, reason)
+
+    def _stays_awake(self, host: str, known: _Known, reason: str) -> None:
+        known.is_over = True
         self._report(host, EventKind.HOST_AWAKE, reason)
 
     def _is_wished(self, host: str, state: PowerState) -> bool:
@@ -270,9 +299,15 @@ class PowerKeeper:
             known.told_at = self._steady()
             self._driver.turn_on(host)
 
-    def _stay_awake(self, host: str) -> None:
-        """Switch on a host that went off right after it was woken: it may have been told to before."""
-        if self._driver.is_on(host) is False and self._is_wished(host, PowerState.AWAKE):
+    def _keep_awake(self, host: str) -> None:
+        """Open and switch on a host right after it was woken: a command that was given before may take effect late.
+
+        If somebody else has closed it, they decide about its power too.
+        """
+        if not self._is_wished(host, PowerState.AWAKE):
+            return
+        self._services.open(host)
+        if self._driver.is_on(host) is False and self._services.is_open(host):
             LOG.warning("host %s went off after it was woken; it is switched on again", host)
             self._driver.turn_on(host)
 

@@ -8,10 +8,9 @@ from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.meters import idle_options
 from lease_scheduler.cmd.options.engine import engine_options
 from lease_scheduler.cmd.options.subscriptions import subscription_options
-from lease_scheduler.conf.values import flow_weights
+from lease_scheduler.conf.values import flow_weights, watts
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.power import Watts
 from lease_scheduler.service.enforcement.bounds import Bounds
 from lease_scheduler.service.options import ServiceOptions
 
@@ -36,7 +35,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         idle=idle_options(conf),
         subscriptions=subscription_options(conf),
         maximum_feeds=conf.service.max_feeds,
-        watts=Watts(conf.power.watts_awake, conf.power.watts_asleep),
+        watts=watts(conf),
         flow_weights=flow_weights(conf),
         flow_donor_property=conf.scheduling.flow_donor_property,
     )

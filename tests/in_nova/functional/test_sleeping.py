@@ -16,6 +16,10 @@ from tests.in_nova.functional.site import LIMIT, ORDINARY, POLL, SMALL, NovaSite
 HOST = "host2"
 
 
+def _calls(services: Any) -> tuple[Any, ...]:
+    return services.is_vacant, services.close, services.open, services.is_open, services.heartbeat
+
+
 class _Site(NovaSite):
     def setUp(self) -> None:
         super().setUp()
@@ -52,11 +56,13 @@ class ServicesTest(_Site):
         for _ in range(2):
             assert self.services.close(HOST)
             assert self.said_of() == ("disabled", ASLEEP)
+        assert not self.services.is_open(HOST)
         assert self.services.closed() == {HOST}
         assert self.boot(ORDINARY, availability_zone=f"nova:{HOST}").status == "ERROR"
         for _ in range(2):
             self.services.open(HOST)
             assert self.said_of() == ("enabled", None)
+        assert self.services.is_open(HOST)
         assert self.services.closed() == frozenset()
 
     def test_the_reason_of_an_operator_stays(self) -> None:
@@ -68,6 +74,7 @@ class ServicesTest(_Site):
             assert not self.services.close(HOST)
             self.services.open(HOST)
             assert self.said_of() == ("disabled", reason)
+            assert not self.services.is_open(HOST)
             assert self.services.closed() == frozenset()
             self.nova.services.enable(self.service().id)
 
@@ -84,7 +91,7 @@ class ServicesTest(_Site):
         assert self.services.heartbeat(HOST) is None
 
     def test_a_host_that_is_removed_from_nova(self) -> None:
-        for call in (self.services.is_vacant, self.services.close, self.services.open, self.services.heartbeat):
+        for call in _calls(self.services):
             with pytest.raises(LookupError, match="no compute host elsewhere in Nova"):
                 call("elsewhere")
 

@@ -152,6 +152,26 @@ def test_the_service_refuses_what_is_for_simulations(capsys: pytest.CaptureFixtu
     assert "image_transfer.diskimage_cache_size: is for simulations" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("watts_awake = nan", "power.watts_awake: must be a finite number, not nan"),
+        ("watts_awake = inf", "power.watts_awake: must be a finite number, not inf"),
+        ("watts_awake = -1", "watts_awake"),
+        ("watts_awake = 10\nwatts_asleep = 20", "power.watts_asleep: must be at most watts_awake, which is 10"),
+        ("sleep_timeout = nan", "power.sleep_timeout: must be a finite number"),
+    ],
+)
+def test_figures_of_power_that_make_no_sense_are_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, lines: str, message: str
+) -> None:
+    path = tmp_path / "service.conf"
+    path.write_text(f"[power]\n{lines}\n")
+    with pytest.raises(SystemExit):
+        load_service_configuration(["--config-file", str(path)])
+    assert message in capsys.readouterr().err
+
+
 def test_overrides_win_over_files_and_later_files_over_earlier_ones(tmp_path: Path) -> None:
     first, second = tmp_path / "a.conf", tmp_path / "b.conf"
     first.write_text(

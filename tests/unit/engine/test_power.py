@@ -269,6 +269,15 @@ def test_a_restored_host_that_is_on_its_way_gets_time(
     assert _states(world) == [AWAKE]
 
 
+def test_a_host_that_wakes_is_late_in_time_even_if_the_clock_was_set_back(make_world: MakeWorld) -> None:
+    world = make_world(hosts=1, engine=_power())
+    world.run.clock.set(1000)
+    world.run.engine.restore((), (), 0, powers={_name(world, 0): HostPower(WAKING, 50_000)})
+    world.run.clock.set(1000 + 210)
+    world.run.engine.step()
+    assert _states(world) == [FAILED]
+
+
 # -- hosts that sleep by themselves ------------------------------------------------------------------------
 
 

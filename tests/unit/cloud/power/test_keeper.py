@@ -31,11 +31,13 @@ class Machine:
     beats: int = 0
     stale: bool = False
     commands: list[str] = field(default_factory=list)
-    before_off: Callable[[], None] = lambda: None
+    before_answer: Callable[[], None] = lambda: None
+    nova_is_away: bool = False
 
     # the driver
 
     def is_on(self, host: str) -> bool | None:
+        self.before_answer()
         self._answer()
         return self.on if self.lies is None else self.lies
 
@@ -63,8 +65,13 @@ class Machine:
         return self.disabled_by == "us"
 
     def open(self, host: str) -> None:
+        if self.nova_is_away:
+            raise ConnectionError("Nova is away")
         if self.disabled_by == "us":
             self.disabled_by = None
+
+    def is_open(self, host: str) -> bool:
+        return self.disabled_by is None
 
     def closed(self) -> frozenset[str]:
         return frozenset({HOST} if self.disabled_by == "us" else ())
@@ -83,6 +90,7 @@ class Bench:
         self.machine = Machine(**machine)  # type: ignore[arg-type]
         self.wish: PowerState | None = wish
         self.leads = True
+        self.hears = True
         self.reports: list[tuple[str, str]] = []
         self.now = 0.0
         self.keeper = self.another()
@@ -98,6 +106,8 @@ class Bench:
     def _report(self, host: str, kind: EventKind, reason: str) -> None:
         assert host == HOST
         self.reports.append((kind.value, reason))
+        if not self.hears:
+            return
         # As the engine does.
         if kind is EventKind.HOST_AWAKE:
             self.wish = AWAKE
@@ -169,6 +179,71 @@ def test_a_host_that_an_operator_has_disabled_is_left_alone() -> None:
     assert (woken.state, woken.reports) == ((True, "operator"), [("host-awake", "")])
 
 
+def test_a_host_that_an_operator_takes_over_is_left_alone() -> None:
+    """They may have their hands in it, so it is not switched on either, whatever we have done before."""
+    bench = Bench(FALLING, obeys=False).look(10)
+    assert bench.machine.commands == ["off"]
+    bench.machine.on, bench.machine.disabled_by, bench.machine.obeys = False, "operator", True
+    bench.look(700)
+    assert bench.reports == [("host-awake", "its compute service is disabled")]
+    assert (bench.state, bench.machine.commands) == ((False, "operator"), ["off"])
+
+
+def test_an_operator_may_switch_off_a_host_that_has_just_woken() -> None:
+    bench = Bench(WAKING, disabled_by="us").look(10)
+    assert bench.reports == [("host-awake", "")]
+    bench.machine.disabled_by, bench.machine.on = "operator", False
+    bench.look(200)
+    assert bench.state == (False, "operator")
+
+
+def test_a_host_is_looked_at_again_only_after_the_interval() -> None:
+    """Whatever else wakes the keeper: a server that was on its way needs time to be seen."""
+    bench = Bench(FALLING).look()
+    for _ in range(3):
+        bench.look()
+    assert bench.machine.commands == []
+    bench.look(5)
+    assert bench.machine.commands == ["off"]
+
+
+def test_a_host_that_gets_a_server_while_the_driver_answers_stays_on() -> None:
+    bench = Bench(FALLING).look()
+
+    def boot() -> None:
+        bench.machine.servers = 1
+
+    bench.machine.before_answer = boot
+    bench.look(10)
+    assert (bench.state, bench.machine.commands) == ((True, None), [])
+
+
+def test_a_host_that_was_given_up_is_left_until_the_engine_knows() -> None:
+    bench = Bench(FALLING, obeys=False)
+    bench.hears = False
+    bench.look(700)
+    assert bench.reports == [("host-awake", "it does not switch off")]
+    assert bench.state == (True, None)
+
+
+def test_a_host_is_opened_even_if_it_was_closed_late() -> None:
+    """By a command of an engine that does not lead any more, for example."""
+    bench = Bench(WAKING, disabled_by="us").look(10)
+    bench.machine.disabled_by = "us"
+    bench.look(65)
+    assert bench.state == (True, None)
+
+
+def test_a_host_is_given_up_even_if_nova_is_away_at_first(caplog: pytest.LogCaptureFixture) -> None:
+    bench = Bench(FALLING, obeys=False, nova_is_away=True).look(605)
+    assert bench.reports == []
+    assert "Nova is away" in caplog.text
+    bench.machine.nova_is_away = False
+    bench.look(5)
+    assert bench.reports == [("host-awake", "it does not switch off")]
+    assert bench.state == (True, None)
+
+
 def test_a_host_that_does_not_switch_off_is_woken() -> None:
     bench = Bench(FALLING, obeys=False).look(610)
     assert bench.reports == [("host-awake", "it does not switch off")]
@@ -228,6 +303,7 @@ def test_an_engine_that_was_deposed_gives_no_commands(wish: PowerState) -> None:
     bench.leads = False
     bench.look(20)
     assert (bench.machine.commands, bench.reports) == ([], [])
+    assert bench.machine.disabled_by is None
 
 
 def test_a_wish_that_changes_at_the_last_moment_is_followed() -> None:
