@@ -33,7 +33,8 @@ class ListFeeds(ListCommand):
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
         found = client.request("GET", "/feeds", _VERSION, query={"all_projects": parsed.all_projects})["feeds"]
-        return output.rows(found, ("id", "name", "user_id", "created_at"))
+        whose = ("project_id", "user_id") if parsed.all_projects else ("user_id",)
+        return output.rows(found, ("id", "name", *whose, "created_at"))
 
 
 class DeleteFeed(PlainCommand):

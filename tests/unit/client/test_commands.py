@@ -525,13 +525,14 @@ def test_feeds(service: Service, openstack: Openstack) -> None:
     made = openstack("feed", "create", "phone")
     assert (made.status, "https://192.0.2.1/secret" in made.output) == (0, True)
     assert openstack("feed", "create").status == 2
-    listed = openstack("feed", "list", "--all-projects")
-    assert (listed.status, "phone" in listed.output) == (0, True)
+    assert openstack("feed", "list", "-f", "value").output == f"{ID} phone u None\n"
+    assert openstack("feed", "list", "--all-projects", "-f", "value").output == f"{ID} phone p u None\n"
     assert openstack("feed", "delete", ID).status == 0
     assert service.asked[0].body == {"name": "phone"}
-    assert service.asked[1].query == {"all_projects": "true"}
+    assert [asked.query for asked in service.asked[1:3]] == [{}, {"all_projects": "true"}]
     assert sent(service) == [
         ("POST", "/v1/feeds", "reservation 1.22"),
+        ("GET", "/v1/feeds", "reservation 1.22"),
         ("GET", "/v1/feeds", "reservation 1.22"),
         ("DELETE", f"/v1/feeds/{ID}", "reservation 1.22"),
     ]

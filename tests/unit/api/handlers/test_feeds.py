@@ -140,3 +140,16 @@ def test_feeds_of_other_projects(app: Flask, member: Client) -> None:
     found = (admin.get("/v1/feeds?all_projects=true").json or {})["feeds"]
     assert [each["id"] for each in found] == [ours["id"], theirs["id"]]
     assert admin.delete(f"/v1/feeds/{theirs['id']}").status_code == 204
+
+
+def test_the_feed_of_a_deleted_project_shows_what_there_is_until_an_administrator_withdraws_it(app: Flask) -> None:
+    """Nobody tells the service that Keystone has deleted a project, so its feed is not answered like no feed."""
+    gone, admin = Client(app, roles="member", project="gone"), Client(app, "latest", "admin")
+    lease, feed = made(gone, HOSTS, name="last"), _make(gone)
+    assert _names(_read(app, feed)) == ["last"]
+    assert admin.delete(f"/v1/leases/{lease['id']}").status_code == 204
+    assert _names(_read(app, feed)) == []
+    (found,) = (admin.get("/v1/feeds?all_projects=true").json or {})["feeds"]
+    assert found["project_id"] == "gone"
+    assert admin.delete(f"/v1/feeds/{found['id']}").status_code == 204
+    assert _read(app, feed).status_code == 404
