@@ -29,6 +29,14 @@ export function missing(values) {
   return ["name", "count", ...needed].filter((name) => !values[name].trim());
 }
 
+/** A group of resources that come from one device, from a text such as "VGPU:1/MEMORY:2@CUSTOM_A100/CUSTOM_FAST". */
+function groupFrom(text) {
+  const [amounts, ...traits] = text.split("@");
+  const pairs = amounts.split("/").map((pair) => pair.split(":"));
+  const resources = Object.fromEntries(pairs.map(([name, amount = ""]) => [name, numberOr(amount)]));
+  return traits.length ? { resources, traits: traits.join("@").split("/") } : { resources };
+}
+
 function nodeSet(values) {
   const nodes = { count: numberOr(values.count) };
   const resources = {};
@@ -38,6 +46,7 @@ function nodeSet(values) {
     resources[name] = numberOr(amount);
   }
   if (Object.keys(resources).length) nodes.resources = resources;
+  if (values.groups.trim()) nodes.groups = words(values.groups).map(groupFrom);
   if (values.traits.trim()) nodes.traits = words(values.traits);
   if (values.exclusive) nodes.exclusive = true;
   if (values.per_host.trim()) nodes.per_host = numberOr(values.per_host);

@@ -40,18 +40,21 @@ export class Connection {
   #timer = null;
   #busy = false;
   #again = false;
+  /** Whether somebody has asked for a poll while another one was on its way. */
+  #wanted = false;
   #quiet = 0;
   /** Interval of polls, ms: after an answer with news, and when there has been none for long. */
   leastWait = 10000;
   mostWait = 20000;
   /** By how much polls are more frequent, at least 1: the clock of a simulated cloud may run fast. */
   speed = 1;
-  status = { state: "loading", message: "", retryAt: null };
+  status = { state: "loading", message: "", retryAt: null, trying: false };
 
   /**
    * @param {(answer: object, at: number, sent: number) => void} onAnswer gets a body, when it arrived and when it was
    *   requested, ms of performance.now()
-   * @param {(status: {state: string, message: string, retryAt: number|null}) => void} onStatus
+   * @param {(status: {state: string, message: string, retryAt: number|null, trying: boolean}) => void} onStatus
+   *   trying says that a poll is on its way after one that has failed
    */
   constructor(onAnswer, onStatus) {
     this.#onAnswer = onAnswer;
@@ -80,15 +83,16 @@ export class Connection {
     this.poll();
   }
 
-  /** Poll now. */
+  /** Poll now; if a poll is on its way, again after it, even if it fails. */
   async poll() {
     if (this.#busy) {
-      this.#again = true;
+      this.#again = this.#wanted = true;
       return;
     }
     clearTimeout(this.#timer);
     this.#busy = true;
-    this.#again = false;
+    this.#again = this.#wanted = false;
+    if (this.status.state === "lost") this.#setStatus("lost", this.status.message, null, true);
     const sender = token();
     try {
       const answer = await this.#ask();
@@ -144,7 +148,7 @@ export class Connection {
       return;
     }
     const asked = error instanceof ServerError ? error.wait * 1000 : 0;
-    const wait = Math.min(Math.max(RETRY_MS * 2 ** this.#failures, asked), LONGEST_WAIT_MS);
+    const wait = this.#wanted ? 0 : Math.min(Math.max(RETRY_MS * 2 ** this.#failures, asked), LONGEST_WAIT_MS);
     this.#failures += 1;
     this.#setStatus("lost", problemOf(error), performance.now() + wait);
     this.#schedule(wait);
@@ -158,8 +162,8 @@ export class Connection {
     }, wait);
   }
 
-  #setStatus(state, message = "", retryAt = null) {
-    this.status = { state, message, retryAt };
+  #setStatus(state, message = "", retryAt = null, trying = false) {
+    this.status = { state, message, retryAt, trying };
     this.#onStatus(this.status);
   }
 }

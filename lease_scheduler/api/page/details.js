@@ -2,10 +2,10 @@
 
 import { Actions } from "./actions.js";
 import { definitions, make, table } from "./elements.js";
-import { duration, instantOf, localInstant, longInstant, number, plural, shortInstant, spell } from "./format.js";
+import { duration, instantOf, localInstant, longInstant, number, plural, shortInstant, spell, termText } from "./format.js";
 import { remaining } from "./model.js";
 import { Panel } from "./panel.js";
-import { getJson } from "./rest.js";
+import { getJson, problemOf } from "./rest.js";
 
 /** Maximum number of hosts that are shown unfolded. */
 const OPEN_HOSTS = 12;
@@ -161,26 +161,42 @@ export class Details {
     const [terms, history] = await Promise.allSettled([getJson(path), getJson(`${path}/history`)]);
     if (revision !== this.#revision || this.id !== lease.id) return;
     this.#terms.replaceChildren(...(terms.status === "fulfilled" ? termsOf(terms.value.lease) : []));
-    this.#history.replaceChildren(
-      history.status === "fulfilled"
-        ? steps(history.value.history)
-        : make("p", `The history could not be loaded: ${history.reason.message}`),
+    this.#history.replaceChildren(...(history.status === "fulfilled" ? [steps(history.value.history)] : []));
+    const [first, second] = [{ name: "terms", of: terms }, { name: "history", of: history }].filter(
+      ({ of }) => of.status === "rejected",
     );
+    if (!first) return;
+    const names = second ? `${first.name} and the ${second.name}` : first.name;
+    (history.status === "rejected" ? this.#history : this.#terms).append(this.#failed(names, first.of.reason, lease));
+  }
+
+  /** What could not be loaded and why, with a button that loads it again. */
+  #failed(names, error, lease) {
+    const again = make("button", "Try again");
+    again.type = "button";
+    again.addEventListener("click", () => {
+      again.disabled = true;
+      this.#title.focus();
+      this.#load(lease);
+    });
+    return make("div", "", make("p", `The ${names} could not be loaded: ${problemOf(error)}`), again);
   }
 }
 
 const money = (amount) => (Number.isFinite(amount) ? number(amount) : null);
 
-/** The prices of a lease, and the terms of each of its reservations. */
-function termsOf({ price, max_price: most, reservations = [] }) {
-  const prices = definitions([["Price", money(price)], ["Maximum price", money(most)]]);
+/** What the calendar does not say of a lease: since when it is idle, its prices, and the terms of its reservations. */
+function termsOf({ idle_since: idle, price, max_price: most, reservations = [] }) {
+  const about = definitions([
+    ["Idle since", both(instantOf(idle))], ["Price", money(price)], ["Maximum price", money(most)],
+  ]);
   const list = reservations.flatMap((reservation) => {
     const terms = Object.entries({ ...reservation, ...reservation.terms })
-      .filter(([key, value]) => !HIDDEN.has(key) && !/_id$/.test(key) && value !== null && value !== "" && value !== false)
-      .map(([key, value]) => [key.replaceAll("_", " "), typeof value === "object" ? JSON.stringify(value) : String(value)]);
+      .filter(([key, value]) => !HIDDEN.has(key) && !/_id$/.test(key) && value !== false)
+      .map(([key, value]) => [key.replaceAll("_", " "), termText(value)]);
     return [make("h3", `Reservation: ${reservation.resource_type}`), definitions([["status", reservation.status], ...terms])];
   });
-  return prices.children.length ? [prices, ...list] : list;
+  return about.children.length ? [about, ...list] : list;
 }
 
 /** The transitions of a lease, latest first. */

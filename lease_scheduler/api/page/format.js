@@ -109,3 +109,18 @@ export const isoInstant = (seconds) => new Date(seconds * 1000).toISOString().re
 
 /** The instant in an answer of the server, or null. */
 export const instantOf = (text) => (text ? Date.parse(/Z$|[+-]\d\d:\d\d$/.test(text) ? text : `${text}Z`) / 1000 : null);
+
+/** Amounts of resource classes, such as "1 VGPU, 2 VCPU". */
+const amounts = (resources) => Object.entries(resources).map(([name, amount]) => `${number(amount)} ${name}`).join(", ");
+
+/** What a node needs of one device, such as "1 VGPU with CUSTOM_A100". */
+const groupText = ({ resources, traits = [] }) =>
+  traits.length ? `${amounts(resources)} with ${traits.join(", ")}` : amounts(resources);
+
+/** A term of a reservation in words: a text, amounts of resource classes, a list, or groups of resources; "" if empty. */
+export function termText(value) {
+  if (value === null || typeof value !== "object") return String(value ?? "");
+  if (!Array.isArray(value)) return amounts(value);
+  const isOfGroups = value.some((each) => each?.resources);
+  return isOfGroups ? value.map(groupText).join("; ") : value.join(", ");
+}

@@ -12,7 +12,7 @@ import { isFiltered } from "./settings.js";
 export function whatToSay({ loaded, status, model, settings, matching }, actions) {
   if (status.state === "token") return null;
   if (!loaded && status.state === "lost") {
-    const action = { label: "Try again", run: actions.retry };
+    const action = { label: status.trying ? "Trying…" : "Try again", run: actions.retry };
     return { kind: "error", title: "The calendar cannot be loaded", text: status.message, action, instead: true };
   }
   if (!loaded) return { kind: "loading", title: "Loading the calendar…", text: "", instead: true };

@@ -34,16 +34,19 @@ export function showCounts(model, now, queued) {
 }
 
 /** Show the state of the connection. Screen readers ignore the countdown. */
-export function showStatus({ state, message, retryAt }) {
+export function showStatus({ state, message, retryAt, trying }) {
   const line = element("status");
   const words = { loading: "Loading…", live: "Live", lost: "Connection lost, retrying", token: "Token needed" };
   if (line.dataset.state !== state) line.textContent = words[state];
   line.dataset.state = state;
   line.title = message;
   element("retry").hidden = state !== "lost";
-  if (retryAt !== null) {
+  element("retry").textContent = trying ? "Trying…" : "Retry now";
+  const shown = line.querySelector("span");
+  if (retryAt === null) shown?.remove();
+  else {
     const seconds = Math.max(0, Math.ceil((retryAt - performance.now()) / 1000));
-    const countdown = line.querySelector("span") ?? line.appendChild(document.createElement("span"));
+    const countdown = shown ?? line.appendChild(document.createElement("span"));
     countdown.setAttribute("aria-hidden", "true");
     countdown.textContent = ` in ${seconds} s`;
   }

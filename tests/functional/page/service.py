@@ -94,6 +94,7 @@ class Service:
     :ivar requests: path with query and headers of every request for data
     :ivar may_book: whether the caller may book leases
     :ivar pools: pools that the caller may use, if the site has several
+    :ivar terms: further values of a lease that is asked for by itself, by its id
     :ivar elsewhere: number of leases in each state that are not in the calendar's period
     :ivar replies: status and body of the next answers to POST, by path; the last one stays
     :ivar posted: path and body of every POST
@@ -108,6 +109,7 @@ class Service:
         self.requests: list[tuple[str, Mapping[str, str]]] = []
         self.history: dict[str, list[Document]] = {}
         self.reservations: dict[str, list[Document]] = {}
+        self.terms: dict[str, Document] = {}
         self.availability: Document | None = None
         self.may_book = True
         self.pools: list[str] = []
@@ -171,7 +173,8 @@ class Service:
         if parts[:2] == ["v1", "leases"] and len(parts) > 2:
             if parts[3:] == ["history"]:
                 return {"history": self.history.get(parts[2], [])}
-            return {"lease": {"id": parts[2], "reservations": self.reservations.get(parts[2], [])}}
+            reservations = self.reservations.get(parts[2], [])
+            return {"lease": {"id": parts[2], "reservations": reservations, **self.terms.get(parts[2], {})}}
         return None
 
     def post(self, path: str, body: Document) -> tuple[int, Document]:

@@ -175,7 +175,13 @@ def test_refusal_of_the_booking_has_alternatives(page: Page, sight: Service) -> 
 
 @pytest.mark.parametrize(
     ("path", "name"),
-    [("name", "name"), ("nodes[0].resources.VCPU", "VCPU"), ("nodes[0].traits[1]", "traits"), ("end_date", "end_date")],
+    [
+        ("name", "name"),
+        ("nodes[0].resources.VCPU", "VCPU"),
+        ("nodes[0].traits[1]", "traits"),
+        ("nodes[0].groups[0].resources.PCI", "groups"),
+        ("end_date", "end_date"),
+    ],
 )
 def test_errors_are_at_their_fields(page: Page, sight: Service, path: str, name: str) -> None:
     """An error is shown below the field that the server names, and goes when the form changes."""
@@ -328,6 +334,7 @@ def _values(**values: Any) -> Document:
             "DISK_GB",
             "resources",
             "traits",
+            "groups",
             "per_host",
             "start_date",
             "end_date",
@@ -367,6 +374,23 @@ def _values(**values: Any) -> Document:
                 "duration": "1h",
                 "deadline": "2026-03-03T00:00:30Z",
                 "nodes": [{"count": 1, "resources": {"CUSTOM_GPU": 2, "X": ""}}],
+            },
+        ),
+        (
+            {"kind": "best-effort", "VCPU": "1", "groups": "VGPU:1/NET:5@A_B/C_D, VGPU:1; PCI"},
+            {
+                "kind": "best-effort",
+                "nodes": [
+                    {
+                        "count": 1,
+                        "resources": {"VCPU": 1},
+                        "groups": [
+                            {"resources": {"VGPU": 1, "NET": 5}, "traits": ["A_B", "C_D"]},
+                            {"resources": {"VGPU": 1}},
+                            {"resources": {"PCI": ""}},
+                        ],
+                    }
+                ],
             },
         ),
         (

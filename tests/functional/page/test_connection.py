@@ -127,6 +127,30 @@ def test_first_answer_is_an_error(page: Page, sight: Service) -> None:
     assert not page.shown("#message")
 
 
+def test_somebody_who_tries_again_sees_that_it_is_tried(page: Page, sight: Service) -> None:
+    """A press while a request is on its way counts: when that fails too, another one follows at once."""
+    sight.broken = 500
+    page.load()
+    page.until(lambda: page.text("#message h2") == "The calendar cannot be loaded")
+    sight.open.clear()
+    page.one("#message button").click()
+    page.until(lambda: page.text("#message button") == "Trying…")
+    assert page.text("#retry") == "Trying…"
+    assert page.text("#status") == "Connection lost, retrying"
+    page.script(
+        """const real = window.setTimeout;
+        window.waits = [];
+        window.setTimeout = (run, wait) => { window.waits.push(wait); return real(run, wait); };"""
+    )
+    page.one("#message button").click()
+    sight.open.set()
+    page.until(lambda: 0 in page.script("return window.waits"))
+    sight.broken = None
+    page.one("#message button").click()
+    page.until(lambda: page.shown("#chart"))
+    assert not page.shown("#retry")
+
+
 def test_loading(page: Page, sight: Service) -> None:
     """Until the first answer the page says that it is loading."""
     sight.open.clear()

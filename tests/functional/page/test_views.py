@@ -264,6 +264,21 @@ def test_details_by_mouse(page: Page, sight: Service) -> None:
     page.until(lambda: "lease" not in page.driver.current_url)
 
 
+def test_devices_and_idleness_are_among_the_details(page: Page, sight: Service) -> None:
+    """Groups of nested resource providers are in words; what a reservation does not ask for is left out."""
+    groups = [{"resources": {"VGPU": 1}, "traits": ["CUSTOM_A100"]}, {"resources": {"PCI": 2, "NET": 1000}}]
+    terms = {"resources": {"VCPU": 4, "MEMORY_MB": 8192}, "traits": [], "groups": groups, "per_host": None}
+    sight.reservations["id-course"] = [{"id": "r1", "resource_type": "virtual:instance", "status": "active", **terms}]
+    sight.terms["id-course"] = {"idle_since": "2026-03-02T11:00:00Z"}
+    page.open("#lease=id-course")
+    page.until(lambda: "Idle since\nMon, 2 Mar 2026, 11:00:00 UTC" in page.text(".terms"))
+    text = page.text(".terms")
+    assert "resources\n4 VCPU, 8,192 MEMORY_MB\n" in text
+    assert "groups\n1 VGPU with CUSTOM_A100; 2 PCI, 1,000 NET" in text
+    assert "traits" not in text
+    assert "per host" not in text
+
+
 def test_details_by_keys(page: Page, sight: Service) -> None:
     """n and p choose leases in the order of their starts and announce them, Enter opens, Esc closes and goes back."""
     page.open("#rows=24")
@@ -325,12 +340,18 @@ def test_details_follow_the_lease(page: Page, sight: Service) -> None:
 
 
 def test_history_that_cannot_be_loaded(page: Page, sight: Service) -> None:
-    """The panel shows the server's message; the rest stays."""
+    """The panel shows the server's message and loads again at the press of a button; the rest stays."""
     page.open("#rows=24")
     sight.broken = 503
     page.click("course")
-    page.until(lambda: "could not be loaded: The engine rests." in page.text(".history"))
+    page.until(lambda: "The terms and the history could not be loaded: The engine rests." in page.text(".history"))
     assert "runs for 6 h" in page.text("#details")
+    sight.broken = None
+    sight.reservations["id-course"] = [{"id": "r1", "resource_type": "virtual:instance", "vcpus": 4}]
+    page.one(".history button").click()
+    page.until(lambda: "vcpus\n4" in page.text(".terms"))
+    assert page.text(".history") == "Nothing has happened yet."
+    assert page.focus() == "details-title"
 
 
 def test_requests_carry_version_and_token(page: Page, sight: Service) -> None:
