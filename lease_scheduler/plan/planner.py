@@ -234,11 +234,11 @@ class Planner:
             raise NotPlannableError(f"no place for the minimum number of nodes of lease {lease.lease_id}")
         return self.place(replace(lease, request=granted), now, start=start, present=present)
 
-    def enqueue(self, lease: Lease, reason: str = "") -> Lease:
+    def enqueue(self, lease: Lease) -> Lease:
         """Put a pending best-effort lease, or one whose suspension is over, into the queue."""
         suspended = lease.state in SUSPENDED_STATES
         state = LeaseState.SUSPENDED_QUEUED if suspended else LeaseState.QUEUED
-        return self.plan.put(lease.to(state, reason=reason))
+        return self.plan.put(lease.to(state))
 
     def can_wait_with_place(self, now: int) -> bool:
         """Return whether one more best-effort lease may get a place in the future (haizea F47)."""

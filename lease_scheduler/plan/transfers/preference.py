@@ -60,8 +60,8 @@ class CachedFirst:
 
 
 def _is_among(ranked: IntArray, hosts: Collection[int]) -> BoolArray:
-    """Return which of the ranked hosts are in ``hosts``, shape (ranked,)."""
+    """Return which of the ranked hosts are in ``hosts``, of which there is one at least, shape (ranked,)."""
     others = np.fromiter(hosts, dtype=np.int64, count=len(hosts))
-    among: BoolArray = np.zeros(max(ranked.max(initial=0), others.max(initial=0)) + 1, dtype=bool)
+    among: BoolArray = np.zeros(max(ranked.max(initial=0), others.max()) + 1, dtype=bool)
     among[others] = True
     return among.take(ranked)

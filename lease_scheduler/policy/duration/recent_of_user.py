@@ -24,7 +24,7 @@ class RecentOfUser(DurationPolicy):
         super().__init__(options)
         self._count = options.integer("duration_recent", 2)
         if self._count < 1:
-            raise InvalidValueError("policy option duration_recent", "must be at least 1, not 0")
+            raise InvalidValueError("policy option duration_recent", f"must be at least 1, not {self._count}")
         self._recent: dict[str, tuple[int, ...]] = {}
         self._changed: dict[str, None] = {}
 

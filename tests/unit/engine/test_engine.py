@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
@@ -100,6 +102,21 @@ def test_an_id_is_taken_once(make_world: MakeWorld) -> None:
     world = make_world(request("1", BEST_EFFORT)).end()
     with pytest.raises(InvalidValueError, match="lease 1 exists already"):
         world.run.engine.submit(request("1", BEST_EFFORT))
+
+
+def test_a_quote_is_admitted_by_what_the_site_can_serve_now(make_world: MakeWorld) -> None:
+    """contention F49: aacp lets no request of a peer wait behind another one."""
+    world = make_world(
+        request("1", LeaseKind.RESERVATION, 1, start=0, duration=1000),
+        replace(request("2", LeaseKind.BEST_EFFORT, 1, submitted=10), origin="peer"),
+        hosts=1,
+        admission="aacp",
+    )
+    another = replace(request("3", LeaseKind.BEST_EFFORT, 1, submitted=5), origin="peer")
+    assert world.until(5).run.engine.quote(another).refusal is None
+    refusal = world.until(20).run.engine.quote(replace(another, submitted=20)).refusal
+    assert refusal is not None
+    assert refusal.constraint == "policy"
 
 
 def test_a_request_larger_than_the_site_is_refused_with_the_reason(make_world: MakeWorld) -> None:

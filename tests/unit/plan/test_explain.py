@@ -234,6 +234,13 @@ def test_a_refusal_says_that_deadline_leases_are_in_the_way(make_planner: MakePl
         assert "deadline leases" not in refusal.message, "without them it would not fit either"
 
 
+def test_one_deadline_lease_is_counted_in_the_singular(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    planner = make_planner(1)
+    planner.place(planner.plan.put(make_lease(DEADLINE, 1, 1000, start=0, deadline=1050)), 0)
+    refusal = _refused(planner, make_lease, RESERVATION, 1, start=500, duration=500)
+    assert "; 1 deadline lease there cannot make room by their deadlines" in refusal.message
+
+
 def test_deadline_leases_that_nobody_may_displace_are_not_named(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:

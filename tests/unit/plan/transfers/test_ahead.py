@@ -102,6 +102,7 @@ def test_those_that_would_overlap_are_one() -> None:
 
     assert (first.start, first.end, first.hosts, first.due) == (840, 1000, frozenset({0, 1}), 1000)
     assert (second.start, second.hosts, [user.lease_id for user in second.users]) == (4920, frozenset({2}), ["3"])
+    assert (first.number, second.number) == (0, 1)
 
 
 def test_what_cannot_be_there_in_time_begins_at_once() -> None:

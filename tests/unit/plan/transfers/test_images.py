@@ -198,3 +198,13 @@ def test_a_late_transfer_keeps_the_channel() -> None:
 
     assert images.next_start() is None
     assert images.soonest_end(_Y, 1) == 201 + 82
+
+
+def test_a_lease_keeps_the_copies_on_its_hosts_only() -> None:
+    images = ImagePlan(_NO_POOLS).copied("1", [0, 1, 2]).copied("2", [0])
+
+    kept = images.without_other_copies("1", [1, 3])
+
+    assert kept.copies == {"1": {1}, "2": {0}}
+    assert kept.without_other_copies("1", [1, 3]) is kept
+    assert kept.without_other_copies("3", [1]) is kept

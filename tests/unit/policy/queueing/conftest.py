@@ -71,6 +71,13 @@ class Book:
 
     def turns(self, now: int) -> list[str]:
         """Return the order in which the policy would serve the queue if everything fitted."""
+        return self._round(now)[0]
+
+    def accepted(self, now: int) -> list[str]:
+        """Return which of them the policy would let start now."""
+        return self._round(now)[1]
+
+    def _round(self, now: int) -> tuple[list[str], list[str]]:
         self.policy.follow(self.site, self.weights)
         queue = QueueRound(now, [each for each in self.leases.values() if "queued" in each.state.value])
         found = []
@@ -79,7 +86,7 @@ class Book:
             holding = Holding((0,), now, now, now + turn.lease.remaining, now + turn.lease.remaining)
             if turn.accepts is None or turn.accepts(holding):
                 queue.placed[turn.lease.lease_id] = replace(turn.lease, holdings=(holding,))
-        return found
+        return found, list(queue.placed)
 
 
 @pytest.fixture

@@ -145,6 +145,19 @@ def test_reservations_are_charged_when_they_get_their_hosts(make_book: MakeBook)
     assert _behind(book, "b") == 0
 
 
+def test_an_early_end_gives_the_rest_of_the_window_back(make_book: MakeBook) -> None:
+    """shirako A27, A30: of 200 host-seconds of a window, 80 are used, so that one lease of 100 fits, and not two."""
+    book = make_book(_winks(window="100"))
+    book.queue("b")
+    first = book.start(book.place(book.queue("a", nodes=2), 0), 0)
+    later = [book.queue("a", nodes=2, duration=50).lease_id for _ in range(2)]
+    assert not set(later) & set(book.accepted(0))
+
+    book.finish(first, 40, ran=40)
+
+    assert [each for each in book.accepted(40) if each in later] == later[:1]
+
+
 def test_a_window_limits_what_a_wide_lease_may_use(make_book: MakeBook) -> None:
     """shirako A27 and P19c: without debt, 2 nodes of 4 for 100 s are too much of half of 60 s."""
     for debt, expected in (("no", ["1", "2"]), ("yes", ["1", "3", "2"])):

@@ -1,0 +1,30 @@
+"""What winks stores is what it goes on with."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lease_scheduler.policy.queueing.winks.state import Charge
+from lease_scheduler.policy.queueing.winks.window import WindowUse
+
+
+@pytest.mark.parametrize("is_due", [True, False])
+def test_a_charge_comes_back_as_it_was_stored(is_due: bool) -> None:
+    """Costs and tags have more digits than a number of JSON keeps."""
+    charge = Charge("project", cost=10**30 + 1, duration=600, tag=10**40 + 7, window=12, is_due=is_due)
+
+    assert Charge.of_document(json.loads(json.dumps(charge.as_document()))) == charge
+
+
+def test_windows_come_back_as_they_were_stored() -> None:
+    use = WindowUse()
+    use.add(3, 40, 100, debt=True)
+    assert use.as_document() == {"3": 40}, "without debt, nothing more is stored"
+    use.add(3, 370, 100, debt=True)
+
+    found = WindowUse.of_document(json.loads(json.dumps(use.as_document())))
+
+    assert (found.used, found.spent_before) == (use.used, use.spent_before)
+    assert found.spent_before > 3
