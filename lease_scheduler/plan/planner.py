@@ -15,6 +15,7 @@ from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
+from lease_scheduler.plan.alike_starts import AlikeStarts
 from lease_scheduler.plan.clearing import place_clearing
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import plan_deadline, requested_start
@@ -260,6 +261,8 @@ class Planner:
 
         :param agree: called before a lease gets its place; None if no agreement is needed
         """
+        # If projects agree on places, something else than the planner may look at the plan between two leases.
+        alike = AlikeStarts(self.context, now, is_possible=agree is None)
         try:
             if self.plan.queue_is_empty:
                 return
@@ -273,10 +276,15 @@ class Planner:
             served: set[str] = set()
             for turn in self.queueing.turns(queue):
                 lease = turn.lease
-                holding = None
-                waits = to_wait > 0 and (turn.latest_start is None or turn.latest_start > now)
-                if waits or not reach.is_too_short(lease):
-                    holding = self._holding_for(turn, now, waits=waits)
+                holding = alike.holding_for(lease)
+                is_alike = holding is not None
+                if holding is not None and not _accepted(turn, holding):
+                    holding = None
+                if not is_alike:
+                    alike.enter()
+                    waits = to_wait > 0 and (turn.latest_start is None or turn.latest_start > now)
+                    if waits or not reach.is_too_short(lease):
+                        holding = self._holding_for(turn, now, waits=waits)
                 if holding is None:
                     if self.options.backfilling_limit == 0:
                         return
@@ -289,15 +297,20 @@ class Planner:
                     found = agree(found)
                 if found is None:
                     continue
-                placed = queue.placed[lease.lease_id] = self.plan.put(found)
+                placed = queue.placed[lease.lease_id] = alike.take(found) if is_alike else self.plan.put(found)
+                if not is_alike:
+                    alike.follow(lease)
                 if self.plan.images is not None:
                     # Leases that share a transfer may now wait for something else.
                     to_wait = self._places_to_wait(now)
                 else:
                     to_wait -= self.plan.is_in_future(placed, now)
-                if to_wait <= 0 and self.plan.availability.is_full(now, needed):
-                    return
+                if to_wait <= 0 and not alike.has_room:
+                    alike.enter()
+                    if self.plan.availability.is_full(now, needed):
+                        return
         finally:
+            alike.enter()
             # However the pass ended, leases may have been left out only for the time being.
             self.look_again = self.queueing.look_again(now)
 
@@ -308,9 +321,7 @@ class Planner:
         """
         latest = turn.latest_start if waits else None
         holding = place_soonest(self.context, turn.lease, now, may_wait=waits, latest_start=latest)
-        if holding is not None and turn.accepts is not None and not turn.accepts(holding):
-            return None
-        return holding
+        return holding if holding is not None and _accepted(turn, holding) else None
 
     # -- deviations from the plan ------------------------------------------------------------------------
 
@@ -359,3 +370,8 @@ class Planner:
     def release(self, lease: Lease) -> Lease:
         """Remove all holdings of a lease."""
         return self.plan.put(replace(lease, holdings=()))
+
+
+def _accepted(turn: Turn, holding: Holding) -> bool:
+    """Return whether the lease whose turn it is may have a place."""
+    return turn.accepts is None or turn.accepts(holding)
