@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.driver import AnyOrder, Removal
 from lease_scheduler.cloud.meters.base import Meter
 from lease_scheduler.cloud.simulated import SimulatedCloud
+from lease_scheduler.cmd.policies import Replaceable
 from lease_scheduler.engine.state import EngineOptions
-from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.queueing.base import QueueingPolicy
 from lease_scheduler.service.enforcement import Enforcement, UsageFilter
 from lease_scheduler.service.flows import FlowKeeper
 from lease_scheduler.service.leases import Leases
@@ -110,6 +112,7 @@ class Service:
             keeps_saved_work=True,
         )
         planner: dict[str, Any] = {}
+        self._place = Replaceable(load_policy("queueing", self._queueing, PolicyOptions()))
         if self._duration is not None:
             # As after a restart: the policy has learnt nothing but what is stored.
             planner["duration"] = load_policy("duration", self._duration, self._policy_options)
@@ -120,7 +123,7 @@ class Service:
             site_policies(
                 make_pricing=self._make_pricing,
                 penalty=self._penalty,
-                queueing=load_policy("queueing", self._queueing, PolicyOptions()),
+                queueing=cast(QueueingPolicy, self._place),
                 **planner,
             ),
             ServiceOptions(engine_options, workers=2, reconcile_interval=HOUR, announce_horizon=0, **self._options),
@@ -144,6 +147,17 @@ class Service:
         self._queueing = queueing or self._queueing
         self.engine.close()
         self.lead()
+
+    def switch(self, queueing: str) -> None:
+        """Replace the queueing policy while the engine runs, as SIGHUP does."""
+
+        def replace(learnt: Mapping[tuple[str, str, str], Mapping[str, Learnt]]) -> None:
+            policy = load_policy("queueing", queueing, PolicyOptions())
+            policy.restore(learnt.get(("", "queueing", queueing), {}))
+            self._place.put(policy)
+
+        self.site.take_over(self.site.options, replace)
+        self._queueing = queueing
 
     def close(self) -> None:
         self.engine.close()

@@ -106,9 +106,11 @@ def test_a_restart_changes_nothing(make: Make) -> None:
     assert _flows(service)["red"]["source"] == "default"
 
 
-def test_switching_on_a_full_queue_loses_nothing(make: Make) -> None:
+@pytest.mark.parametrize("is_restarted", [True, False], ids=["restart", "runtime"])
+def test_switching_on_a_full_queue_loses_nothing(make: Make, is_restarted: bool) -> None:
     """In both directions: nothing is lost, shares start even, and weights that were set stay."""
     service = make("fifo")
+    switch = service.restart if is_restarted else service.switch
     first = _queue(service, "red")
     waiting = [_queue(service, project) for project in ("red", "red", "blue")]
     service.flows.set({}, "blue", 4.0)
@@ -116,7 +118,7 @@ def test_switching_on_a_full_queue_loses_nothing(make: Make) -> None:
     assert service.flows.list({})["policy"] == "fifo"
     assert _flows(service)["blue"]["weight"] == 4.0
 
-    service.restart("winks")
+    switch("winks")
     flows = _flows(service)
     # With the default backfilling, the first lease of the queue has a place ahead, and keeps it.
     assert (flows["red"]["queued"], flows["blue"]["queued"]) == (1, 1)
@@ -125,13 +127,56 @@ def test_switching_on_a_full_queue_loses_nothing(make: Make) -> None:
     running = _next_running(service, waiting)
     assert any(policy == "winks" for policy, _ in _subjects(service))
 
-    service.restart("fifo")
+    switch("fifo")
     for number in (2, 1):
         service.leases.end({}, running)
         waiting.remove(running)
         assert len(waiting) == number
         running = _next_running(service, waiting)
     assert _subjects(service) == [("weights", "blue")]
+
+
+def test_weights_of_unknown_projects_and_removed_weights(make: Make) -> None:
+    """A weight of a project without leases takes no share; one that is removed leaves its leases where they are."""
+    service = make()
+    service.flows.set({}, "red", 3.0)
+    service.flows.set({}, "nobody", 1_000_000)
+    first = _queue(service, "red")
+    waiting = [_queue(service, project) for project in ("red", "blue")]
+    assert wait_until(service.is_in(first, "active"), 20)
+    flows = _flows(service)
+    assert (flows["red"]["share"], flows["blue"]["share"], flows["nobody"]["share"]) == (0.75, 0.25, None)
+
+    service.flows.set({}, "red", None)
+
+    flows = _flows(service)
+    assert (flows["red"]["weight"], flows["red"]["share"], flows["red"]["queued"]) == (1.0, 0.5, 1)
+    service.leases.end({}, first)
+    while waiting:
+        running = _next_running(service, waiting)
+        service.leases.end({}, running)
+        waiting.remove(running)
+
+
+@pytest.mark.parametrize("seconds", [-HOUR // 2, 30 * HOUR])
+def test_a_clock_that_jumps_loses_nothing(make: Make, seconds: int) -> None:
+    """Backwards or forwards: what projects are owed stays, and every lease runs."""
+    service = make()
+    first = _queue(service, "red")
+    waiting = [_queue(service, project) for project in ("red", "blue")]
+    assert wait_until(service.is_in(first, "active"), 20)
+    owed = _flows(service)["blue"]["behind"]
+
+    service.clock.jump(seconds)
+
+    if seconds < 0:
+        assert _flows(service)["blue"]["behind"] == owed
+        service.leases.end({}, first)
+    while waiting:
+        running = _next_running(service, waiting)
+        service.leases.end({}, running)
+        waiting.remove(running)
+    assert all(flow["queued"] == 0 for flow in _flows(service).values())
 
 
 def test_hosts_that_a_project_donated_are_its_weight(make: Make) -> None:

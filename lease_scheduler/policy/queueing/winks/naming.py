@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from math import isfinite
 
 from lease_scheduler.model.lease import LeaseRequest
@@ -11,6 +12,9 @@ from lease_scheduler.policy.base import PolicyOptions
 
 #: Name of the flow of leases without a project, as in simulations, and of local leases if flows are peers.
 NO_NAME = "-"
+
+#: Longest name of a flow: with the prefix of its entry it has to fit into a column of 255 characters.
+_LONGEST = 240
 
 _BY = ["project", "origin", "both"]
 
@@ -36,11 +40,11 @@ class FlowNames:
         return cls(options.choice("winks_flows", _BY, "project"), options.number("winks_default_weight", 1.0))
 
     def flow_of(self, request: LeaseRequest) -> str:
-        """Return the name of the flow of a lease."""
+        """Return the name of the flow of a lease; the end of one that is too long is replaced by a checksum."""
         project, peer = request.user or NO_NAME, request.origin or NO_NAME
         if self.by == "project":
-            return project
-        return peer if self.by == "origin" else f"{project}@{peer}"
+            return _stored(project)
+        return _stored(peer if self.by == "origin" else f"{project}@{peer}")
 
     def weight_of(self, name: str, weights: Mapping[str, float]) -> float:
         """Return the weight of a flow.
@@ -52,6 +56,13 @@ class FlowNames:
         if found is None and self.by == "both":
             found = weights.get(name.rpartition("@")[0])
         return self.default_weight if found is None else found
+
+
+def _stored(name: str) -> str:
+    if len(name) <= _LONGEST:
+        return name
+    checksum = sha256(name.encode()).hexdigest()[:16]
+    return f"{name[: _LONGEST - len(checksum) - 1]}~{checksum}"
 
 
 def own_priority(request: LeaseRequest) -> int:

@@ -266,6 +266,18 @@ def test_flows_are_projects_or_peers(by: str, expected: tuple[str, str, str]) ->
     assert names.weight_of("p@x", {"p": 4.0}) == (4.0 if by == "both" else 1.0)
 
 
+def test_names_of_flows_fit_into_the_database() -> None:
+    """Peers may have names of 255 characters, and a name that is cut is still that of one flow."""
+    names = FlowNames(by="both")
+    nodes = (NodeSet(1, Resources({VCPU: 1})),)
+    request = LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0, 1, user="p" * 64)
+    flows = {names.flow_of(replace(request, origin="x" * 254 + last)) for last in "yz"}
+
+    assert len(flows) == 2
+    assert all(len(f"flow:{flow}") <= 255 for flow in flows)
+    assert all(names.weight_of(flow, {"p" * 64: 4.0}) == 4.0 for flow in flows)
+
+
 @pytest.mark.parametrize(
     "option",
     [{"flows": "user"}, {"limit": "all"}, {"debt": "maybe"}, {"window": "-1"}, {"accounting": ""}, {"estimate": "0"}],
