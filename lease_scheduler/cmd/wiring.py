@@ -73,17 +73,19 @@ _REFUSING = 3.0
 Sender = Outbox | Teller | Courier
 
 
-def database(conf: cfg.ConfigOpts) -> Database:
+def database(conf: cfg.ConfigOpts, threads: int = 0) -> Database:
     """Open the configured database.
 
+    :param threads: number of threads that use it again and again
     :raises InvalidValueError: the option is not the URL of a database for which there is a driver here
     :raises StoreUnavailableError: the database does not answer
     """
+    kept, more = kept_connections(conf.database.max_pool_size, conf.database.max_overflow, threads)
     try:
         return open_database(
             _database_url(conf),
-            max_pool_size=conf.database.max_pool_size,
-            max_overflow=conf.database.max_overflow,
+            max_pool_size=kept,
+            max_overflow=more,
             max_retries=conf.database.max_retries,
             retry_interval=conf.database.retry_interval,
             pool_timeout=conf.database.pool_timeout,
@@ -91,6 +93,23 @@ def database(conf: cfg.ConfigOpts) -> Database:
         )
     except DBConnectionError as error:
         raise StoreUnavailableError("the database does not answer; see database.connection") from error
+
+
+def kept_connections(size: int | None, overflow: int | None, threads: int) -> tuple[int | None, int | None]:
+    """Return how many connections stay open, and how many more may be opened, with the configured maximum of both.
+
+    One that does not stay open is made anew for the next request, which takes longer than the request itself.
+
+    :param size: ``[database] max_pool_size``; None for the default of oslo.db, 0 for no limit
+    :param overflow: ``[database] max_overflow``; None for the default of oslo.db, below 0 for no limit
+    :param threads: number of threads that use connections again and again
+    """
+    if not size or overflow is None or size >= threads:
+        return size, overflow
+    if overflow < 0:
+        return threads, overflow
+    kept = min(threads, size + overflow)
+    return kept, size + overflow - kept
 
 
 def _database_url(conf: cfg.ConfigOpts) -> str:
@@ -379,5 +398,5 @@ def for_api(conf: cfg.ConfigOpts, server_threads: int | None = None) -> tuple[Rp
 
     :param server_threads: see ``engine_client``
     """
-    found = database(conf)
+    found = database(conf, server_threads or conf.api.threads)
     return engine_client(conf, server_threads=server_threads), SqlReader(found, conf.service.site), clock(conf, found)
