@@ -29,10 +29,8 @@ def _gpu_host(name: str) -> Hypervisor:
     return Hypervisor(name, 32, 65_536, 500, _CAPACITY, service_name=name, hypervisor_id=name, providers=gpus)
 
 
-@pytest.fixture
-def service(make: Make) -> ReservationService:
-    """Beside two hosts without GPUs, one with two GPUs of two units each."""
-    made = make(configuration="[simulated_cloud]\nhosts = 2\n")
+def _started(made: ReservationService) -> ReservationService:
+    """Start a service with ``gpu-1``, which has two GPUs of two units each, beside two hosts without GPUs."""
     made.start()
     path = next(made.folder.rglob("simulated-cloud.sqlite"))
     with closing(sqlite3.connect(path)) as cloud, cloud:
@@ -41,6 +39,11 @@ def service(make: Make) -> ReservationService:
     rest.register(2)
     rest.post("os-hosts", {"name": "gpu-1"})
     return made
+
+
+@pytest.fixture
+def service(make: Make) -> ReservationService:
+    return _started(make(configuration="[simulated_cloud]\nhosts = 2\n"))
 
 
 def _printed() -> list[str]:
@@ -86,3 +89,36 @@ def test_restarts_and_accounts_know_them(service: ReservationService) -> None:
     assert units.status_code == 201, units.text
     usage = rest.get("usage?all_projects=true")["usage"]
     assert usage[0]["resource_hours"].keys() >= {"VCPU", "VGPU"}
+
+
+def test_a_pool_has_the_devices_of_its_own_hosts_only(make: Make) -> None:
+    """A request that names no pool goes where the devices are, by what its project may use; also after a host moved."""
+    pools = "[pools]\nnames = general, gpu\n[pool:gpu]\nhosts = gpu-*\nprojects = physics\n"
+    service = _started(make(configuration=f"[simulated_cloud]\nhosts = 2\n{pools}"))
+    admin, member = Rest(service), Rest(service, X_Project_Id="physics", X_User_Id="ada", X_Roles="member")
+    other = Rest(service, X_Project_Id="biology", X_User_Id="bob", X_Roles="member")
+    groups = [{"resources": {"VGPU": 2}, "traits": [_A100]}]
+    times = {"kind": "immediate", "duration": 86_400}
+    body = {"name": "gpu", **times, "nodes": [{"count": 1, "resources": {"VCPU": 1}, "groups": groups}]}
+    plain = {"name": "plain", **times, "nodes": [{"count": 1, "resources": {"VCPU": 1}}]}
+
+    made = member.post("leases", body)["lease"]
+    assert (made["pool"], member.post("leases", plain)["lease"]["pool"]) == ("gpu", "general")
+    assert [each["hypervisor_hostname"] for each in member.get(f"leases/{made['id']}/hosts")["hosts"]] == ["gpu-1"]
+    elsewhere = member.ask("POST", "leases", {**body, "pool": "general"})
+    assert elsewhere.status_code == 409
+    assert (
+        f"pool general: nodes: no host is large enough for a node of VCPU:1 and 2 VGPU with {_A100}"
+        in (elsewhere.json()["error_message"])
+    )
+    forbidden = other.post("quotes", body)["quote"]
+    assert forbidden["granted"] is False
+    assert "pool gpu" not in forbidden["reason"]
+    for pool, has_some in (("general", False), ("gpu", True)):
+        found = member.get(f"availability?vcpus=1&groups=VGPU:1@{_A100}&duration=3600&pool={pool}")["availability"]
+        assert bool(found["windows"]) is has_some
+
+    member.ask("DELETE", f"leases/{made['id']}")
+    until(lambda: admin.ask("PUT", "os-hosts/3", {"pool": "general"}).status_code == 200)
+    assert other.post("leases", body)["lease"]["pool"] == "general"
+    assert not member.post("quotes", {**body, "pool": "gpu"})["quote"]["granted"]
