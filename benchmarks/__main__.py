@@ -1,20 +1,23 @@
-"""Run benchmarks: ``python -m benchmarks [--output DIR] [--quick] [planner | simulation | prediction | shares]``."""
+"""Run benchmarks: ``python -m benchmarks [--output DIR] [--quick] [WHICH]``."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from benchmarks import planner, prediction, shares, simulation
+from benchmarks import fractional, planner, prediction, shares, simulation
 from benchmarks.machine import console
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Times the planner, the simulator, predictors and shares."
+        prog="python -m benchmarks", description="Times the planner, the simulator, predictors, shares and packings."
     )
     parser.add_argument(
-        "which", nargs="?", choices=["planner", "simulation", "prediction", "shares"], help="all if not given"
+        "which",
+        nargs="?",
+        choices=["planner", "simulation", "prediction", "shares", "fractional"],
+        help="all if not given",
     )
     parser.add_argument("--output", type=Path, default=Path("output/benchmarks"), help="where CSV files and plots go")
     parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer repetitions")
@@ -29,6 +32,8 @@ def main() -> None:
         prediction.run(given.output, out, quick=given.quick)
     if given.which in (None, "shares"):
         shares.run(out, quick=given.quick)
+    if given.which in (None, "fractional"):
+        fractional.run(given.output, out, quick=given.quick)
 
 
 main()

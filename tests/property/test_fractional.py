@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lease_scheduler.fractional.bounds import yield_bound
+from lease_scheduler.fractional.genetic import GeneticOptions, evolve
 from lease_scheduler.fractional.greedy import ALL, greedy
 from lease_scheduler.fractional.linear.programs import highest_average, optimum
+from lease_scheduler.fractional.packing.chekuri import pack_by_program
 from lease_scheduler.fractional.packing.search import LEGACY_PACKERS, PACKERS, best_packing
 from lease_scheduler.fractional.problem import Floats, Instance, Placement, loads
 from lease_scheduler.fractional.shares import raise_average
@@ -33,6 +35,8 @@ def _instances(draw: st.DrawFn, nodes: int = 3, jobs: int = 6) -> Instance:
 def _heuristics(instance: Instance) -> list[Placement]:
     found = [greedy(instance, *pair, literal=literal) for pair in ALL for literal in (False, True)]
     found += [best_packing(instance, pack) for pack in {**PACKERS, **LEGACY_PACKERS}.values()]
+    found.append(best_packing(instance, pack_by_program))
+    found.append(evolve(instance, np.random.default_rng(0), GeneticOptions(10, 10)))
     return [each for each in found if each is not None]
 
 

@@ -1,4 +1,4 @@
-"""The off-line problem as programs for HiGHS (Stillwell 2010, sections 4.1.2, 4.2.1 and 4.5.1).
+"""The off-line problem as programs for HiGHS (Stillwell 2010, sections 4.1.2, 4.2.1, 4.5.1 and 6.2).
 
 Variables are, job after job and node after node, whether a job is on a node, then the yield that it gets there, then
 the least scaled yield.
@@ -34,6 +34,44 @@ def optimum(instance: Instance, *, seconds: float = 60.0, gap: float = 1e-6) -> 
     :param gap: relative gap to the optimum at which HiGHS stops
     :raises TimeoutError: HiGHS has neither found a placement nor proved that there is none in this time
     """
+    # Nodes are equal, so they can be numbered in the order of the first job on each: job 0 is on node 0, and so on.
+    allowed = np.arange(instance.nodes)[None, :] <= np.arange(instance.jobs)[:, None]
+    return _exact(instance, allowed, None, np.inf, seconds, gap)
+
+
+def adaptation(
+    instance: Instance,
+    current: Integers,
+    costs: Floats,
+    budget: float,
+    *,
+    seconds: float = 60.0,
+    gap: float = 1e-6,
+) -> Placement | None:
+    """Return the best placement that moves of limited cost lead to, or None if there is none (section 6.2).
+
+    The current placement may be invalid, for instance after needs have changed.
+
+    :param current: node of each job, -1 for a new job, which may go anywhere for nothing
+    :param costs: cost of moving each job, in any unit, such as bytes
+    :param budget: largest sum of costs
+    :param seconds: time limit
+    :param gap: relative gap to the optimum at which HiGHS stops
+    :raises TimeoutError: HiGHS has neither found a placement nor proved that there is none in this time
+    """
+    moved = np.where(current[:, None] == np.arange(instance.nodes), 0, costs[:, None])
+    moved[current < 0] = 0
+    return _exact(instance, np.ones(moved.shape, bool), moved, budget, seconds, gap)
+
+
+def _exact(
+    instance: Instance, allowed: NDArray[np.bool_], costs: Floats | None, budget: float, seconds: float, gap: float
+) -> Placement | None:
+    """Solve the mixed integer program.
+
+    :param allowed: jobs x nodes
+    :param costs: jobs x nodes, what it costs to have a job there; None for nothing
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp  # type: ignore[import-untyped]
 
     jobs, nodes = instance.jobs, instance.nodes
@@ -41,15 +79,15 @@ def optimum(instance: Instance, *, seconds: float = 60.0, gap: float = 1e-6) -> 
         return Placement(np.empty(0, np.int64), 1.0)
     pairs = jobs * nodes
     upper = np.ones(2 * pairs + 1)
-    # Nodes are equal, so they can be numbered in the order of the first job on each: job 0 is on node 0, and so on.
-    numbers = np.arange(nodes)[None, :] > np.arange(jobs)[:, None]
-    upper[:pairs][numbers.ravel()] = 0
-    matrix, low, high = _constraints(instance)
+    upper[:pairs][~allowed.ravel()] = 0
+    constraints = [LinearConstraint(*_constraints(instance))]
+    if costs is not None:
+        constraints.append(LinearConstraint(np.concatenate([costs.ravel(), np.zeros(pairs + 1)]), -np.inf, budget))
     solved = milp(
         _only_least(pairs),
         integrality=np.concatenate([np.ones(pairs), np.zeros(pairs + 1)]),
         bounds=Bounds(0, upper),
-        constraints=LinearConstraint(matrix, low, high),
+        constraints=constraints,
         options={"time_limit": seconds, "mip_rel_gap": gap},
     )
     if solved.x is None:

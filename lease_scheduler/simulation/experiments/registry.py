@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lease_scheduler.simulation.experiments.contention.chapters import PAPER as CONTENTION
+from lease_scheduler.simulation.experiments.dfrs.chapters import PAPER as DFRS
 from lease_scheduler.simulation.experiments.haizea.chapters import PAPER as HAIZEA
 from lease_scheduler.simulation.experiments.paper import Chapter, Paper
 from lease_scheduler.simulation.experiments.prediction.chapters import PAPER as PREDICTION
 from lease_scheduler.simulation.experiments.shirako.chapters import PAPER as SHIRAKO
 
-PAPERS: tuple[Paper, ...] = (HAIZEA, CONTENTION, SHIRAKO, PREDICTION)
+PAPERS: tuple[Paper, ...] = (HAIZEA, CONTENTION, SHIRAKO, PREDICTION, DFRS)
 
 
 def names() -> list[str]:

@@ -15,6 +15,7 @@ if sys.argv[1] == "plain":
 
 import numpy as np
 from lease_scheduler.fractional import kernels
+from lease_scheduler.fractional.genetic import GeneticOptions, evolve
 from lease_scheduler.fractional.greedy import ALL, greedy
 from lease_scheduler.fractional.packing.search import LEGACY_PACKERS, PACKERS, best_packing
 from lease_scheduler.fractional.shares import raise_average
@@ -22,9 +23,10 @@ from lease_scheduler.simulation.generators.instances import InstanceLaw
 
 assert kernels.IS_COMPILED == (sys.argv[1] != "plain")
 for seed in range(2):
-    drawn = InstanceLaw(6, 20, 4, 0.5, 0.25, 0.5).draw(seed)
+    drawn = InstanceLaw(4, 12, 4, 0.5, 0.25, 0.5).draw(seed)
     found = [greedy(drawn, *pair) for pair in ALL]
     found += [best_packing(drawn, pack) for pack in (PACKERS | LEGACY_PACKERS).values()]
+    found.append(evolve(drawn, np.random.default_rng(seed), GeneticOptions(6, 10)))
     for each in found:
         print(each and (each.nodes.tolist(), each.least, raise_average(drawn, each).tolist()))
 """

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lease_scheduler.fractional.linear.programs import optimum, relaxation
-from lease_scheduler.fractional.problem import Instance, place
+from lease_scheduler.fractional.linear.programs import adaptation, optimum, relaxation
+from lease_scheduler.fractional.problem import Floats, Instance, Integers, place
 from lease_scheduler.simulation.generators.instances import InstanceLaw
 from tests.unit.fractional.instances import instance
 
@@ -46,3 +46,38 @@ def test_the_relaxation_divides_jobs() -> None:
     fixed = relaxation(jobs, lower=np.array([[1.0, 0], [1, 0], [0, 1]]))
     assert fixed is not None and fixed.least == pytest.approx(0.625)
     assert relaxation(jobs, upper=np.array([[0.0, 0], [1, 1], [1, 1]])) is None
+
+
+@pytest.mark.parametrize("budget", [0, 0.5, 2, 10])
+def test_moves_cost(budget: float) -> None:
+    """dfrs F61: the best of all placements that are within the budget."""
+    jobs = instance(2, (0, [0.1], [0.9]), (0, [0.1], [0.6]), (0, [0.1], [0.3]), (0, [0.1], [0.9]))
+    current = np.array([0, 1, 0, 1])
+    found = adaptation(jobs, current, np.array([2.0, 2.0, 0.5, 2.0]), budget)
+    assert found is not None
+    best = _best_of_moves(jobs, current, np.array([2.0, 2.0, 0.5, 2.0]), budget)
+    assert found.least == pytest.approx(best, abs=1e-5)
+
+
+def _best_of_moves(jobs: Instance, current: Integers, costs: Floats, budget: float) -> float:
+    found = []
+    for nodes in product(range(jobs.nodes), repeat=jobs.jobs):
+        placement = place(jobs, np.array(nodes))
+        if placement is not None and costs[(np.array(nodes) != current)].sum() <= budget:
+            found.append(placement.least)
+    return max(found)
+
+
+def test_new_jobs_go_anywhere() -> None:
+    """dfrs F61: the job that is there may not move, so the new one goes to the other node."""
+    jobs = instance(2, (0, [0.1], [0.9]), (0, [0.1], [0.9]))
+    found = adaptation(jobs, np.array([1, -1]), np.array([1.0, 1.0]), 0)
+    assert found is not None and found.nodes.tolist() == [1, 0] and found.least == 1
+
+
+def test_an_invalid_placement_needs_a_budget() -> None:
+    """dfrs F61: memory of both jobs is too much for their node."""
+    jobs = instance(2, (0, [0.6], [0.1]), (0, [0.6], [0.1]))
+    assert adaptation(jobs, np.array([0, 0]), np.ones(2), 0) is None
+    found = adaptation(jobs, np.array([0, 0]), np.ones(2), 1)
+    assert found is not None and sorted(found.nodes) == [0, 1]

@@ -1,0 +1,1 @@
+"""Experiments of Stillwell 2010: fractions of hosts."""
