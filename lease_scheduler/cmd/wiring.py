@@ -179,7 +179,8 @@ class EngineService:
 
     def __init__(self, conf: cfg.ConfigOpts, name: str, registry: CollectorRegistry | None = None) -> None:
         self._conf = conf
-        self._metrics = EngineMetrics(registry, per_project=conf.metrics.per_project)
+        pools = conf.pools.names
+        self._metrics = EngineMetrics(registry, per_project=conf.metrics.per_project, pools=pools)
         self._name = name
         self._database = database(conf)
         self.clock = clock(conf, self._database)

@@ -25,6 +25,7 @@ class UsageRecord:
 
     :ivar resources: amount that all its nodes held together, by resource class
     :ivar hosts: number of the host of each node
+    :ivar pool: pool of the lease, for metrics; None if the site has only one
     """
 
     lease_id: str
@@ -36,6 +37,7 @@ class UsageRecord:
     nodes: int
     resources: Mapping[str, int]
     hosts: tuple[int, ...]
+    pool: str | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class RevenueRecord:
     :ivar outcome: ``earned``; ``rejected`` if there was no place; ``rejected_by_user`` if the project declined
     :ivar price: the price; None if nothing was quoted
     :ivar max_price: most the project would have paid; None if this is not known
+    :ivar pool: pool of the lease, for metrics; None if the site has only one
     """
 
     lease_id: str
@@ -53,6 +56,7 @@ class RevenueRecord:
     outcome: str
     price: float | None
     max_price: float | None
+    pool: str | None = None
 
 
 @dataclass(frozen=True)

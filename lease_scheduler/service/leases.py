@@ -127,7 +127,9 @@ class Leases:
         request, work = terms.request, self._site.work
         if request.max_price is not None:
             project_id = terms.document.project_id
-            missed = RevenueRecord(request.lease_id, project_id, work.now, "rejected", None, request.max_price)
+            missed = RevenueRecord(
+                request.lease_id, project_id, work.now, "rejected", None, request.max_price, request.pool
+            )
             work.changes.revenue.append(missed)
 
     def _again(self, lease: Document, *, offered: bool) -> Document | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lease_scheduler.engine.engine import Engine
-from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, ImageCarrier
+from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, ImageCarrier, Recorder
 from lease_scheduler.engine.stepping import SubmissionOrder
 from lease_scheduler.model.host import Site
 from lease_scheduler.plan.planner import Planner
@@ -16,6 +16,7 @@ from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.service.cloud_shares import CloudShares
 from lease_scheduler.service.policies import PoolPlanning
 from lease_scheduler.service.pool_engines import PoolEngines, PoolName, pool_site
+from lease_scheduler.service.pool_recorder import PoolRecorder
 from lease_scheduler.service.unit_of_work import StepClock, UnitOfWork
 
 
@@ -76,7 +77,7 @@ def restored_engines(
     order = SubmissionOrder()
     engines: dict[PoolName, Engine] = {}
     if None in parts:
-        engines[None] = _engine(parts[None], work, work.intents, work.intents, order)
+        engines[None] = _engine(parts[None], work, work, work.intents, work.intents, order)
         found = PoolEngines(engines, site, pools)
     else:
         names = [pool for pool in parts if pool is not None]
@@ -85,7 +86,7 @@ def restored_engines(
         )
         for name in names:
             share = shares.share(name)
-            engines[name] = _engine(parts[name], work, share, share, order)
+            engines[name] = _engine(parts[name], work, PoolRecorder(work, name), share, share, order)
         found = PoolEngines(engines, site, pools, shares.waiting)
     work.name_of = lambda number: found.site.hosts[number].name
     work.capacity_of = lambda number: found.site.hosts[number].whole_capacity
@@ -99,7 +100,14 @@ def _pool_of(work: UnitOfWork, lease_id: str) -> str | None:
     return None if lease is None else lease.request.pool
 
 
-def _engine(parts: PoolParts, work: UnitOfWork, cloud: Cloud, carrier: ImageCarrier, order: SubmissionOrder) -> Engine:
+def _engine(
+    parts: PoolParts,
+    work: UnitOfWork,
+    recorder: Recorder,
+    cloud: Cloud,
+    carrier: ImageCarrier,
+    order: SubmissionOrder,
+) -> Engine:
     policies = parts.planning.policies
     return Engine(
         parts.planner,
@@ -107,7 +115,7 @@ def _engine(parts: PoolParts, work: UnitOfWork, cloud: Cloud, carrier: ImageCarr
         StepClock(work),
         cloud=cloud,
         store=work,
-        recorder=work,
+        recorder=recorder,
         options=parts.planning.engine,
         pricing=parts.pricing,
         carrier=carrier,

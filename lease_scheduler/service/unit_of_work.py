@@ -19,6 +19,11 @@ from lease_scheduler.service.history import move_of, reason_of
 from lease_scheduler.service.intents import Intents
 from lease_scheduler.service.notifications import document_message, transition_message
 
+#: Name of a counter and pool -> what was counted.
+Counted = Counter[tuple[str, str | None]]
+#: Kind, origin and pool -> number of refused requests.
+Refused = Counter[tuple[LeaseKind, str | None, str | None]]
+
 #: Final state -> outcome in the revenue record of the lease.
 _OUTCOMES = {
     LeaseState.DONE: "earned",
@@ -53,8 +58,8 @@ class UnitOfWork:
     def __init__(self, next_intent: int) -> None:
         self.documents: dict[str, LeaseDocument] = {}
         self.leases: dict[str, Lease] = {}
-        self._counts: Counter[str] = Counter()
-        self._refusals: Counter[tuple[LeaseKind, str | None]] = Counter()
+        self._counts: Counted = Counter()
+        self._refusals: Refused = Counter()
         #: Leases whose terms cannot be kept, with their documents, until replacements are offered.
         self.lost_terms: dict[str, tuple[Lease, LeaseDocument]] = {}
         self._changes = StoreChanges(0)
@@ -135,7 +140,7 @@ class UnitOfWork:
         self._new.clear()
         for lease_id in refused:
             request = changes.leases.pop(lease_id).request
-            self._refusals[request.kind, request.origin] += 1
+            self._refusals[request.kind, request.origin, request.pool] += 1
         gone = set(refused)
         changes.transitions = [entry for entry in changes.transitions if entry.lease_id not in gone]
         changes.messages = [entry for entry in changes.messages if entry.payload.get("lease_id") not in gone]
@@ -155,8 +160,8 @@ class UnitOfWork:
         changes.begun = begun
         return changes, begun
 
-    def take_counts(self) -> tuple[Counter[str], Counter[tuple[LeaseKind, str | None]]]:
-        """Return the counters of the engine, and the refused requests by kind and origin, since the last call."""
+    def take_counts(self) -> tuple[Counted, Refused]:
+        """Return the counters of the engines, and the refused requests, since the last call."""
         counts, self._counts = self._counts, Counter()
         refusals, self._refusals = self._refusals, Counter()
         return counts, refusals
@@ -173,7 +178,8 @@ class UnitOfWork:
         if outcome is None or lease.ended is None or (request.price is None and request.max_price is None):
             return []
         project_id = self.documents[lease.lease_id].project_id
-        return [RevenueRecord(lease.lease_id, project_id, lease.ended, outcome, request.price, request.max_price)]
+        price, most, pool = request.price, request.max_price, request.pool
+        return [RevenueRecord(lease.lease_id, project_id, lease.ended, outcome, price, most, pool)]
 
     def _leaves_something(self, lease: Lease) -> bool:
         """Return whether an ended lease may have left something in the cloud that no other intent removes."""
@@ -244,12 +250,16 @@ class UnitOfWork:
                 nodes=nodes,
                 resources=resources,
                 hosts=assignment,
+                pool=lease.request.pool,
             )
         )
 
-    def count(self, what: str, number: int = 1) -> None:
-        """Add to a counter."""
-        self._counts[what] += number
+    def count(self, what: str, number: int = 1, pool: str | None = None) -> None:
+        """Add to a counter.
+
+        :param pool: name of the pool in which it happened; None if the site has only one
+        """
+        self._counts[what, pool] += number
 
     def hosts_lost(self, lease: Lease, vms: tuple[int, ...], *, replaced: bool) -> None:
         """Notify the project that hosts of its running lease failed, and whether they were replaced."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
@@ -21,13 +21,16 @@ class EngineMetrics:
 
     :param registry: registry to which the metrics are added, or None for a new one
     :param per_project: whether there are also gauges for each project
+    :param pools: names of the pools; none if the site has only one
     :ivar events: metrics of what is written
     :ivar state: metrics of the site, while this engine leads it
     """
 
-    def __init__(self, registry: CollectorRegistry | None = None, *, per_project: bool = False) -> None:
+    def __init__(
+        self, registry: CollectorRegistry | None = None, *, per_project: bool = False, pools: Sequence[str] = ()
+    ) -> None:
         self.registry = registry or CollectorRegistry()
-        self.events = EventMetrics(self.registry)
+        self.events = EventMetrics(self.registry, pools)
         self.state = StateMetrics(per_project=per_project)
         self.registry.register(self.state)
         self.leading = Gauge(

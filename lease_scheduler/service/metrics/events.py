@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter as Counts
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.metrics import MetricWrapperBase
 
 from lease_scheduler.cloud.differences import Difference, Kind, Problem
 from lease_scheduler.cloud.meters.base import Activity
@@ -16,6 +18,9 @@ from lease_scheduler.records.history import Transition
 from lease_scheduler.records.messages import FOR_FILTERS
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.reconcile import REPAIRS
+from lease_scheduler.service.unit_of_work import Counted, Refused
+
+_Metric = TypeVar("_Metric", bound=MetricWrapperBase)
 
 #: Name that the engine gives to ``engine.interfaces.Recorder.count`` -> description of the counter, for people.
 COUNTED = {
@@ -56,6 +61,9 @@ COUNTED = {
 #: no label, so queries for sites without peers do not name it.
 ORIGIN, LOCAL = "origin", ""
 
+#: Label of metrics of what happens in one of several pools.
+POOL = "pool"
+
 #: What is done about idle leases.
 _IDLE_ACTIONS = ("notified", "ended")
 
@@ -66,49 +74,54 @@ _LOOKS = (0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
 class EventMetrics:
-    """Counters and histograms. They keep their values when the engine stops leading and leads again."""
+    """Counters and histograms. They keep their values when the engine stops leading and leads again.
 
-    def __init__(self, registry: CollectorRegistry) -> None:
+    :param pools: names of the pools; without any, no metric has the label of the pool
+    """
+
+    def __init__(self, registry: CollectorRegistry, pools: Sequence[str] = ()) -> None:
+        self._pools: tuple[str | None, ...] = tuple(pools) or (None,)
+        pool = [POOL] if pools else []
         self._counted = {
-            name: Counter(f"lease_scheduler_{name}", help_text, registry=registry)
+            name: Counter(f"lease_scheduler_{name}", help_text, pool, registry=registry)
             for name, help_text in COUNTED.items()
         }
         self._transitions = Counter(
             "lease_scheduler_lease_transitions",
             "Leases that came into a state",
-            ["kind", "state", ORIGIN],
+            ["kind", "state", ORIGIN, *pool],
             registry=registry,
         )
         self._refusals = Counter(
             "lease_scheduler_lease_refusals",
             "Requests that did not become leases",
-            ["kind", ORIGIN],
+            ["kind", ORIGIN, *pool],
             registry=registry,
         )
         self._waits = Histogram(
             "lease_scheduler_lease_wait_seconds",
             "Time from the submission, or the earliest start of a deadline lease, to the first run",
-            ["kind"],
+            ["kind", *pool],
             buckets=_SECONDS,
             registry=registry,
         )
         self._slowdowns = Histogram(
             "lease_scheduler_lease_bounded_slowdown_ratio",
             "Time from submission to end over run time, run times below 10 s counted as 10 s, of leases that are done",
-            ["kind"],
+            ["kind", *pool],
             buckets=_SLOWDOWNS,
             registry=registry,
         )
         self._node_seconds = Counter(
             "lease_scheduler_node_seconds",
             "Time for which leases held nodes, counted when a phase ends",
-            ["kind", "phase"],
+            ["kind", "phase", *pool],
             registry=registry,
         )
         self._revenue = Counter(
             "lease_scheduler_revenue",
             "Money: earned, and missed because of too low a price, for want of a place, or for too high a price",
-            ["outcome"],
+            ["outcome", *pool],
             registry=registry,
         )
         self.notifications_waiting = Gauge(
@@ -193,10 +206,22 @@ class EventMetrics:
         for repair in REPAIRS:
             self._repaired.labels(repair)
         self.compared([])
-        for outcome in ("earned", "undercharged", "rejected", "rejected_by_user"):
-            self._revenue.labels(outcome)
-        for kind in LeaseKind:
-            self._refusals.labels(kind.value, LOCAL)
+        for of_pool in self._pools:
+            for outcome in ("earned", "undercharged", "rejected", "rejected_by_user"):
+                self._of(self._revenue, of_pool, outcome)
+            for kind in LeaseKind:
+                self._of(self._refusals, of_pool, kind.value, LOCAL)
+            for counter in self._counted.values():
+                self._of(counter, of_pool)
+
+    def _of(self, metric: _Metric, pool: str | None, *values: str) -> _Metric:
+        """Return the series of a metric for a pool.
+
+        :param values: values of the labels before that of the pool
+        """
+        if self._pools != (None,):
+            values = (*values, pool or "")
+        return metric.labels(*values) if values else metric
 
     def planned(self, seconds: float) -> None:
         """Note that something was planned."""
@@ -208,16 +233,19 @@ class EventMetrics:
         for transition in changes.transitions:
             lease = changes.leases.get(transition.lease_id)
             if lease is not None:
-                self._transitions.labels(lease.kind.value, transition.after, lease.request.origin or LOCAL).inc()
+                labels = lease.kind.value, transition.after, lease.request.origin or LOCAL
+                self._of(self._transitions, lease.request.pool, *labels).inc()
                 self._delays(lease, transition)
         for used in changes.usage:
-            self._node_seconds.labels(used.kind, used.phase).inc(used.nodes * (used.end - used.start))
+            taken = used.nodes * (used.end - used.start)
+            self._of(self._node_seconds, used.pool, used.kind, used.phase).inc(taken)
         for record in changes.revenue:
             price = record.price or 0.0
             worth = record.max_price if record.max_price is not None else price
-            self._revenue.labels(record.outcome).inc(price if record.outcome == "earned" else worth)
-            if record.outcome == "earned":
-                self._revenue.labels("undercharged").inc(max(0.0, worth - price))
+            is_earned = record.outcome == "earned"
+            self._of(self._revenue, record.pool, record.outcome).inc(price if is_earned else worth)
+            if is_earned:
+                self._of(self._revenue, record.pool, "undercharged").inc(max(0.0, worth - price))
         waiting = sum(not message.event_type.startswith(FOR_FILTERS) for message in changes.messages)
         self.notifications_waiting.inc(waiting)
 
@@ -228,26 +256,23 @@ class EventMetrics:
         """
         self._deliveries.labels(driver, result).inc()
 
-    def counted(self, counts: Mapping[str, int], refusals: Counts[tuple[LeaseKind, str | None]]) -> None:
-        """Add what the engine has counted since the last call.
-
-        :param refusals: number of refused requests by kind and origin
-        """
-        for name, number in counts.items():
+    def counted(self, counts: Counted, refusals: Refused) -> None:
+        """Add what the engines have counted since the last call."""
+        for (name, pool), number in counts.items():
             if name in self._counted:
-                self._counted[name].inc(number)
-        for (kind, origin), number in refusals.items():
-            self._refusals.labels(kind.value, origin or LOCAL).inc(number)
+                self._of(self._counted[name], pool).inc(number)
+        for (kind, origin, pool), number in refusals.items():
+            self._of(self._refusals, pool, kind.value, origin or LOCAL).inc(number)
 
     def _delays(self, lease: Lease, transition: Transition) -> None:
         if transition.after == LeaseState.ACTIVE.value and lease.started == transition.instant:
             waited = waiting_time(lease)
             if waited is not None:
-                self._waits.labels(lease.kind.value).observe(waited)
+                self._of(self._waits, lease.request.pool, lease.kind.value).observe(waited)
         if transition.after == LeaseState.DONE.value:
             slowdown = bounded_slowdown(lease, lease.accumulated)
             if slowdown is not None:
-                self._slowdowns.labels(lease.kind.value).observe(slowdown)
+                self._of(self._slowdowns, lease.request.pool, lease.kind.value).observe(slowdown)
 
     def reconciled(self, repaired: Mapping[str, int], seconds: float, instant: float) -> None:
         """Note that leases and cloud were compared.

@@ -67,13 +67,17 @@ def test_two_pools(make: Make) -> None:
     (first, *_) = member.get(f"leases/{calm['id']}/history")["history"]
     assert first["reason"].startswith("in pool gpu: ")
     text = requests.get(f"{service.url}/metrics", timeout=10).text
-    leases = {
-        (sample.labels["pool"], sample.labels["kind"]): sample.value
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-        if sample.name == "lease_scheduler_leases"
+    assert _samples(text, "leases", "kind") == {
+        ("general", "best-effort"): 1,
+        ("general", "reservation"): 1,
+        ("gpu", "best-effort"): 1,
     }
-    assert leases == {("general", "best-effort"): 1, ("general", "reservation"): 1, ("gpu", "best-effort"): 1}
+    assert _samples(text, "preempted_leases_total") == {("general",): 1, ("gpu",): 0}
+    refusals = _samples(text, "lease_refusals_total", "kind")
+    assert {pool: refusals[pool, "reservation"] for pool in ("general", "gpu")} == {"general": 1, "gpu": 1}
+    transitions = _samples(text, "lease_transitions_total", "kind", "state")
+    assert transitions["gpu", "best-effort", "queued"] == 1
+    assert transitions["general", "reservation", "ready"] == 1
 
     # A held host stays; a free one may be moved.
     held = admin.ask("PUT", "os-hosts/3", {"pool": "general"})
@@ -89,6 +93,16 @@ def test_two_pools(make: Make) -> None:
     moved = admin.ask("PUT", f"os-hosts/{free[-1]}", {"pool": "general"})
     assert (moved.status_code, moved.json()["host"]["pool"]) == (200, "general")
     assert member.lease("one more", "best-effort", duration="1h", pool="general")["pool"] == "general"
+
+
+def _samples(text: str, name: str, *labels: str) -> dict[tuple[str, ...], float]:
+    """Return the samples of a metric by pool and further labels."""
+    return {
+        tuple(sample.labels[label] for label in ("pool", *labels)): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.name == f"lease_scheduler_{name}"
+    }
 
 
 def _fewer(member: Rest, lease_id: str) -> dict[str, object]:
