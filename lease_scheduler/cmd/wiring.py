@@ -60,7 +60,7 @@ from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.subscriptions.courier import Courier
 from lease_scheduler.service.subscriptions.keeper import SubscriptionKeeper
 from lease_scheduler.service.uninstall import Uninstall
-from lease_scheduler.store.sql.database import open_database
+from lease_scheduler.store.sql.database import kept_connections, open_database
 from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.store import SqlStore
@@ -93,23 +93,6 @@ def database(conf: cfg.ConfigOpts, threads: int = 0) -> Database:
         )
     except DBConnectionError as error:
         raise StoreUnavailableError("the database does not answer; see database.connection") from error
-
-
-def kept_connections(size: int | None, overflow: int | None, threads: int) -> tuple[int | None, int | None]:
-    """Return how many connections stay open, and how many more may be opened, with the configured maximum of both.
-
-    One that does not stay open is made anew for the next request, which takes longer than the request itself.
-
-    :param size: ``[database] max_pool_size``; None for the default of oslo.db, 0 for no limit
-    :param overflow: ``[database] max_overflow``; None for the default of oslo.db, below 0 for no limit
-    :param threads: number of threads that use connections again and again
-    """
-    if not size or overflow is None or size >= threads:
-        return size, overflow
-    if overflow < 0:
-        return threads, overflow
-    kept = min(threads, size + overflow)
-    return kept, size + overflow - kept
 
 
 def _database_url(conf: cfg.ConfigOpts) -> str:

@@ -27,6 +27,23 @@ def open_database(url: str, **options: Any) -> Engine:
     return engine
 
 
+def kept_connections(size: int | None, overflow: int | None, threads: int) -> tuple[int | None, int | None]:
+    """Return how many connections stay open, and how many more may be opened, with the configured maximum of both.
+
+    One that does not stay open is made anew for the next request, which takes longer than the request itself.
+
+    :param size: ``[database] max_pool_size``; None for the default of oslo.db, 0 for no limit
+    :param overflow: ``[database] max_overflow``; None for the default of oslo.db, below 0 for no limit
+    :param threads: number of threads that use connections again and again
+    """
+    if not size or overflow is None or size >= threads:
+        return size, overflow
+    if overflow < 0:
+        return threads, overflow
+    kept = min(threads, size + overflow)
+    return kept, size + overflow - kept
+
+
 def _write_ahead(connection: Any, _: Any) -> None:
     """Let readers of an SQLite file proceed during a write, and let writers wait for each other for up to 30 s."""
     cursor = connection.cursor()
