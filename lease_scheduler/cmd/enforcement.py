@@ -5,16 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from keystoneauth1 import loading
-from keystoneauth1.exceptions import ClientException
-from keystoneauth1.session import Session
 from oslo_config import cfg
 
 from lease_scheduler.cmd.configuration import PROJECT
+from lease_scheduler.cmd.sessions import session_of
 from lease_scheduler.conf import enforcement
 from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError
 from lease_scheduler.service.enforcement.base import FilterOptions, UsageFilter
@@ -34,24 +31,12 @@ def filters(conf: cfg.ConfigOpts) -> list[UsageFilter]:
     keystone = KeystoneLimits(conf) if values["limits_source"] == "keystone" else None
     return load_filters(
         values["enabled_filters"],
-        FilterOptions(values, lambda: _session(conf), None if keystone is None else keystone.of_project),
+        FilterOptions(
+            values,
+            lambda: session_of(conf, _GROUP, "external_service_cafile"),
+            None if keystone is None else keystone.of_project,
+        ),
     )
-
-
-def _session(conf: cfg.ConfigOpts) -> Session:
-    """Return a session with the credentials of the group, if there are any; it connects to nothing yet.
-
-    :raises InvalidValueError: the credentials are incomplete, or the file of authorities does not exist
-    """
-    loading.register_auth_conf_options(conf, _GROUP)
-    try:
-        auth = loading.load_auth_from_conf_options(conf, _GROUP)
-    except ClientException as error:
-        raise InvalidValueError(f"{_GROUP}.auth_type", str(error)) from error
-    authorities = conf[_GROUP].external_service_cafile
-    if authorities and not Path(authorities).is_file():
-        raise InvalidValueError(f"{_GROUP}.external_service_cafile", f"there is no file {authorities}")
-    return Session(auth=auth, verify=authorities or True)
 
 
 class KeystoneLimits:

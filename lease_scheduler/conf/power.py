@@ -10,8 +10,8 @@ OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt(
         "driver",
         default="noop",
-        help="What switches hosts off and on: an entry point in the namespace lease_scheduler.power, such as script or "
-        "redfish; noop switches nothing. Which hosts sleep is decided by [scheduling] policy_power, or by an "
+        help="What switches hosts off and on: an entry point in the namespace lease_scheduler.power, such as script, "
+        "redfish or ironic; noop switches nothing. Which hosts sleep is decided by [scheduling] policy_power, or by an "
         "operator.",
     ),
     cfg.FloatOpt(
@@ -34,6 +34,24 @@ OPTIONS: list[cfg.Opt] = [
         "redfish_cafile",
         default="",
         help="Driver redfish: file of CA certificates to trust. If it is empty, those of the system are trusted.",
+    ),
+    cfg.DictOpt(
+        "ironic_nodes",
+        default={},
+        help="Driver ironic: host:node, separated by commas, for hosts that have another name in Ironic. A node is "
+        "given by its name or its UUID.",
+    ),
+    cfg.StrOpt("ironic_region_name", help="Driver ironic: region of Ironic. Required if the catalogue has several."),
+    cfg.StrOpt(
+        "ironic_interface",
+        default="internal",
+        choices=["public", "internal", "admin"],
+        help="Driver ironic: interface of the catalogue's endpoint to use.",
+    ),
+    cfg.StrOpt(
+        "ironic_cafile",
+        default="",
+        help="Driver ironic: file of CA certificates to trust. If it is empty, those of the system are trusted.",
     ),
     cfg.IntOpt(
         "wake_time",

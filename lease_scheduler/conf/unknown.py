@@ -10,12 +10,12 @@ from pathlib import Path
 from keystoneauth1 import loading
 from oslo_config import cfg
 
-from lease_scheduler.conf import enforcement, haizea, nova, pools
+from lease_scheduler.conf import enforcement, haizea, nova, pools, power
 from lease_scheduler.conf.opts import list_opts
 from lease_scheduler.model.errors import InvalidValueError
 
 #: Groups with credentials for Keystone: the options that are read there depend on ``auth_type``.
-_WITH_CREDENTIALS = frozenset({enforcement.GROUP.name, haizea.GROUP.name, nova.GROUP.name})
+_WITH_CREDENTIALS = frozenset({enforcement.GROUP.name, haizea.GROUP.name, nova.GROUP.name, power.GROUP.name})
 
 #: Similarity (difflib) from which an unknown group is taken for a misspelt group of ours. ``service`` and
 #: ``service_user``, which may have credentials, are less similar.

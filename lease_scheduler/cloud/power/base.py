@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lease_scheduler.model.errors import LeaseSchedulerError
+from lease_scheduler.model.errors import InvalidValueError, LeaseSchedulerError
 
 
 class PowerError(LeaseSchedulerError):
     """The power of a host cannot be read or changed at present."""
+
+
+def _no_session() -> Any:
+    raise InvalidValueError("power.auth_type", "there are no credentials")
 
 
 @dataclass(frozen=True)
@@ -18,11 +22,12 @@ class PowerDriverOptions:
     """Arguments for the construction of a power driver.
 
     :ivar values: the options of the group ``power`` by name
-    :ivar credentials: options of the cloud's credentials for ``keystoneauth1``, or None if there are none
+    :ivar session: returns a session of ``keystoneauth1`` with the credentials of the group, which connects to nothing
+        yet. It raises ``InvalidValueError`` if there are none, or if they are incomplete
     """
 
     values: Mapping[str, Any]
-    session: Any = None
+    session: Callable[[], Any] = _no_session
 
 
 class PowerDriver(Protocol):
