@@ -9,17 +9,22 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from lease_scheduler.engine.failures import Failures
-from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.engine.relocation import Relocation
 from lease_scheduler.engine.retries import Retries
 from lease_scheduler.engine.state import LEAVING, EngineState
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.plan.options import RoomLead
 from lease_scheduler.plan.phases import cut_by_suspension
 
 #: Minimum and maximum seconds that a late operation gets before it is checked again.
 _SHORTEST_EXTENSION, _LONGEST_EXTENSION = 10, 60
+
+#: For how many seconds beyond the buffer a late suspension is a sign that others would be late as well. One that takes
+#: longer may never end.
+_PATIENCE = 60
 
 
 class Deviations:
@@ -71,7 +76,22 @@ class Deviations:
             return
         later = tuple(r for r in lease.holdings[1:] if r.start >= extended.end)
         self._state.put(replace(lease, holdings=(extended, *later)))
-        self.relocation.make_way(frozenset(first.assignment), now, extended.end, keep=lease.lease_id)
+        late = self._expected_lateness(operation, now, extended.end)
+        self.relocation.make_way(frozenset(first.assignment), now, extended.end, keep=lease.lease_id, late=late)
+
+    def _expected_lateness(self, operation: Operation, now: int, end: int) -> int:
+        """Return the seconds by which suspensions that begin now are expected to take longer than planned.
+
+        If a suspension is late, others are likely to be as late. So a reservation that waits for it gains nothing from
+        the suspension of further leases, which would only disturb more work.
+
+        :param operation: an operation that is not over in time
+        :param end: when it is expected to be over
+        """
+        options = self._state.planner.context.options
+        if operation.kind is not OperationKind.SUSPEND or options.room_lead is not RoomLead.STRICT:
+            return 0
+        return end - operation.due if now < operation.due + options.suspend_buffer + _PATIENCE else 0
 
     def started_late(self, lease: Lease, now: int) -> None:
         """Handle a run that started later than planned.
@@ -141,7 +161,7 @@ class Deviations:
             self._state.recorder.count("replans", moved)
 
     def _start_delayed(self, hosts: frozenset[int], now: int) -> None:
-        """Let reservations that were delayed because of these hosts start, if no other lease is in the way."""
+        """Let reservations that were delayed start on these hosts, if no other lease is in the way."""
         plan = self._state.planner.plan
         for lease_id in sorted(self.relocation.delayed):
             lease = self._state.lease(lease_id)
@@ -152,10 +172,12 @@ class Deviations:
             asked = lease.request.submitted if lease.request.start is None else lease.request.start
             # Hosts may become free before the requested start.
             begin = max(now, asked)
-            if hosts.isdisjoint(holding.assignment) or not plan.has_room(lease, begin, holding.start):
-                continue
-            self.relocation.delayed.discard(lease_id)
-            self._state.put(replace(lease, holdings=(replace(holding, start=begin, run_start=begin),)))
+            if not hosts.isdisjoint(holding.assignment) and plan.has_room(lease, begin, holding.start):
+                self.relocation.delayed.discard(lease_id)
+                self._state.put(replace(lease, holdings=(replace(holding, start=begin, run_start=begin),)))
+            elif lease_id not in self._state.operations and not lease.is_prepared:
+                # It may wait for other leases to be suspended elsewhere.
+                self.relocation.start_sooner(lease, begin, now)
 
     def missed(self, lease: Lease, now: int) -> None:
         """Handle a lease that did not start before its place was over, because the engine was down."""

@@ -13,7 +13,7 @@ from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.displacing import make_room
-from lease_scheduler.plan.exact_placement import place_until
+from lease_scheduler.plan.exact_placement import place_exactly, place_until
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
 from lease_scheduler.plan.present_hosts import PresentHosts
@@ -169,10 +169,11 @@ class Relocation:
             loose = state.put(replace(lease, holdings=()))
             self._place_interval(loose, max(now, holding.run_start), holding.run_end, now, why)
 
-    def make_way(self, hosts: frozenset[int], start: int, end: int, keep: str) -> None:
+    def make_way(self, hosts: frozenset[int], start: int, end: int, keep: str, late: int = 0) -> None:
         """Move or delay leases that were to start on hosts that are held for longer than planned.
 
         :param keep: id of the lease that holds the hosts
+        :param late: seconds by which suspensions that begin now are expected to take longer than planned
         """
         plan = self._state.planner.plan
         if self.fits(hosts, start, end):
@@ -186,7 +187,7 @@ class Relocation:
                 if in_the_way[-1] is not lease.holdings[0]:
                     self._move_rest(lease, start)
             elif lease.kind.promises_interval:
-                self._move_or_delay(lease, start, end)
+                self._move_or_delay(lease, start, end, late)
             else:
                 self.move(lease, start, "its hosts were not free in time")
             if self.fits(hosts, start, end):
@@ -205,9 +206,12 @@ class Relocation:
         with suppress(NotPlannableError):
             self._state.planner.place_rest(kept, now, earliest=self._state.earliest(now))
 
-    def _move_or_delay(self, lease: Lease, now: int, free_at: int) -> None:
+    def _move_or_delay(self, lease: Lease, now: int, free_at: int, late: int) -> None:
         holding = lease.holdings[0]
         context = self._state.planner.context
+        if late and free_at < holding.run_end:
+            # Otherwise it cannot wait: other leases are suspended for it, even if they may be late as well.
+            context = replace(context, suspension=context.suspension.later_by(late))
         begin = max(now, holding.run_start)
         loose = self._state.put(replace(lease, holdings=()))
         try:
@@ -234,6 +238,24 @@ class Relocation:
         self._state.recorder.count("moved_reservations")
         self._remember_if_later(lease, moved.start, begin)
         self._state.put(replace(loose, holdings=(moved,)))
+
+    def start_sooner(self, lease: Lease, begin: int, now: int) -> None:
+        """Move a delayed reservation to hosts that are free from ``begin`` on, if there are such hosts.
+
+        The caller makes sure that it has nothing in the cloud.
+        """
+        holding = lease.holdings[0]
+        loose = self._state.put(replace(lease, holdings=()))
+        context = self._state.planner.context
+        rest = replace(lease.request, duration=holding.run_end - begin)
+        try:
+            sooner, _ = place_exactly(context, rest, begin, now, may_preempt=False)
+        except NotPlannableError:
+            self._state.put(lease)
+            return
+        self.delayed.discard(lease.lease_id)
+        self._state.recorder.count("moved_reservations")
+        self._state.put(replace(loose, holdings=(sooner,)))
 
     # -- helpers -----------------------------------------------------------------------------------------
 

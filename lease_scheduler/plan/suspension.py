@@ -23,11 +23,22 @@ class SuspensionModel:
     :param options: rates, exclusion, overheads
     :param share_of_host: returns how much of a resource class a VM can use if its node set does not name the class,
         such as the memory of an exclusive host; by default 0
+    :param late: seconds by which each suspension of a lease takes longer than the rates say
     """
 
-    def __init__(self, options: PlanningOptions, share_of_host: Callable[[NodeSet, str], int] | None = None) -> None:
+    def __init__(
+        self,
+        options: PlanningOptions,
+        share_of_host: Callable[[NodeSet, str], int] | None = None,
+        late: int = 0,
+    ) -> None:
         self._options = options
         self._share_of_host = share_of_host
+        self._late = late
+
+    def later_by(self, seconds: int) -> SuspensionModel:
+        """Return a model in which each suspension of a lease takes this much longer."""
+        return SuspensionModel(self._options, self._share_of_host, self._late + seconds)
 
     def can_suspend(self, request: LeaseRequest) -> bool:
         """Return whether the lease's state can be saved when it is preempted (haizea F51)."""
@@ -42,7 +53,7 @@ class SuspensionModel:
 
     def suspend_time(self, request: LeaseRequest, assignment: Sequence[int]) -> int:
         """Return the seconds to suspend all VMs, given the host index of each."""
-        return self._total(request, self._per_vm(request, suspend=True), assignment)
+        return self._late + self._total(request, self._per_vm(request, suspend=True), assignment)
 
     def resume_time(self, request: LeaseRequest, assignment: Sequence[int]) -> int:
         """Return the seconds to resume all VMs, given the host index of each."""
@@ -53,7 +64,7 @@ class SuspensionModel:
 
         :param most_per_host: how many VMs of the lease may share a host
         """
-        return self._estimate(request, self._per_vm(request, suspend=True), most_per_host)
+        return self._late + self._estimate(request, self._per_vm(request, suspend=True), most_per_host)
 
     def resume_estimate(self, request: LeaseRequest, most_per_host: int) -> int:
         """Return the estimated seconds to resume all VMs before their hosts are known.

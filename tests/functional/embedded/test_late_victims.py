@@ -1,4 +1,4 @@
-"""Victims that take longer to suspend than planned stay the only ones, if the buffer covers that (contention E15)."""
+"""Victims that take longer to suspend than planned, with the buffer, stay the only ones (contention E15)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from lease_scheduler.simulation.experiments.contention.prototype import LOCAL, R
 from tests.functional.embedded.conftest import Make
 from tests.functional.embedded.rest import Document, Rest, date, until
 
-#: As on a cloud that needs some 10 s for each VM, with rates by which the planner expects 1 s. Three hosts with four
-#: nodes each are the twelve nodes of the prototype. With a buffer of 15 s the local lease would be moved before its
-#: start, to hosts of other leases, and these would be suspended as well.
+#: As on a cloud that needs 20 s for each VM of a host, with rates by which the planner expects 1 s. Three hosts with
+#: four nodes each are the twelve nodes of the prototype.
 _SETTINGS = f"""
 [simulated_cloud]
 hosts = 3
 vcpus = 32
 clock_speed = 20
 clock_start = 1800000000
-late_factor = 10
+late_factor = 20
 [scheduling]
 policy_preemption = {{policy}}
 suspend_rate = 20000
 resume_rate = 20000
-suspend_buffer = 60
+suspend_buffer = 15
 [policy]
 overhead_suspend_rate = {STORAGE_RATE}
 overhead_resume_rate = {STORAGE_RATE}
@@ -30,8 +29,8 @@ overhead_pause_time = 0
 overhead_reschedule_time = 0
 """
 
-#: Seconds of the service's clock, 12 real ones: any lease can be suspended in time, buffer included.
-_NOTICE = 240
+#: Seconds of the service's clock, 6 real ones: any lease can be suspended in time, buffer included.
+_NOTICE = 120
 
 
 @pytest.mark.parametrize(("policy", "preempted"), [("moml", "5 6"), ("mlip-ordered", "1 6"), ("mov-ordered", "2 3 5")])

@@ -25,13 +25,10 @@ pytestmark = pytest.mark.slow
 #: Three hosts with four nodes each are the twelve nodes of the prototype.
 _HOSTS = [host.name for host in LAB_HOSTS[:3]]
 
-#: Seconds by which suspensions may be late. The rates of the lab's options say 1 s for a VM, but Nova needs longer to
-#: shelve one. A local lease whose victims are too late is moved to hosts of other leases, and then preempts these.
-_BUFFER = 60
-
-#: Seconds within which any of the leases could be suspended. At once, the start would wait for the first leases that
-#: can be, and only these would be candidates.
-_NOTICE = _BUFFER + 60
+#: Seconds within which any of the leases could be suspended by the rates of the lab's options, which say 1 s for a VM.
+#: Nova needs longer to shelve one. At once, the start would wait for the first leases that can be suspended, and only
+#: these would be candidates.
+_NOTICE = 60
 
 _OPTIONS = {
     "overhead_suspend_rate": STORAGE_RATE,
@@ -45,7 +42,7 @@ _OPTIONS = {
 def choice(request: pytest.FixtureRequest, lab: Lab) -> Iterator[tuple[Service, str]]:
     """The service with a preemption policy, and the leases that the policy preempts by table 7.2."""
     policy, preempted = request.param
-    settings = {"scheduling": {"policy_preemption": policy, "suspend_buffer": _BUFFER}, "policy": _OPTIONS}
+    settings = {"scheduling": {"policy_preemption": policy}, "policy": _OPTIONS}
     with running_service(lab, hosts=_HOSTS, settings=settings) as started:
         yield started, preempted
 

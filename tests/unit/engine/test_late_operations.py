@@ -9,9 +9,10 @@ import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.options import Migration, PreemptAt, Suspension
+from lease_scheduler.plan.options import Migration, PreemptAt, RoomLead, Suspension
 
 from .conftest import MakeWorld, World, request
 
@@ -519,3 +520,78 @@ def test_a_rest_that_starts_over_is_moved_at_once(make_world: MakeWorld) -> None
     assert [(r.assignment[0], r.start) for r in world.until(994)["1"].holdings] == [(0, 0), (2, 1000)]
     assert [(r.assignment[0], r.start) for r in world.until(995)["1"].holdings] == [(0, 0), (1, 1000)]
     assert _kept(world.end(), "1") == (LeaseState.DONE, 2000, 3000 + 4 * 10)
+
+
+# -- late victims --------------------------------------------------------------------------------------------
+
+
+def _late_victims(make_world: MakeWorld, suspension: int, asked: LeaseRequest, *, hosts: int = 3) -> World:
+    """Return a run with a best-effort lease on each host, and a reservation that preempts one of them, or some.
+
+    A suspension takes 1 s by the model, and 15 s more may pass until a reservation is late.
+
+    :param suspension: seconds that a suspension really takes
+    """
+    work = [request(f"work-{number}", BEST_EFFORT, duration=5000) for number in range(hosts)]
+    return make_world(
+        *work,
+        asked,
+        hosts=hosts,
+        cloud=CloudBehaviour(suspend_factor=suspension),
+        planning={"room_lead": RoomLead.STRICT, "override_suspend_time": 1, "suspend_buffer": 15},
+    )
+
+
+def _reservation(nodes: int = 1, duration: int = 500) -> LeaseRequest:
+    return request("asked", RESERVATION, nodes, submitted=10, start=1000, duration=duration)
+
+
+def _preempted(world: World) -> list[str]:
+    """Return the best-effort leases that have been suspended, or will be."""
+    return [
+        lease.lease_id
+        for lease in world.run.store.load()
+        if lease.kind is BEST_EFFORT and (not lease.holdings or lease.holdings[0].closing is Closing.SUSPEND)
+    ]
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+@pytest.mark.parametrize("suspension", [14, 20, 30, 40, 70, 85])
+def test_no_other_leases_are_suspended_because_suspensions_are_late(
+    make_world: MakeWorld, suspension: int, nodes: int
+) -> None:
+    """They would be as late. The reservation starts as soon as its victims are suspended, at 984 + suspension."""
+    world = _late_victims(make_world, suspension, _reservation(nodes)).until(1150)
+    assert world.counters["suspensions"] == nodes
+    assert world["asked"].started == max(1000, 984 + suspension)
+    world.end()
+    assert world["asked"].ended == 1500
+    assert [_kept(world, f"work-{number}")[:2] for number in range(3)] == [(LeaseState.DONE, 5000)] * 3
+    assert "preemptions_with_loss" not in world.counters
+
+
+def test_others_are_suspended_after_a_minute_because_a_late_suspension_may_never_end(make_world: MakeWorld) -> None:
+    """The reservation is expected to start at 1072 up to then. It starts where hosts come free first: at 1284."""
+    world = _late_victims(make_world, 300, _reservation())
+    assert len(_preempted(world.until(1071))) == 1
+    assert len(_preempted(world.until(1072))) == 2
+    assert world.until(1300)["asked"].started == 984 + 300
+    assert _kept(world.end(), "asked")[2] == 1500
+
+
+def test_others_are_suspended_for_a_reservation_that_would_be_over_before_the_late_suspension(
+    make_world: MakeWorld,
+) -> None:
+    """At 995 the suspension is expected to end at 1006, which is the end of the reservation."""
+    world = _late_victims(make_world, 12, _reservation(duration=6))
+    assert len(_preempted(world.until(994))) == 1
+    assert len(_preempted(world.until(995))) == 2
+    assert world.end()["asked"].state is LeaseState.DONE
+
+
+def test_a_reservation_prefers_hosts_that_are_free_to_those_of_late_victims(make_world: MakeWorld) -> None:
+    world = _late_victims(make_world, 30, _reservation()).until(990)
+    world.run.engine.cancel(next(f"work-{n}" for n in range(3) if f"work-{n}" not in _preempted(world)))
+    world.end()
+    assert world["asked"].started == 1000
+    assert world.counters["suspensions"] == 1
