@@ -20,6 +20,7 @@ import { showPools } from "./pools.js";
 import { ServerError, postLogin, problemOf, token } from "./rest.js";
 import { forgetSession, keepDraft, keepSession, session, takeDraft } from "./session.js";
 import { inEffect, isFiltered, matcher, readSettings, writeSettings } from "./settings.js";
+import { Shares } from "./shares.js";
 import { showClock, showCounts, showMessage, showStatus, showTip } from "./status.js";
 import { Table } from "./table.js";
 import { listenTabs, showView } from "./tabs.js";
@@ -48,6 +49,7 @@ let shownProjects = "";
 
 const connection = new Connection(take, status);
 const timeline = new Timeline(element("chart"), () => clock.now(), moved);
+const shares = new Shares(element("view-shares"));
 const open = (lease, proposal = null) => {
   settings.lease = lease.id;
   timeline.selected = lease.id;
@@ -135,6 +137,8 @@ function showProjects() {
 
 /** Show a login, and continue with its token. */
 function loggedIn(found) {
+  // What is shown is for the project before.
+  shares.clear();
   if (keepSession(found)) connection.setToken(found.token);
   else startOver();
 }
@@ -185,6 +189,7 @@ function status(next) {
   const isAsked = next.state === "token";
   if (next.state !== shownState) account.show(isAsked ? null : session());
   shownState = next.state;
+  if (isAsked) shares.clear();
   if (isAsked) login.ask(next.message && session() ? "Your login has ended. What you have typed is still there." : next.message);
   else login.close();
   element("forget").hidden = token() === null || isAsked || session() !== null;
@@ -215,6 +220,7 @@ function refresh() {
   showMessage(message);
   element("book").hidden = !loaded || !model.mayBook || connection.status.state === "token";
   if (!loaded) return;
+  if (settings.view === "shares" && !message?.instead) shares.show();
   showCounts(model, clock.now(), waiting.length);
   showMatches(shown.length, all.length);
   if (settings.view === "leases") leases.setLeases(shown);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.microversions import V1_28, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.validation import Schema
 from lease_scheduler.model.weights import LEAST_WEIGHT, MOST_WEIGHT
@@ -10,6 +10,7 @@ from lease_scheduler.model.weights import LEAST_WEIGHT, MOST_WEIGHT
 LIST_QUERY = (
     base.Parameter("all_projects", base.BOOLEAN, "Include all flows"),
     base.Parameter("project_id", base.text(255, 1), "Only the flow of this project"),
+    base.Parameter("visible", base.BOOLEAN, "Include all flows that the caller may see", V1_28),
 )
 
 _WEIGHT: Schema = {
@@ -36,6 +37,14 @@ _FLOW: dict[str, Schema] = {
 }
 
 
+_HOUR: dict[str, Schema] = {"start": base.ISO_DATE, "share": base.MAYBE_NUMBER}
+
+
+def _flow(version: Version) -> Schema:
+    hours = {"hours": base.array(base.answer(_HOUR))} if version >= V1_28 else {}
+    return base.answer({**_FLOW, **hours})
+
+
 def put(version: Version) -> Schema:
     """Return the schema of the body of PUT /flows/{flow}."""
     del version
@@ -44,11 +53,9 @@ def put(version: Version) -> Schema:
 
 def one(version: Version) -> Schema:
     """Return the schema of the answer with one flow."""
-    del version
-    return base.wrapped("flow", base.answer(_FLOW))
+    return base.wrapped("flow", _flow(version))
 
 
 def several(version: Version) -> Schema:
     """Return the schema of the answer with a list of flows."""
-    del version
-    return base.wrapped("flows", base.array(base.answer(_FLOW)))
+    return base.wrapped("flows", base.array(_flow(version)))

@@ -92,6 +92,7 @@ class Service:
     :ivar login: what the service offers for logging in
     :ivar project: project of the caller; None if identity is not checked
     :ivar requests: path with query and headers of every request for data
+    :ivar flows: flows that the caller may see
     :ivar may_book: whether the caller may book leases
     :ivar pools: pools that the caller may use, if the site has several
     :ivar terms: further values of a lease that is asked for by itself, by its id
@@ -111,6 +112,7 @@ class Service:
         self.reservations: dict[str, list[Document]] = {}
         self.terms: dict[str, Document] = {}
         self.availability: Document | None = None
+        self.flows: list[Document] = []
         self.may_book = True
         self.pools: list[str] = []
         self.elsewhere: dict[str, int] = {}
@@ -170,6 +172,8 @@ class Service:
             return self._calendar(query)
         if parts == ["v1", "availability"]:
             return None if self.availability is None else {"availability": self.availability}
+        if parts == ["v1", "flows"]:
+            return {"flows": self.flows}
         if parts[:2] == ["v1", "leases"] and len(parts) > 2:
             if parts[3:] == ["history"]:
                 return {"history": self.history.get(parts[2], [])}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from lease_scheduler.api.dates import iso_date
 from tests.unit.api.conftest import Client
 from tests.unit.api.fakes import Site
 
@@ -25,8 +26,30 @@ def test_a_project_sees_its_own_share(member: Client, admin: Client, site: Site)
     assert member.at("latest").get("/v1/flows/blue").status_code == 403
     assert member.at("latest").get("/v1/flows?all_projects=true").status_code == 403
     assert member.at("latest").get("/v1/flows?project_id=blue").status_code == 403
+    assert (member.at("latest").get("/v1/flows?visible=true").json or {})["flows"] == [flow]
     listed = (admin.at("latest").get("/v1/flows?all_projects=true").json or {})["flows"]
     assert [each["name"] for each in listed] == ["blue", "red"]
+    assert (admin.at("latest").get("/v1/flows?visible=true").json or {})["flows"] == listed
+
+
+def test_shares_of_each_hour_of_the_last_day(member: Client, site: Site) -> None:
+    """Own use in relation to that of all projects; the first hour is the part that is within the day."""
+    now = site.clock.now()
+    first, last = now - 86_400, now - now % 3_600
+    site.usage_rows = [
+        {"project_id": project, "start": start, "node_seconds": seconds}
+        for project, start, seconds in (("red", first, 30.0), ("blue", first, 10.0), ("blue", last, 40.0))
+    ]
+
+    (flow,) = (member.at("latest").get("/v1/flows").json or {})["flows"]
+
+    assert flow["share_of_last_day"] == 0.375
+    assert len(flow["hours"]) == 25 - (now % 3_600 == 0)
+    shares = {hour["start"]: hour["share"] for hour in flow["hours"]}
+    assert shares.pop(iso_date(first)) == 0.75
+    assert shares.pop(iso_date(last)) == 0.0
+    assert set(shares.values()) == {None}
+    assert "hours" not in (member.at("1.27").get("/v1/flows/red").json or {})["flow"]
 
 
 def test_a_project_without_leases_has_a_flow(member: Client) -> None:
