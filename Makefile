@@ -68,7 +68,7 @@ docs: setup
 
 # Needs Chromium with its driver; takes three minutes or more, until the demonstration has all kinds of lease in sight.
 screenshot: setup
-	$(BIN)/python -m tools.screenshot doc/source/_static/calendar.png
+	$(BIN)/python -m tools.screenshot doc/source/_static
 
 sample-config: setup
 	$(BIN)/oslo-config-generator --config-file etc/config-generator.conf

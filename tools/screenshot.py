@@ -1,6 +1,7 @@
-"""Take the picture of the calendar page for the documentation: the demonstration after some minutes.
+"""Take the pictures of the calendar page for the documentation: the demonstration after some minutes.
 
-It shows a busy day of the recorded workload; the picture differs between runs only in the date.
+The first one shows a busy day of the recorded workload, and differs between runs only in the date. The others show how
+a lease is booked, in a wide window and on a phone.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,11 @@ import requests
 from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service as Driver
+from selenium.webdriver.common.by import By
 
 _CHROMIUM, _CHROMEDRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
 _FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
-_SIZE = (1280, 800)
+_SIZE, _PHONE = (1280, 800), (390, 844)
 _HEADERS = {"X-Auth-Token": "screenshot", "OpenStack-API-Version": "reservation latest"}
 _KINDS = {"reservation", "immediate", "deadline", "best-effort"}
 #: Real seconds before the first picture may be taken, and before the attempt is given up.
@@ -31,9 +34,9 @@ _SHOWN = 0.35, 0.65
 
 
 def main() -> None:
-    """Run the demonstration, wait until all kinds of lease are in sight, and take the picture."""
+    """Run the demonstration, wait until all kinds of lease are in sight, and take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("path", type=Path, help="of the PNG file")
+    parser.add_argument("folder", type=Path, help="where the PNG files go")
     parser.add_argument("--port", type=int, default=1299, help="port of the service meanwhile (default: %(default)s)")
     options = parser.parse_args()
     url = f"http://127.0.0.1:{options.port}"
@@ -43,11 +46,13 @@ def main() -> None:
         service = subprocess.Popen(command)
         try:
             _wait_for_all_kinds(url)
-            options.path.write_bytes(_compact(_picture(url, Path(folder))))
+            for name, picture in _pictures(url, Path(folder)).items():
+                path = options.folder / f"{name}.png"
+                path.write_bytes(_compact(picture))
+                print(f"{path}: {path.stat().st_size} bytes")
         finally:
             service.send_signal(signal.SIGINT)
             service.wait(30)
-    print(f"{options.path}: {options.path.stat().st_size} bytes")
 
 
 def _wait_for_all_kinds(url: str) -> None:
@@ -90,27 +95,56 @@ def _is_rich(calendar: dict[str, Any]) -> bool:
     return seen >= _KINDS and busy and bool(states & {"suspended-scheduled", "suspended-queued", "queued", "scheduled"})
 
 
-def _picture(url: str, folder: Path) -> bytes:
+def _pictures(url: str, folder: Path) -> Mapping[str, bytes]:
+    """Return the pictures by name."""
     options = webdriver.ChromeOptions()
     options.binary_location = _CHROMIUM
     for flag in (*_FLAGS, f"--user-data-dir={folder / 'profile'}"):
         options.add_argument(flag)
     browser = webdriver.Chrome(options=options, service=Driver(_CHROMEDRIVER))
     try:
-        size = {"width": _SIZE[0], "height": _SIZE[1], "deviceScaleFactor": 1, "mobile": False}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        browser.get(f"{url}/")
-        drawn = (
-            "return document.querySelector('#status').textContent.trim() === 'Live' && calendar.timeline.painted > 0"
-        )
-        end = time.monotonic() + 30
-        while not browser.execute_script(drawn):
-            if time.monotonic() > end:
-                raise SystemExit("the page shows nothing")
-            time.sleep(0.1)
-        return bytes(browser.get_screenshot_as_png())
+        _open(browser, url, _SIZE)
+        found = {"calendar": bytes(browser.get_screenshot_as_png())}
+        for name, size in (("booking", _SIZE), ("booking-phone", _PHONE)):
+            _open(browser, url, size)
+            _fill_in(browser)
+            found[name] = bytes(browser.get_screenshot_as_png())
+        return found
     finally:
         browser.quit()
+
+
+def _open(browser: webdriver.Chrome, url: str, size: tuple[int, int]) -> None:
+    """Open the page in a window of some size, and wait until it shows the leases."""
+    width, height = size
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get(f"{url}/")
+    drawn = "return document.querySelector('#status').textContent.trim() === 'Live' && calendar.timeline.painted > 0"
+    _wait(lambda: bool(browser.execute_script(drawn)), "the page shows nothing")
+
+
+def _fill_in(browser: webdriver.Chrome) -> None:
+    """Fill in the form of a new lease, and wait for its quote."""
+    browser.find_element(By.ID, "book").click()
+    for name, text in (("name", "course"), ("count", "4")):
+        field = browser.find_element(By.CSS_SELECTOR, f"#booking-form [name={name}]")
+        field.clear()
+        field.send_keys(text)
+    quote = "return document.querySelector('#booking-form .quote').dataset.verdict"
+    _wait(lambda: bool(browser.execute_script(quote)), "there is no quote")
+
+
+def _wait(condition: Callable[[], bool], problem: str) -> None:
+    """Wait until a condition is met.
+
+    :raises SystemExit: it is not
+    """
+    end = time.monotonic() + 30
+    while not condition():
+        if time.monotonic() > end:
+            raise SystemExit(problem)
+        time.sleep(0.1)
 
 
 def _compact(picture: bytes) -> bytes:
