@@ -134,6 +134,16 @@ class RejectLease(ShowCommand):
         return client.act(parsed.lease, "reject", {}, terms.PRICES)
 
 
+class ReadyLease(ShowCommand):
+    """Say that all servers of a lease are ready to be preempted, which need not wait for the rest of the warning."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        add_lease(parser)
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
+        return client.act(parsed.lease, "ready", {}, terms.READY)
+
+
 class EndLease(ShowCommand):
     """End a lease now, as if it had reached its end."""
 

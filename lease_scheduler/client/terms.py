@@ -14,6 +14,8 @@ KINDS = ("reservation", "immediate", "deadline", "best-effort")
 PRICES = "1.12"
 #: Microversion of counter-offers, prices of changes, and penalties.
 NEGOTIATION = "1.15"
+#: Microversion of answers to the warning that a lease will be preempted.
+READY = "1.29"
 
 #: Microversion of leases that show since when they are idle.
 IDLE = "1.21"

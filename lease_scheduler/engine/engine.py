@@ -8,6 +8,7 @@ from dataclasses import replace
 from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.changes import LeaseChanges
 from lease_scheduler.engine.deviations import Deviations
+from lease_scheduler.engine.early_suspension import suspend_now
 from lease_scheduler.engine.image_supply import ImageSupply
 from lease_scheduler.engine.interfaces import Clock, Cloud, ImageCarrier, Operation, Recorder, Store
 from lease_scheduler.engine.offers import Offers, offer_end
@@ -383,6 +384,15 @@ class Engine:
             self.reject(lease_id, reason)
             return
         self._followed_up(Change(lease, self._changes.end(lease, now, reason), ()), now)
+
+    def suspend_now(self, lease_id: str) -> None:
+        """Let the planned suspension of a victim begin now.
+
+        :raises InvalidValueError: there is no such live lease
+        :raises NotPlannableError: it is not going to be suspended, or would miss its deadline
+        """
+        now = self._clock.now()
+        self._followed_up(suspend_now(self._state, self._live(lease_id), now), now, replan=False)
 
     def _live(self, lease_id: str) -> Lease:
         lease = self._state.lease(lease_id)

@@ -20,7 +20,7 @@ from lease_scheduler.model.documents import Document
 
 #: Version of the interface. The second number grows when a method is added or changed, the first when a method is
 #: removed. ``tests/unit/rpc/requests.txt`` lists the changes.
-VERSION = "1.12"
+VERSION = "1.13"
 
 #: Name of a request -> the method that answers it, whose first argument is the context.
 Methods = Mapping[str, Callable[..., Document]]
@@ -95,6 +95,9 @@ class EngineRequests:
 
     def end_lease(self, context: Document, lease_id: str) -> Document:
         """End a lease before its time. Return ``{}``."""
+
+    def ready_lease(self, context: Document, lease_id: str) -> Document:
+        """Let a lease be suspended now that is about to be preempted, as all its servers are ready. Return ``{}``."""
 
     def move_lease(self, context: Document, lease_id: str, hosts_away: list[str]) -> Document:
         """Give a lease other hosts in place of some. Return ``{"lease_id"}``.

@@ -85,6 +85,10 @@ class Proxy(proxy.Proxy):
         """End a lease now, as if it had reached its end."""
         return self._act(lease, "end", {})
 
+    def ready_lease(self, lease: str | Lease) -> Lease:
+        """Say that all servers of a lease are ready to be preempted."""
+        return self._act(lease, "ready", {})
+
     def cancel_lease(self, lease: str | Lease, reason: str | None = None) -> Lease:
         """Cancel a lease, with a reason for its history."""
         return self._act(lease, "cancel", {} if reason is None else {"reason": reason})

@@ -13,6 +13,7 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.changing import Change
 from lease_scheduler.plan.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.trials import kinds_of, loses
 from lease_scheduler.records.attributes import REMARKS, TERMS, values
 from lease_scheduler.records.documents import LeaseDocument
@@ -26,6 +27,7 @@ from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before
 from lease_scheduler.service.notifications import BEFORE_END_STOPPED, document_message
 from lease_scheduler.service.pool_choice import everywhere, reason_in
 from lease_scheduler.service.quotes import granted
+from lease_scheduler.service.reminders import preempted_at
 from lease_scheduler.service.server_groups import ServerGroups, are_wanted
 from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.terms import Terms, numbered
@@ -294,6 +296,25 @@ class Leases:
             self._documents.of(lease_id)
             self._site.engine.end(lease_id)
             return {}
+
+    @answers(EngineRequests.ready_lease)
+    def ready(self, context: Document, lease_id: str) -> Document:
+        """Suspend a lease whose project was warned of its preemption, without waiting for the rest of the warning."""
+        site = self._site
+        with site.request(context):
+            self._documents.of(lease_id)
+            lease = site.work.leases[lease_id]
+            if lease.state is LeaseState.SUSPENDING:
+                # The answer came twice, or just too late.
+                return {}
+            instant = preempted_at(lease)
+            if instant is None or site.work.now < instant - site.options.preemption_warning:
+                raise RefusedError(409, "ready: its project has not been warned that it will be preempted", "ready")
+            try:
+                site.engine.suspend_now(lease_id)
+            except NotPlannableError as error:
+                raise RefusedError(409, f"ready: {error}", "ready") from error
+        return {}
 
     @answers(EngineRequests.delete_lease)
     def delete(self, context: Document, lease_id: str, reason: str) -> Document:

@@ -136,6 +136,10 @@ class PoolEngines:
         """End a lease now; see ``Engine.end``."""
         self._of_lease(lease_id).end(lease_id, reason)
 
+    def suspend_now(self, lease_id: str) -> None:
+        """Let the planned suspension of a victim begin now; see ``Engine.suspend_now``."""
+        self._of_lease(lease_id).suspend_now(lease_id)
+
     def cancel(self, lease_id: str, reason: str = "cancelled by its project") -> None:
         """End a lease at the request of its project; see ``Engine.cancel``."""
         self._of_lease(lease_id).cancel(lease_id, reason)

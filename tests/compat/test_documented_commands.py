@@ -42,6 +42,9 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("user/notifications.rst", '{\n"message_id"'): (
         "a notification that the service sends; tests/functional/embedded/test_subscriptions.py receives such ones"
     ),
+    ("user/notifications.rst", "openstack lease ready"): (
+        "needs a lease that is about to be preempted; tests/functional/embedded/test_ready.py has one"
+    ),
     ("README.md", "make run"): "make run does not end, and make test would run itself; CI runs make test",
     ("admin/calibration.rst", "lease-scheduler-manage --config-file"): _NOVA,
     ("admin/calibration.rst", "lease-scheduler-manage --config-dir"): _NOVA,

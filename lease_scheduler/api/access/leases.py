@@ -12,8 +12,8 @@ RULES = (
     rule(
         "leases:action",
         MEMBER,
-        "Extend, shrink, move, end or cancel a lease; accept or reject a held lease, or ask for other terms; ask "
-        "what a change would cost.",
+        "Extend, shrink, move, end or cancel a lease; accept or reject a held lease, or ask for other terms; say that "
+        "a lease is ready to be preempted; ask what a change would cost.",
         "POST /v1/leases/{lease_id}/action",
         "POST /v1/leases/{lease_id}/quote",
     ),

@@ -156,7 +156,7 @@ def list_hosts(request: ApiRequest) -> Answer:
 
 
 def act(request: ApiRequest) -> Answer:
-    """Extend, shrink, move, end or cancel a lease; accept or reject a held lease, or ask for other terms."""
+    """Extend, shrink, move, end or cancel a lease; answer a warning, an offer, or ask for other terms."""
     ((action, asked),) = request.body.items()
     view, context = request.named, request.context()
     lease_id: str = view["id"]
@@ -170,6 +170,8 @@ def act(request: ApiRequest) -> Answer:
         _counter(request, asked)
     elif action == "end":
         request.engine.end_lease(context, lease_id)
+    elif action == "ready":
+        request.engine.ready_lease(context, lease_id)
     elif action == "move" and "hosts_away" in asked:
         if len(asked) > 1:
             raise ApiError(400, "move: give hosts_away without other terms", "move")

@@ -15,6 +15,7 @@ from lease_scheduler.api.microversions import (
     V1_18,
     V1_21,
     V1_26,
+    V1_29,
     Version,
 )
 from lease_scheduler.api.schemas import attributes, base, reservations
@@ -272,4 +273,6 @@ def action(version: Version) -> Schema:
     if version >= V1_15:
         terms = {key: value for key, value in update(version)["properties"].items() if key in _COUNTERED}
         actions["counter"] = base.closed(terms, minProperties=1)
+    if version >= V1_29:
+        actions["ready"] = base.closed({})
     return base.closed(actions, minProperties=1, maxProperties=1)

@@ -39,6 +39,7 @@ REQUESTS: list[tuple[str, Document]] = [
     ("update_lease", {"lease_id": "1", "changes": {"end": 5}}),
     ("delete_lease", {"lease_id": "1", "reason": "why"}),
     ("end_lease", {"lease_id": "1"}),
+    ("ready_lease", {"lease_id": "1"}),
     ("move_lease", {"lease_id": "1", "hosts_away": ["compute-1"]}),
     ("availability", {"query": {"nodes": {}, "count": 3}}),
     ("create_host", {"host": {"name": "compute-1"}}),

@@ -217,6 +217,10 @@ class Site(EngineRequests):
         self.views[lease_id].update(state="done", ended=self.clock.now(), end=self.clock.now())
         return {}
 
+    def ready_lease(self, context: Document, lease_id: str) -> Document:
+        self._called("ready_lease", context, lease_id)
+        return {}
+
     def move_lease(self, context: Document, lease_id: str, hosts_away: list[str]) -> Document:
         self._called("move_lease", context, lease_id, hosts_away)
         return {"lease_id": lease_id}

@@ -314,6 +314,12 @@ def test_prices(service: Service, openstack: Openstack) -> None:
     assert {asked.version for asked in service.asked} == {"reservation 1.12"}
 
 
+def test_a_lease_is_ready_to_be_preempted(service: Service, openstack: Openstack) -> None:
+    service.will_answer("POST", f"/v1/leases/{ID}/action", {"lease": LEASE})
+    assert openstack("ready", ID, "-f", "json").document["id"] == ID
+    assert (service.asked[-1].body, service.asked[-1].version) == ({"ready": {}}, "reservation 1.29")
+
+
 def test_where_leases_have_no_prices_nothing_is_said_about_them(service: Service, openstack: Openstack) -> None:
     nothing = {"price": None, "expires_at": None}
     words = ["night", "--start", "2030-01-02", "--duration", "1h", "--nodes", "vcpus=1", "-f", "json"]

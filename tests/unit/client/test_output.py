@@ -25,7 +25,7 @@ LONG = LEASE | {
 }
 
 
-@pytest.mark.parametrize("command", ["accept", "reject", "end"])
+@pytest.mark.parametrize("command", ["accept", "reject", "end", "ready"])
 def test_a_lease_is_a_table_of_readable_width(service: Service, openstack: Openstack, command: str) -> None:
     service.will_answer("POST", f"/v1/leases/{ID}/action", {"lease": LONG})
     lines = openstack(command, ID).output.splitlines()

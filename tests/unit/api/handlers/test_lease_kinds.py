@@ -364,6 +364,14 @@ class TestActions:
         assert site.calls[-1][3] == {"duration": HOUR}
         assert client.post(path, {"shrink": {"by": "1h"}}).status_code == 400
 
+    def test_a_lease_is_ready_to_be_preempted_from_1_29_on(self, client: Client, site: Site, lease_id: str) -> None:
+        path = f"/v1/leases/{lease_id}/action"
+        assert client.at("1.28").post(path, {"ready": {}}).status_code == 400
+        assert client.at("1.29").post(path, {"ready": {"server": "1"}}).status_code == 400
+        assert client.at("1.29").post(path, {"ready": {}}).status_code == 200
+        ((name, _, *arguments),) = site.calls
+        assert (name, *arguments) == ("ready_lease", lease_id)
+
     def test_shrinking_a_running_lease_to_the_past_ends_it(self, client: Client, site: Site, lease_id: str) -> None:
         site.views[lease_id].update(state="active", start=NOW - HOUR, started=NOW - HOUR, end=NOW + HOUR)
         answer = client.post(f"/v1/leases/{lease_id}/action", {"shrink": {"end_date": "2030-01-31 12:00"}})
