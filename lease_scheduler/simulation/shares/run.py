@@ -6,7 +6,6 @@ about a second.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -16,6 +15,8 @@ from lease_scheduler.policy.queueing.winks.shares import Flow, ServiceOrder, Sha
 from lease_scheduler.simulation.generators.flows import FlowLoad
 from lease_scheduler.simulation.shares.calendar import WidthCalendar
 from lease_scheduler.simulation.shares.result import Asked, FlowResult, SharesResult, Start
+
+_NONE = float("inf")
 
 
 @dataclass
@@ -27,8 +28,8 @@ class _Queued:
     :ivar arrived: tick of arrival of each queued request, by key
     """
 
-    shortest: float = float("inf")
-    cheapest: float = float("inf")
+    shortest: float = _NONE
+    cheapest: float = _NONE
     arrived: dict[str, int] = field(default_factory=dict)
 
     def note(self, request: QueuedRequest) -> None:
@@ -78,24 +79,29 @@ class SharesRun:
         self._bound = bound
         self._queued: dict[str, _Queued] = {}
         self._results: dict[str, FlowResult] = {}
+        self._flows: list[tuple[Flow, _Queued]] = []
         for load in flows:
-            self.shares.flow(load.name, load.share)
-            self._queued[load.name] = _Queued()
+            queued = self._queued[load.name] = _Queued()
+            self._flows.append((self.shares.flow(load.name, load.share), queued))
             self._results[load.name] = FlowResult(load.name, load.share)
         self._refused: dict[str, list[tuple[int, int]]] = {}
+        #: Largest cost of a wide request that the share of a flow allows, by name; for the present tick.
+        self._most: dict[str, float] = {}
         self._places: dict[str, int] = {}
 
     def execute(self) -> SharesResult:
         """Run until the end, and return what each flow got."""
-        arrivals = [deque(load.arrivals(self._hosts, self._ticks)) for load in self._loads]
+        arrivals: list[list[tuple[int, int]]] = [[] for _ in range(self._end)]
+        for index, load in enumerate(self._loads):
+            for tick, arriving in load.arrivals(self._hosts, self._ticks):
+                arrivals[tick].append((index, arriving))
         requests = [load.requests(self._seed) for load in self._loads]
         numbers = count()
-        for now in range(self._end):
-            for load, due, asked in zip(self._loads, arrivals, requests, strict=True):
-                while due and due[0][0] == now:
-                    for _ in range(due.popleft()[1]):
-                        width, duration = next(asked)
-                        self.ask(load.name, width, duration, now, next(numbers))
+        for now, due in enumerate(arrivals):
+            for index, arriving in due:
+                for _ in range(arriving):
+                    width, duration = next(requests[index])
+                    self.ask(self._loads[index].name, width, duration, now, next(numbers))
             self.serve(now)
         return SharesResult(self._hosts, self._ticks, self._end, tuple(self._results.values()))
 
@@ -130,11 +136,12 @@ class SharesRun:
         self.shares.look_aside.clear()
         self.shares.forget_before(now)
         self._refused.clear()
+        self._most.clear()
         free_for = self.calendar.longest(now, 1, self._longest)
         share = self.shares.share_per_weight(now)
         # Places only become fewer within a tick, so what cannot be served now is not asked at all.
         order = ServiceOrder(
-            flow for flow in self.shares.flows.values() if self._may_have_one(flow, now, free_for, share)
+            flow for flow, queued in self._flows if self._may_have_one(flow, queued, now, free_for, share)
         )
         while (flow := order.next()) is not None:
             found = self._first(flow, now, free_for, share)
@@ -143,19 +150,25 @@ class SharesRun:
             position, start = found
             request = flow.queue.requests[position]
             self.shares.schedule(flow, position, start, now, share)
+            self._most.pop(flow.name, None)
             self._reserve(flow.name, request, start)
             if start < now + free_for:
                 free_for = self.calendar.longest(now, 1, free_for)
             order.again(flow)
 
-    def _may_have_one(self, flow: Flow, now: int, free_for: int, share: float) -> bool:
+    def _may_have_one(self, flow: Flow, queued: _Queued, now: int, free_for: int, share: float) -> bool:
         """Return whether the bounds of a flow's queue leave it possible that a request of it can be placed."""
-        queued = self._queued[flow.name]
         if queued.shortest <= free_for:
             return True
-        if queued.cheapest == float("inf") or not (free_for or self.shares.options.window):
+        if queued.cheapest == _NONE or not (free_for or self.shares.options.window):
             return False
-        return queued.cheapest <= self.shares.most_allowed(flow, now, share)
+        return queued.cheapest <= self._most_allowed(flow, now, share)
+
+    def _most_allowed(self, flow: Flow, now: int, share: float) -> float:
+        found = self._most.get(flow.name)
+        if found is None:
+            found = self._most[flow.name] = self.shares.most_allowed(flow, now, share)
+        return found
 
     def _first(self, flow: Flow, now: int, free_for: int, share: float) -> tuple[int, int] | None:
         """Return the position of the first request of a flow that can be placed, and its start, or None.
@@ -164,12 +177,12 @@ class SharesRun:
 
         :param free_for: ticks from now on for which at least one host is free
         """
-        if not self._may_have_one(flow, now, free_for, share):
-            return None
         queued = self._queued[flow.name]
-        most = self.shares.most_allowed(flow, now, share)
+        if not self._may_have_one(flow, queued, now, free_for, share):
+            return None
+        most = self._most_allowed(flow, now, share)
         refused = self._refused.setdefault(flow.name, [])
-        shortest = cheapest = float("inf")
+        shortest = cheapest = _NONE
         for position, request in enumerate(flow.queue.requests):
             duration, width = request.duration, request.width
             if not request.is_wide:

@@ -90,6 +90,7 @@ class Shares:
 
     :param options: how the site is shared
     :param capacity: capacity of the site, in the unit of the width of requests; may change
+    :ivar limits: whether there is a window of which shares are limited
     :ivar flows: the flows by name
     :ivar virtual_time: start tag of the request that was served last; never decreases
     :ivar look_aside: preempted requests, in the order in which they are served: before all flows, and not charged again
@@ -99,6 +100,7 @@ class Shares:
     def __init__(self, options: WinksOptions, capacity: int) -> None:
         self.options = options
         self.capacity = capacity
+        self.limits = options.window > 0 and options.limit is not ShareLimit.NONE
         self.flows: dict[str, Flow] = {}
         self.virtual_time = 0
         self.look_aside: list[Waiting] = []
@@ -145,11 +147,6 @@ class Shares:
             if flow.queue.requests or any(each >= window for each in flow.windows.used)
         )
         return self.options.window * self.capacity / total if total else 0.0
-
-    @property
-    def limits(self) -> bool:
-        """Whether there is a window of which shares are limited."""
-        return self.options.window > 0 and self.options.limit is not ShareLimit.NONE
 
     def may_start(self, flow: Flow, request: QueuedRequest, start: int, share_per_weight: float) -> bool:
         """Return whether the share of its flow lets a request start at an instant (section 5.5.2).

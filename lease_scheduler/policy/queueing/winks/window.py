@@ -44,7 +44,7 @@ class WindowUse:
 
     def left(self, first: int, last: int, share: float, *, debt: bool) -> float:
         """Return the largest cost that may start in one of the windows; infinite if debt allows any."""
-        most = max(share - self.of(window, share) for window in range(first, last + 1))
+        most = max([share - self.of(window, share) for window in range(first, last + 1)])
         return float("inf") if debt and most > share * TOLERANCE else most + share * TOLERANCE
 
     def add(self, window: int, cost: int, share: float, *, debt: bool) -> None:
