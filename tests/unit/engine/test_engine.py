@@ -151,10 +151,29 @@ def test_a_lease_that_cannot_be_suspended_starts_over(make_world: MakeWorld) -> 
         hosts=1,
         planning={"suspension": Suspension.NONE},
     )
+    discarded: list[str] = []
+    discard = world.run.cloud.discard
+
+    def noted(lease_id: str, now: int) -> None:
+        discarded.append(lease_id)
+        discard(lease_id, now)
+
+    world.run.cloud.discard = noted  # type: ignore[method-assign]
     assert world.until(999)["1"].state is LeaseState.ACTIVE
+    assert discarded == []
     assert world.until(1000)["1"].accumulated == 0
+    assert discarded == ["1"], "its servers make room"
     assert world.end()["1"].ended == 2600
     assert world.counters["preemptions_with_loss"] == 1
+
+
+def test_each_victim_of_a_reservation_is_counted(make_world: MakeWorld) -> None:
+    world = make_world(
+        request("1", BEST_EFFORT, duration=1500),
+        request("2", BEST_EFFORT, duration=1500),
+        request("3", RESERVATION, 2, submitted=100, start=1000, duration=100),
+    ).until(200)
+    assert world.counters["preemptions"] == 2
 
 
 @pytest.mark.parametrize(

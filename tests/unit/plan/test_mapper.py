@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import LeaseKind, NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.plan.interfaces import HostSelection, Mapper
-from lease_scheduler.plan.mapper import GREEDY, map_vms
+from lease_scheduler.plan.mapper import GREEDY, hosts_at, map_vms
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.present_hosts import PresentHosts, map_keeping
 from lease_scheduler.policy.base import PolicyOptions
@@ -149,3 +150,20 @@ def test_a_vm_that_is_added_goes_where_fewest_are(make_planner: MakePlanner, mak
     )
 
     assert assignment == (0, 0, 1, 2)
+
+
+def test_policies_see_how_hosts_are_used(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """A lease takes 1 of 4 processors and 3 GB of 4 of the first host until 100."""
+    planner = make_planner(2, capacity=FOUR)
+    small = make_lease(LeaseKind.RESERVATION, node_sets=(NodeSet(1, _need(1, 3072)),), duration=100, start=0)
+    planner.place(planner.plan.put(small), 0)
+
+    hosts = hosts_at(planner.plan.availability, 0, 200, np.array([0, 1]))
+
+    assert hosts.leases.tolist() == [1, 0]
+    assert hosts.free.tolist() == [(0.75 + 0.25) / 2, 1.0]
+    assert hosts.unchanged[0] == 100
+    room = hosts.room()
+    assert room.allocated.tolist() == [0.75, 0.0]
+    assert room.free[room.classes.index(VCPU)].tolist() == [3, 4]
+    assert room.capacity[room.classes.index(MEMORY_MB)].tolist() == [4096, 4096]
