@@ -15,14 +15,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import exp, isfinite, log1p
 
+import numpy as np
+
 from lease_scheduler.model.errors import InvalidValueError
 
 #: The threshold may be exceeded by this share, so that rounding does not decide.
 _TOLERANCE = 1e-9
 #: More requests than this are not told apart from any number.
 _MOST = 10_000
-_TINY = 1e-300
-_HUGE = 1e200
+#: A sum below the second, divided by a number above the first, is finite.
+_TINY, _HUGE = 1e-100, 1e200
 
 
 @dataclass(frozen=True)
@@ -117,32 +119,30 @@ def queues(load: Load) -> Iterator[Queue]:
     """Yield the queue with one place, with two, and so on (equations 5.6 to 5.9)."""
     arrivals = arrivals_in_service(load, 1)
     if arrivals[0] < _TINY:
-        # So many requests arrive during one service that the queue is always full.
-        for places in range(1, _MOST + 1):
-            yield Queue(
-                places, places * load.mean_service - (places - 1) / load.external_rate, 1 - 1 / load.external_load
-            )
+        # So many requests arrive during one service that the place that it frees is taken by the first of them.
+        yield Queue(1, load.mean_service, 1 - 1 / (1 + load.external_load))
+        for places in range(2, _MOST + 1):
+            yield Queue(places, places * load.mean_service - 1 / load.external_rate, 1 - 1 / load.external_load)
         return
     # Numbers that an ending service leaves behind, relative to one another.
-    left = [1.0]
-    total, weighted, tails = 1.0, 0.0, [1 - arrivals[0]]
+    left = np.zeros(_MOST + 1)
+    left[0] = 1.0
+    total, weighted, tails = 1.0, 0.0, np.array([1 - arrivals[0]])
     for places in range(1, _MOST + 1):
-        empty = left[0] / total
+        empty = float(left[0]) / total
         response = weighted / total / load.external_rate
         response += places / load.external_rate * (empty + load.external_load - 1)
         yield Queue(places, response, 1 - 1 / (empty + load.external_load))
         if places == len(arrivals):
             arrivals = arrivals_in_service(load, 2 * places)
-            for arriving in arrivals[len(tails) :]:
-                tails.append(max(0.0, tails[-1] - arriving))
-        following = tails[places - 1] * left[0]
-        following += sum(tails[places - i] * left[i] for i in range(1, places))
-        following /= arrivals[0]
-        left.append(following)
+            tails = np.maximum(0.0, 1 - np.cumsum(arrivals))
+        # The places are up to some thousands, each with a sum over all before it.
+        following = float(tails[places - 1] * left[0] + tails[places - 1 : 0 : -1] @ left[1:places]) / arrivals[0]
+        left[places] = following
         total += following
         weighted += places * following
         if total > _HUGE:
-            left = [each / total for each in left]
+            left /= total
             weighted, total = weighted / total, 1.0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice, pairwise
+from math import isfinite
 
 import pytest
 
@@ -89,3 +90,14 @@ def test_extreme_loads_do_not_overflow(rate: float) -> None:
 def test_values_out_of_range(field: str, value: float) -> None:
     with pytest.raises(InvalidValueError, match=field):
         replace(LOAD, **{field: value})
+
+
+@pytest.mark.parametrize("arriving", [200, 240, 300, 376, 600, 690, 800])
+def test_a_crowd_of_requests_is_not_let_in(arriving: float) -> None:
+    """So many arrive during one service that the probability of none is hardly a number."""
+    load = Load(external_rate=arriving / 10, external_work=10)
+    found = [queue for queue, _ in zip(queues(load), range(20), strict=False)]
+    assert all(isfinite(each.response) and 0 <= each.blocked <= 1 for each in found)
+    # A place that comes free is taken by the first arrival, which then waits for all before it.
+    assert [each.response for each in found] == pytest.approx([10, *(n * 10 - 10 / arriving for n in range(2, 21))])
+    assert most_places(load, 60) == 6
