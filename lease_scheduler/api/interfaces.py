@@ -206,7 +206,10 @@ class Reader(Protocol):
         ...
 
     def calendar_hosts(self) -> list[Document]:
-        """Return all hosts as the calendar page shows them: ``id``, ``name``, ``state``, ``vcpus``, ``memory_mb``."""
+        """Return all hosts as the calendar page shows them: ``id``, ``name``, ``state``, ``vcpus``, ``memory_mb``.
+
+        ``power`` is a ``HostPower`` or None, and ``watts`` has the properties of the host by the names in ``WATTS``.
+        """
         ...
 
     def lease_states(self, project_id: str | None) -> dict[str, int]:

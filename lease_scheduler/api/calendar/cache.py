@@ -21,6 +21,7 @@ from lease_scheduler.api.calendar.parts import LeasePart
 from lease_scheduler.api.context import Caller
 from lease_scheduler.api.interfaces import Reader, SiteVersion
 from lease_scheduler.model.documents import Document
+from lease_scheduler.model.power import HostPower, Watts
 
 _Value = TypeVar("_Value")
 
@@ -94,6 +95,18 @@ class ProjectAnswer:
         return self.first <= now and (self.until is None or now < self.until)
 
 
+def _with_power(host: Document, watts: Watts) -> Document:
+    """Return a host with what the page needs to tell what it has saved by sleeping, if it has ever slept."""
+    power: HostPower | None = host["power"]
+    shown = {name: value for name, value in host.items() if name not in ("power", "watts")}
+    if power is None:
+        return shown
+    saves = watts.of(host["watts"]).saved_wh(3600)
+    return shown | {
+        "power": {"state": power.state.value, "since": power.since, "slept": power.slept, "saved_watts": saves}
+    }
+
+
 def _answer_size(answer: ProjectAnswer) -> int:
     return 500 + len(answer.text)
 
@@ -161,11 +174,14 @@ class CalendarCache:
 
         return self._kept(self._lists, (version, since, start, end), read)
 
-    def hosts(self, reader: Reader, version: SiteVersion) -> Hosts:
-        """Return all hosts."""
+    def hosts(self, reader: Reader, version: SiteVersion, watts: Watts) -> Hosts:
+        """Return all hosts.
+
+        :param watts: power that hosts take, unless their properties say something else
+        """
 
         def read() -> Hosts:
-            found = reader.calendar_hosts()
+            found = [_with_power(host, watts) for host in reader.calendar_hosts()]
             return Hosts(found, json.dumps(found))
 
         return self._kept(self._hosts, version, read)

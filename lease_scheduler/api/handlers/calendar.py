@@ -74,7 +74,7 @@ def _site(request: ApiRequest, version: SiteVersion, start: int, end: int, now: 
         for part, place in found.leases
     )
     states = cache.states(reader, version, None)
-    hosts = cache.hosts(reader, version).text
+    hosts = cache.hosts(reader, version, request.services.settings.watts).text
     removed = json.dumps(found.removed)
     text = _rest(request, changes is None, hosts, f"[{leases}]", removed, states)
     return _opened(request, now, found.version.revision) + text
@@ -91,7 +91,7 @@ def _project(request: ApiRequest, version: SiteVersion, start: int, end: int, no
 
     def make() -> ProjectAnswer:
         found = cache.everything(reader, version, start, end)
-        all_hosts = cache.hosts(reader, version).documents
+        all_hosts = cache.hosts(reader, version, request.services.settings.watts).documents
         hosts, leases, until = private_calendar(found, all_hosts, project_id, now, may_change=rights.may_change)
         states = cache.states(reader, version, project_id)
         text = _rest(request, True, json.dumps(hosts), f"[{', '.join(leases)}]", "[]", states)
@@ -145,10 +145,15 @@ def private_calendar(
     hosts = frozenset[str]().union(*(part.hosts for part, _ in own))
     spans = merged(span for part, _ in found.leases if part.project_id != project_id for span in part.spans)
     others = {"id": _OTHERS, "name": _OTHERS, "state": "up", "vcpus": 0, "memory_mb": 0}
-    shown = [host for host in all_hosts if host["id"] in hosts] + ([others] if spans else [])
+    # Whether a host sleeps tells how much others do.
+    shown = [_without_power(host) for host in all_hosts if host["id"] in hosts] + ([others] if spans else [])
     leases = [part.text(place, may_change=may_change, with_names=True) for part, place in own]
     busy = [LeasePart.of(_busy(start, end, now)).text(None, may_change=False, with_names=True) for start, end in spans]
     return shown, leases + busy, min((edge for span in spans for edge in span if edge > now), default=None)
+
+
+def _without_power(host: Document) -> Document:
+    return {name: value for name, value in host.items() if name != "power"}
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -78,6 +78,14 @@ export function duration(seconds) {
     .join(" ");
 }
 
+/** An energy of some watt-hours, with three digits or more. */
+export function energy(wattHours) {
+  const kilo = Math.abs(wattHours) >= 1000;
+  const value = kilo ? wattHours / 1000 : wattHours;
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return `${number(Number(value.toFixed(digits)))} ${kilo ? "kWh" : "Wh"}`;
+}
+
 /** A duration as the server reads it: "1d2h", "90s". */
 export function durationText(seconds) {
   const parts = [[DAY, "d"], [HOUR, "h"], [MINUTE, "m"], [1, "s"]];

@@ -25,6 +25,7 @@ const SAMPLES = [
   ["suspended: planned to return", sample("suspended-scheduled", "run", 20)],
   ["suspended: state kept here", "saved"],
   ["hidden by filters, or of other projects", "ghost"],
+  ["host asleep, or not awake yet", "asleep"],
   ["host down or disabled", "down"],
 ];
 
@@ -44,8 +45,8 @@ function paintSample(canvas, what) {
     context.moveTo(0, HEIGHT - 4);
     context.lineTo(WIDTH, HEIGHT - 4);
     context.stroke();
-  } else if (what === "ghost" || what === "down") {
-    context.fillStyle = what === "ghost" ? palette.ghost : palette.hatch("down", palette.muted);
+  } else if (what === "ghost" || what === "asleep" || what === "down") {
+    context.fillStyle = what === "ghost" ? palette.ghost : palette.hatch(what, palette.muted);
     context.fillRect(...box);
   } else {
     const tone = toneOf(what.lease, what, NOW);

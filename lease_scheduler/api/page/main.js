@@ -9,12 +9,12 @@ import { LEASE_COLUMNS, queueColumns } from "./columns.js";
 import { Connection } from "./connection.js";
 import { Details } from "./details.js";
 import { FilterBar } from "./filterbar.js";
-import { DAY, instantOf, localInstant, number, plural, shortInstant } from "./format.js";
+import { DAY, energy, instantOf, localInstant, number, plural, shortInstant } from "./format.js";
 import { ZOOM_STEP, listen } from "./gestures.js";
 import { fillLegend } from "./legend.js";
 import { Login } from "./login.js";
 import { whatToSay } from "./messages.js";
-import { Model, isBusy } from "./model.js";
+import { Model, conditionOf, isBusy, savedBy } from "./model.js";
 import { NewLease } from "./newlease.js";
 import { showPools } from "./pools.js";
 import { ServerError, postLogin, problemOf, token } from "./rest.js";
@@ -346,8 +346,11 @@ listen(element("chart"), timeline, {
     }
     element("chart").classList.toggle("over", lease !== null);
     const host = model.rows[row];
-    const on = host && `host ${host.name}${host.state === "up" ? "" : `, ${host.state}`}`;
-    showTip(lease && [lease.name, `${lease.kind}, ${lease.state}`, ...times(lease), on], event);
+    const condition = host && conditionOf(host);
+    const on = host && `host ${host.name}${condition ? `, ${condition}` : ""}`;
+    const saved = host?.power && `${energy(savedBy(host, clock.now()))} saved by sleeping`;
+    const ofHost = condition ? [on, saved].filter(Boolean) : null;
+    showTip(lease ? [lease.name, `${lease.kind}, ${lease.state}`, ...times(lease), on] : ofHost, event);
   },
   mayBook: () => model.mayBook,
   drag: showTip,

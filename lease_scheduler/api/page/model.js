@@ -44,6 +44,21 @@ export function remaining(lease, now) {
   return Math.max(0, lease.duration - (lease.accumulated ?? 0) - since);
 }
 
+/** Words for hosts that cannot be used at once because they sleep, by state of their power. */
+const POWER = { "falling-asleep": "falling asleep", asleep: "asleep", waking: "waking", failed: "not awake in time" };
+
+/** What a host is besides in service, in words, or nothing. */
+export function conditionOf(host) {
+  return host.state === "up" ? (POWER[host.power?.state] ?? "") : host.state;
+}
+
+/** Energy that a host has saved by sleeping, Wh. */
+export function savedBy(host, now) {
+  if (!host.power) return 0;
+  const { state, since, slept, saved_watts: watts } = host.power;
+  return (watts * (slept + (state === "asleep" ? Math.max(0, now - since) : 0))) / 3600;
+}
+
 export class Model {
   /** Project of the user, as id and name; null if the server does not check who asks. */
   own = null;
@@ -120,6 +135,17 @@ export class Model {
     }
     const usable = this.rows.filter((host) => !others.has(host.id) && (host.state === "up" || held.has(host.id))).length;
     return { held: held.size, usable };
+  }
+
+  /**
+   * Number of hosts that sleep, and the energy that all hosts have saved by sleeping, Wh; null if none has ever slept.
+   * @param {number} now s
+   */
+  sleep(now) {
+    const known = this.rows.filter((host) => host.power);
+    if (!known.length) return null;
+    const asleep = known.filter((host) => host.power.state === "asleep").length;
+    return { asleep, saved: known.reduce((sum, host) => sum + savedBy(host, now), 0) };
   }
 
   /** Waiting leases, in the order of the queue. */

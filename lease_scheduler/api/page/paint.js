@@ -2,7 +2,7 @@
 
 import { ticks } from "./axis.js";
 import { boxOf, paintBlocks, paintSaved } from "./bars.js";
-import { KINDS } from "./model.js";
+import { KINDS, conditionOf } from "./model.js";
 
 /** Heights of the axis and of the strip that shows the use of the hosts, px. */
 export const AXIS = 40;
@@ -43,8 +43,11 @@ function paintRows(context, palette, frame) {
     }
   }
   for (let row = frame.firstRow; row < frame.lastRow; row += 1) {
-    if (frame.hosts[row].state === "up") continue;
-    context.fillStyle = palette.hatch("down", frame.hosts[row].state === "down" ? palette.muted : palette.line);
+    const host = frame.hosts[row];
+    if (!conditionOf(host)) continue;
+    context.fillStyle = host.state === "up"
+      ? palette.hatch("asleep", palette.muted)
+      : palette.hatch("down", host.state === "down" ? palette.muted : palette.line);
     context.globalAlpha = 0.5;
     context.fillRect(frame.left, frame.y(row), frame.width - frame.left, frame.rowHeight);
     context.globalAlpha = 1;
@@ -187,8 +190,9 @@ function paintNames(context, palette, frame) {
       context.fillRect(0, y - NAME_HEIGHT / 2 - 1, frame.left, NAME_HEIGHT + 2);
     }
     context.font = `${hovered ? "600 " : ""}${every === 1 ? size : 11}px ${palette.font}`;
-    context.fillStyle = host.state === "up" ? palette.ink : palette.muted;
-    context.fillText(host.state === "up" ? host.name : `✕ ${host.name}`, 10, y);
+    const mark = !conditionOf(host) ? "" : host.state === "up" ? "☾ " : "✕ ";
+    context.fillStyle = mark ? palette.muted : palette.ink;
+    context.fillText(mark + host.name, 10, y);
   }
   context.restore();
   context.fillStyle = palette.line;

@@ -1,6 +1,6 @@
 /** The head of the page (clock, counts, connection), and the messages above a view or in its place. */
 
-import { duration, localInstant, longInstant, number } from "./format.js";
+import { duration, energy, localInstant, longInstant, number } from "./format.js";
 
 const element = (id) => document.getElementById(id);
 
@@ -19,7 +19,7 @@ export function showClock(clock) {
   if (element("speed").textContent !== speed) element("speed").textContent = speed;
 }
 
-/** Show the number of leases in each group of states, and the share of hosts that are held. */
+/** Show the number of leases in each group of states, the share of hosts that are held, and what sleeping hosts save. */
 export function showCounts(model, now, queued) {
   const counts = model.counts();
   for (const group of ["active", "planned", "queued", "suspended"]) {
@@ -31,6 +31,11 @@ export function showCounts(model, now, queued) {
   element("use").textContent = usable ? `${Math.round(share * 100)} %` : "–";
   element("use").title = `${number(held)} of ${number(usable)} hosts`;
   element("use-bar").value = share;
+  const sleep = model.sleep(now);
+  element("sleep").hidden = !sleep;
+  if (!sleep) return;
+  element("count-asleep").textContent = number(sleep.asleep);
+  element("saved").textContent = `${energy(sleep.saved)} saved`;
 }
 
 /** Show the state of the connection. Screen readers ignore the countdown. */

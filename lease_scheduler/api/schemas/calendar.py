@@ -6,6 +6,7 @@ from lease_scheduler.api.microversions import Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
+from lease_scheduler.model.power import PowerState
 
 QUERY = (
     Parameter(
@@ -26,8 +27,18 @@ def one(version: Version) -> Schema:
         "vcpus": base.INTEGER,
         "memory_mb": base.INTEGER,
     }
-    # Where the site has several pools.
-    host = base.closed({**always, "pool": base.STRING}, list(always))
+    # Of a host that has ever slept, for callers who see all leases. What it has saved by sleeping, in joules, is
+    # ``saved_watts`` times the seconds that it has slept: ``slept``, and those since ``since`` if it is asleep.
+    power = base.answer(
+        {
+            "state": {"type": "string", "enum": [state.value for state in PowerState]},
+            "since": base.INTEGER,
+            "slept": base.INTEGER,
+            "saved_watts": {"type": "number"},
+        }
+    )
+    # The pool where the site has several.
+    host = base.closed({**always, "pool": base.STRING, "power": power}, list(always))
     answer: dict[str, Schema] = {
         "now": base.INTEGER,
         "revision": base.INTEGER,

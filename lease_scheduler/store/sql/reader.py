@@ -13,6 +13,7 @@ from sqlalchemy.exc import OperationalError
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import StoreFullError, StoreUnavailableError
+from lease_scheduler.model.power import WATTS
 from lease_scheduler.records.calendar import CalendarIndex, SiteVersion
 from lease_scheduler.records.listing import LeaseEntry
 from lease_scheduler.store.sql import calendar, feeds, leases, subscriptions, views
@@ -325,8 +326,12 @@ class SqlReader:
     def calendar_hosts(self) -> list[Document]:
         """Return all hosts as the calendar page shows them, ordered by id."""
         with self._connection() as connection:
-            rows = connection.execute(select(HOSTS).order_by(HOSTS.c.id)).mappings()
-            return [views.calendar_host(row) for row in rows]
+            rows = connection.execute(select(HOSTS).order_by(HOSTS.c.id)).mappings().all()
+            watts: defaultdict[int, Document] = defaultdict(dict)
+            if any(row["power"] is not None for row in rows):
+                for each in connection.execute(select(HOST_PROPERTIES).where(HOST_PROPERTIES.c.name.in_(WATTS))):
+                    watts[each.host_id][each.name] = each.value
+            return [views.calendar_host(row, host_power(row), watts.get(row["id"], {})) for row in rows]
 
     def lease_states(self, project_id: str | None) -> dict[str, int]:
         """Return the number of leases in each state that any is in; None means those of all projects."""

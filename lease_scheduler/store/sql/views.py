@@ -9,6 +9,7 @@ from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.blazar import events, reservation_status
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.model.power import HostPower
 from lease_scheduler.model.providers import together
 from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
@@ -124,8 +125,11 @@ def _reservation(row: Any, lease_row: Any, hosts: Sequence[str]) -> Document:
     }
 
 
-def calendar_host(row: Any) -> Document:
-    """Return the view of a host on the calendar page."""
+def calendar_host(row: Any, power: HostPower | None, watts: Document) -> Document:
+    """Return the view of a host on the calendar page.
+
+    :param watts: its properties that tell how many watts it takes
+    """
     state = "up" if row["reservable"] else "disabled"
     if row["out_until"] is not None:
         state = "down"
@@ -135,6 +139,8 @@ def calendar_host(row: Any) -> Document:
         "state": state,
         "vcpus": row["vcpus"],
         "memory_mb": row["memory_mb"],
+        "power": power,
+        "watts": watts,
         **_pool(row),
     }
 

@@ -147,6 +147,36 @@ def test_hosts_that_are_down_are_marked(page: Page, service: Service) -> None:
     assert [len(colours) > 2 for colours in rows] == [False, True, True]
 
 
+def test_hosts_that_sleep_are_marked(page: Page, service: Service) -> None:
+    """Their rows have short lines; the head counts them, and what all hosts have saved at the server's instant."""
+
+    def slept(number: int, power: str, seconds: int, state: str = "up") -> dict[str, object]:
+        known = {"state": power, "since": NOW - 2 * HOUR, "slept": seconds, "saved_watts": 500}
+        return host(number, state) | {"power": known}
+
+    service.put(lease("one", "reservation", "active", holdings=[holding(-1, 5, [1])]))
+    page.open("#rows=24")
+    page.until(lambda: page.text("#use").endswith("%"))
+    assert not page.shown("#sleep")
+    service.set_hosts([host(1), slept(2, "asleep", HOUR), slept(3, "awake", HOUR), slept(4, "waking", 0)])
+    page.open("#rows=24")
+    page.until(lambda: page.shown("#sleep"))
+    assert page.text("#count-asleep") == "1"
+    # Two hours now and one before on the second host, and one hour on the third.
+    page.until(lambda: page.text("#saved") == "2 kWh saved")
+    _, y, _, height = page.boxes("one")[0]
+    rows = [{page.pixel(900, y + row * 24 + 7 + step) for step in range(9)} for row in range(4)]
+    assert [len(colours) > 1 for colours in rows] == [False, True, False, True]
+    page.move_to(900, y + 24 + height / 2).perform()
+    page.until(lambda: page.shown("#tip"))
+    assert page.text("#tip").splitlines() == ["host node-2, asleep", "1.5 kWh saved by sleeping"]
+    service.set_hosts([host(1), slept(2, "asleep", 0, state="down")])
+    page.open("#rows=24")
+    page.until(lambda: page.shown("#sleep"))
+    page.move_to(900, y + 24 + height / 2).perform()
+    page.until(lambda: page.text("#tip").startswith("host node-2, down"))
+
+
 def test_dark_and_light(page: Page, sight: Service) -> None:
     """The canvas follows the preferred colour scheme at once."""
     page.open("#rows=24")

@@ -50,6 +50,20 @@ def test_new_lease_appears_and_ends(make: Make, look: Callable[..., Page]) -> No
     assert page.text("#details-title") == "course"
 
 
+def test_a_host_that_sleeps_saves_energy(make: Make, look: Callable[..., Page]) -> None:
+    live = make(2, 150, "[power]\nwatts_awake = 36000\npoll_interval = 0.1\n")
+    page = look(live)
+    assert not page.shown("#sleep")
+    number = live.ask("GET", "os-hosts")["hosts"][1]["id"]
+    live.ask("POST", f"os-hosts/{number}/action", {"sleep": {}})
+    page.until(lambda: page.shown("#sleep") and page.text("#count-asleep") == "1")
+    page.until(lambda: page.text("#saved").endswith("kWh saved"))
+    live.ask("POST", f"os-hosts/{number}/action", {"wake": {}})
+    page.until(lambda: page.text("#count-asleep") == "0")
+    saved = live.ask("GET", f"os-hosts/{number}")["host"]["energy_saved_wh"]
+    assert page.script("return calendar.model.sleep(0).saved") == pytest.approx(saved, abs=0.001)
+
+
 def test_preempted_lease_shows_it(make: Make, look: Callable[..., Page]) -> None:
     """A best-effort lease that makes room for a reservation is shown as suspended, and later as active again."""
     live = make(4, 150)

@@ -11,6 +11,7 @@ from lease_scheduler.model.breach import Breach, BreachKind
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.history import BreachRecord, RevenueRecord
 from lease_scheduler.records.idleness import Idleness
@@ -440,6 +441,23 @@ def test_a_reservation_that_is_ended_early_ends_when_it_is_told_to(database: Eng
     stopping.begun = [Intent(1, lease.lease_id, Operation(OperationKind.STOP, lease.lease_id, (1, 2, 1), 40, 45))]
     store.commit(stopping)
     assert shown() == (40, "stop")
+
+
+def test_the_calendar_tells_what_hosts_save_that_have_slept(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    reader = SqlReader(database)
+    assert [host["power"] for host in reader.calendar_hosts()] == [None] * 3
+    sleeps = StoreChanges(25)
+    power = HostPower(PowerState.ASLEEP, 25, slept=7)
+    watts = {"watts_awake": "400"}
+    sleeps.hosts = {2: values.host(2, power=power, properties={"rack": "2", **watts})}
+    store.commit(sleeps)
+    assert [(host["power"], host["watts"]) for host in reader.calendar_hosts()] == [
+        (None, {}),
+        (power, watts),
+        (None, {}),
+    ]
 
 
 def test_the_calendar_tells_what_changed_since_a_revision(database: Engine) -> None:

@@ -540,7 +540,7 @@ class Site(EngineRequests):
 
     def calendar_hosts(self) -> list[Document]:
         self.calls.append(("calendar_hosts",))
-        return copy.deepcopy(self.calendar_document["hosts"])
+        return [{"power": None, "watts": {}, **each} for each in copy.deepcopy(self.calendar_document["hosts"])]
 
     def lease_states(self, project_id: str | None) -> dict[str, int]:
         self.calls.append(("lease_states", project_id))

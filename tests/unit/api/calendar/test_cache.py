@@ -13,6 +13,7 @@ from lease_scheduler.api.calendar.cache import CalendarCache
 from lease_scheduler.api.calendar.parts import LeasePart
 from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.model.documents import Document
+from lease_scheduler.model.power import HostPower, PowerState, Watts
 from lease_scheduler.records.calendar import SiteVersion
 from tests.unit.api.conftest import Build, Client
 from tests.unit.api.fakes import HOUR, NOW, FixedClock, Site
@@ -99,6 +100,16 @@ class TestWhoSeesWhat:
         for _ in range(2):
             assert (_get(reader)["may_book"], _get(member)["may_book"]) == (False, True)
             assert [_get(client)["leases"][0]["may_change"] for client in (reader, member)] == [False, True]
+
+    def test_whether_hosts_sleep_is_for_those_who_see_all_leases(self, build: Build, site: Site) -> None:
+        """The page computes from this what they have saved; properties of a host take precedence."""
+        (host,) = site.calendar_document["hosts"]
+        power = HostPower(PowerState.ASLEEP, NOW - 600, slept=60)
+        site.calendar_document["hosts"] = [host | {"power": power, "watts": {"watts_awake": "400"}}]
+        app = build(ApiSettings(auth="noauth", watts=Watts(117, 17)))
+        sleeping = {"state": "asleep", "since": NOW - 600, "slept": 60, "saved_watts": 383.0}
+        assert _get(Client(app))["hosts"] == [host | {"power": sleeping}]
+        assert _get(Client(app, roles="member", project="red"))["hosts"][0] == host
 
     def test_a_project_does_not_learn_that_others_are_at_work(self, member: Client, site: Site) -> None:
         before = _get(member)
