@@ -38,6 +38,17 @@ def money(text: str) -> float:
     return amount
 
 
+def probability(text: str) -> float:
+    """Parse a number between 0 and 1, both excluded."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number between 0 and 1, such as 0.95")
+    return value
+
+
 def key_value(text: str) -> tuple[str, str]:
     """Parse ``key=value``."""
     key, equals, value = text.partition("=")

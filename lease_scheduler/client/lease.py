@@ -86,6 +86,7 @@ class ShowLease(ShowCommand):
         parser.add_argument("--breaches", action="store_true", help="Also show the terms that were not kept")
         parser.add_argument("--idle", action="store_true", help="Also show since when its servers use nothing")
         parser.add_argument("--pool", action="store_true", help="Also show its pool")
+        parser.add_argument("--promise", action="store_true", help="Also show for how long it is promised to run")
         parser.add_argument("--all", action="store_true", help="Show everything that the newest microversion has")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
@@ -99,6 +100,8 @@ class ShowLease(ShowCommand):
             version = terms.IDLE
         if parsed.pool:
             version = terms.POOLS
+        if parsed.promise:
+            version = terms.ASSURANCE
         if parsed.all:
             version = "latest"
         return client.one("GET", path, version, "lease", query=query)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from lease_scheduler.client import arguments
-from lease_scheduler.model.attributes import Amount, Attribute, Choice, Flag, Pairs, Text
+from lease_scheduler.model.attributes import Amount, Attribute, Choice, Flag, Pairs, Probability, Span, Text, Whole
 from lease_scheduler.model.documents import Document
 from lease_scheduler.records.attributes import ATTRIBUTES
 
@@ -22,6 +22,9 @@ IDLE = "1.21"
 
 #: Microversion of pools.
 POOLS = "1.26"
+
+#: Microversion of assured lifetimes.
+ASSURANCE = "1.30"
 
 #: Microversion of availability with and without preemption.
 PREEMPTION_ADVICE = "1.17"
@@ -104,6 +107,14 @@ def add_attributes(parser: argparse.ArgumentParser, *attributes: Attribute) -> N
                 parser.add_argument(option, dest=each.name, metavar="<text>", help=each.help)
             case Amount():
                 parser.add_argument(option, dest=each.name, metavar="<number>", type=arguments.money, help=each.help)
+            case Span():
+                parser.add_argument(option, dest=each.name, metavar="<duration>", help=each.help)
+            case Probability():
+                parser.add_argument(
+                    option, dest=each.name, metavar="<number>", type=arguments.probability, help=each.help
+                )
+            case Whole():
+                parser.add_argument(option, dest=each.name, metavar="<number>", type=arguments.positive, help=each.help)
             case Choice():
                 parser.add_argument(option, dest=each.name, choices=each.kind.texts, help=each.help)
             case Pairs():

@@ -52,7 +52,12 @@ class SitePlanning:
 
 def _site_policies(conf: cfg.ConfigOpts, policies: Policies) -> SitePolicies:
     return SitePolicies(
-        make_planner(conf, policies), policies.admission, policies.make_pricing, policies.penalty, policies.power
+        make_planner(conf, policies),
+        policies.admission,
+        policies.make_pricing,
+        policies.penalty,
+        policies.power,
+        policies.assurance,
     )
 
 

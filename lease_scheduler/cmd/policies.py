@@ -10,6 +10,7 @@ from oslo_config import cfg
 from lease_scheduler.conf.values import policy_options
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy.admission.base import AdmissionPolicy
+from lease_scheduler.policy.assurance.base import AssurancePolicy
 from lease_scheduler.policy.base import Learnt, Policy, PolicyOptions
 from lease_scheduler.policy.duration.base import DurationPolicy
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
@@ -92,6 +93,11 @@ class Policies:
     def power(self) -> PowerPolicy:
         """The policy that decides how many hosts sleep."""
         return cast(PowerPolicy, self._places["power"])
+
+    @property
+    def assurance(self) -> AssurancePolicy:
+        """The policy that decides for how long leases are promised to run."""
+        return cast(AssurancePolicy, self._places["assurance"])
 
     def make_pricing(self) -> PricingPolicy:
         """Return a pricing policy that has learnt nothing yet; ``replace`` replaces the latest one with the others."""

@@ -274,6 +274,21 @@ OPTIONS: list[cfg.Opt] = [
         max=0.999999,
         help="bmbp: probability that at least that share of them does.",
     ),
+    cfg.IntOpt(
+        "assurance_longest",
+        default=7 * 86_400,
+        min=1,
+        help="planned, statistical, both: longest lifetime, in seconds, that a lease is promised. What rests on the "
+        "plan keeps reservations out for so long.",
+    ),
+    cfg.FloatOpt(
+        "assurance_confidence",
+        default=0.95,
+        min=0.000001,
+        max=0.999999,
+        help="statistical, both: confidence with which the past must show that a lifetime is reached with the "
+        "probability that is asked for.",
+    ),
     cfg.FloatOpt(
         "penalty_rate", default=1.0, min=0.0, help="proportional: penalty per node and hour that was not delivered."
     ),

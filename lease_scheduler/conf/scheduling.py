@@ -64,6 +64,13 @@ OPTIONS: list[cfg.Opt] = [
         "requested. Name of an entry point in the namespace lease_scheduler.policy.duration.",
     ),
     cfg.StrOpt(
+        "policy_assurance",
+        default="none",
+        mutable=True,
+        help="Assurance policy: decides for how long preemptible leases are promised to run. Name of an entry point in "
+        "the namespace lease_scheduler.policy.assurance. With none, nothing is promised.",
+    ),
+    cfg.StrOpt(
         "policy_pricing",
         default="free",
         mutable=True,

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from lease_scheduler.engine.interfaces import Recorder
 from lease_scheduler.model.breach import Breach, BreachKind
-from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind
+from lease_scheduler.model.lease import UNLIMITED, Assured, Lease, LeaseKind
+from lease_scheduler.model.states import LeaseState
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 
 #: Part of the reason of a lease that waits although it cannot meet its deadline. It marks that the breach is recorded.
@@ -65,6 +66,22 @@ class Breaches:
             return lease
         lost = lease.accumulated
         return self._breached(lease, BreachKind.PREEMPTED, now, lost, lost * lease.request.charged_nodes)
+
+    def cut_short(self, lease: Lease, now: int) -> Lease:
+        """Return a lease that does not run although its assured lifetime is not over, or one to which that is not so.
+
+        A lease that its project ended has nothing to complain of. For one that failed, ``failed`` has recorded that.
+        """
+        until = lease.assured_until
+        if until is None or until <= now or lease.started is None or lease.active_since is not None:
+            return lease
+        if lease.is_final and lease.state is not LeaseState.FAILED:
+            return lease
+        broken = replace(lease, request=replace(lease.request, assured=Assured.BROKEN))
+        if lease.is_final:
+            return broken
+        seconds = until - now
+        return self._breached(broken, BreachKind.PREEMPTED_EARLY, now, seconds, seconds * lease.request.charged_nodes)
 
     def deadline_missed(self, lease: Lease, now: int) -> Lease:
         """Return a lease that cannot be done by its deadline and waits with its saved work.

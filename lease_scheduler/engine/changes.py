@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NoReturn
 
+from lease_scheduler.engine.assurances import as_promised
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.prices import affordable, at_its_rate, too_high, within_budget
 from lease_scheduler.engine.state import EngineState
@@ -67,7 +68,7 @@ class LeaseChanges:
         """
         give_up = tuple(give_up)
         under_way = self._is_under_way(lease)
-        terms = self._priced(lease, _with_lasting_sizes(lease, terms, under_way=under_way))
+        terms = self._priced(lease, as_promised(lease, _with_lasting_sizes(lease, terms, under_way=under_way)))
         self._check(lease, terms, now, least, under_way=under_way)
         over = end_of_work(lease, terms) if under_way else None
         if (over is not None and over <= now) or terms.duration <= lease.accumulated:
@@ -93,7 +94,7 @@ class LeaseChanges:
         :raises NoPlaceError: there is no place for the terms
         """
         under_way = self._is_under_way(lease)
-        terms = self._priced(lease, _with_lasting_sizes(lease, terms, under_way=under_way))
+        terms = self._priced(lease, as_promised(lease, _with_lasting_sizes(lease, terms, under_way=under_way)))
         self._check(lease, terms, now, least, under_way=under_way)
         over = end_of_work(lease, terms) if under_way else None
         if (over is not None and over <= now) or terms.duration <= lease.accumulated:

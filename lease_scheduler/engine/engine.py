@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from lease_scheduler.engine.assurances import Assurances
 from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.changes import LeaseChanges
 from lease_scheduler.engine.deviations import Deviations
@@ -36,6 +37,8 @@ from lease_scheduler.plan.reservable import Room, room
 from lease_scheduler.plan.sleepers import closed
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.policy.admission.base import AdmissionPolicy
+from lease_scheduler.policy.assurance.base import AssurancePolicy
+from lease_scheduler.policy.assurance.none import NoAssurance
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.penalty.none import NoPenalty
@@ -63,6 +66,7 @@ class Engine:
     :param penalty: penalty policy; None means that breaches cost nothing
     :param order: order of submission that it shares with other engines; None for its own
     :param power: power policy; None means that hosts sleep only when told to
+    :param assurance: assurance policy; None means that no lifetimes are promised
     :raises InvalidValueError: transfers are planned, but there is no carrier
     """
 
@@ -80,6 +84,7 @@ class Engine:
         penalty: PenaltyPolicy | None = None,
         order: SubmissionOrder | None = None,
         power: PowerPolicy | None = None,
+        assurance: AssurancePolicy | None = None,
     ) -> None:
         is_planned = planner.plan.images is not None or planner.ahead is not None
         if is_planned and carrier is None:
@@ -88,9 +93,12 @@ class Engine:
         pricing = pricing or Free(PolicyOptions())
         breaches = Breaches(recorder, penalty, options.breach_tolerance)
         power = power or NoPower(PolicyOptions())
-        outcomes = Outcomes((admission, *planner.policies.values(), pricing, penalty, power), planner.brief_queueing)
+        self._assurance = assurance or NoAssurance(PolicyOptions())
+        observers = (admission, *planner.policies.values(), pricing, penalty, power, self._assurance)
+        outcomes = Outcomes(observers, self._brief)
         self._state = EngineState(planner, cloud, store, recorder, options, breaches, outcomes, power_policy=power)
         self._prices = Prices(self._state, pricing)
+        self._assurances = Assurances(self._state, self._assurance)
         self._offers = Offers(self._state, self._prices)
         self._admission = admission
         self._clock = clock
@@ -114,6 +122,7 @@ class Engine:
             self._images,
             self._order,
             self._powers,
+            self._assurances,
         )
         self._known: set[str] = set()
 
@@ -174,9 +183,17 @@ class Engine:
         self._known.update(lease.lease_id for lease in kept)
         self._steps.submitted.extend(Submission(lease.request) for lease in undecided)
 
-    def brief_policies(self) -> None:
-        """Tell the queueing policy of the live leases, because it is new or has been restored."""
+    def _brief(self) -> None:
+        """Tell policies that learn of the present hosts."""
         planner = self._state.planner
+        planner.brief_queueing()
+        self._assurance.follow(planner.plan.site)
+
+    def brief_policies(self) -> None:
+        """Tell the policies that follow them of the live leases, because they are new or have been restored."""
+        planner = self._state.planner
+        self._assurance.follow(planner.plan.site)
+        self._assurance.take_over(self.live_leases(), self._clock.now())
         planner.brief_queueing()
         look_again = planner.queueing.take_over(self.live_leases(), self._clock.now())
         if look_again is not None:
@@ -232,6 +249,7 @@ class Engine:
             found = quote(planner, request, sequence, now, least=least, earliest=earliest)
         if unwanted and not found.granted:
             found = quote(planner, request, sequence, now, least=least, earliest=earliest)
+        found = self._assurances.quoted(found, now)
         if found.lease is None or not self._prices.applies_to(found.lease.request):
             return found
         price = self._prices.of(found.lease.request, found.suspension_hours).amount

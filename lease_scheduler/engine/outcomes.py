@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from lease_scheduler.model.holding import Closing
-from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.lease import Assured, Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.preemption import is_preempted
 from lease_scheduler.policy.outcomes import Outcome
@@ -56,8 +56,10 @@ def outcomes_of(before: Lease | None, after: Lease) -> list[Outcome]:
     was_active, was_started = (None, None) if before is None else (before.active_since, before.started)
     # It may have started for the first time and lost its place, or ended, at the same instant.
     has_started = after.started != was_started
+    if after.request.assured is Assured.BROKEN and (before is None or before.request.assured is not Assured.BROKEN):
+        found.append(Outcome.BROKEN)
     if after.is_final:
-        return [*([Outcome.STARTED] if has_started else []), _ENDS[after.state]]
+        return [*([Outcome.STARTED] if has_started else []), *found, _ENDS[after.state]]
     is_cut = before is not None and is_preempted(before, after) and not _ends_as_planned(before, after)
     held = () if before is None else before.holdings
     if not is_cut and any(holding not in held for holding in after.holdings):

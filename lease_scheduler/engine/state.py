@@ -240,8 +240,16 @@ class EngineState:
 
         :return: number of leases that changed
         """
-        changes = self.planner.plan.take_changes()
-        for before, lease in changes:
+        changes = [*self.planner.plan.take_changes()]
+        for number, (before, lease) in enumerate(changes):
+            if lease.request.assured is not None:
+                if lease.started is not None and (before is None or before.started is None):
+                    self.recorder.count("promised_leases")
+                broken = self.breaches.cut_short(lease, now)
+                if broken is not lease:
+                    self.recorder.count("broken_promises")
+                    lease = self.put(broken)
+                    changes[number] = before, lease
             lease_id = lease.lease_id
             operation = self.operations.get(lease_id)
             if lease.active_since is None and lease_id in self.running:

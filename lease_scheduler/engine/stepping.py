@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
+from lease_scheduler.engine.assurances import Assurances
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.evasion import Evasion
 from lease_scheduler.engine.image_supply import ImageSupply
@@ -23,11 +24,11 @@ from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.awake_trial import fits_awake
-from lease_scheduler.plan.explain import too_large
+from lease_scheduler.plan.explain import NoPlaceError, too_large
 from lease_scheduler.plan.largest_fit import with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import is_preempted, loses_work
-from lease_scheduler.plan.quote import most_on_site, refusal_of
+from lease_scheduler.plan.quote import most_on_site, quote, refusal_of
 from lease_scheduler.plan.sleepers import closed
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 
@@ -80,10 +81,12 @@ class EngineSteps:
         images: ImageSupply,
         order: SubmissionOrder,
         powers: HostPowers,
+        assurances: Assurances,
     ) -> None:
         self._state = state
         self._admission = admission
         self._prices = prices
+        self._assurances = assurances
         self._offers = offers
         self._deviations = deviations
         self._outages = outages
@@ -151,7 +154,8 @@ class EngineSteps:
         self._evasion.evade(now)
         self._preparation.prepare(now)
         plan = self._state.planner.plan
-        agree = partial(self._prices.agree_in_queue, now=now) if self._prices.are_asked else None
+        is_asked = self._prices.are_asked or self._assurances.are_made
+        agree = partial(self._agree_in_queue, now=now) if is_asked else None
         while True:
             earliest = self._state.earliest(now)
             if self._state.powers:
@@ -166,6 +170,13 @@ class EngineSteps:
             if plan.queue_is_empty or (plan.queue_length <= waiting and len(plan.leases) == live):
                 break
         self._evasion.evade(now)
+
+    def _agree_in_queue(self, placed: Lease, now: int) -> Lease | None:
+        """Return a lease that gets a place out of the queue with its promise and its price; None if it gets none."""
+        promised = self._assurances.agree_in_queue(placed, now)
+        if promised is None or not self._prices.are_asked:
+            return promised
+        return self._prices.agree_in_queue(promised, now)
 
     def _is_due(self, instant: int, what: int, lease_id: str) -> Lease | None:
         lease = self._state.lease(lease_id)
@@ -273,10 +284,24 @@ class EngineSteps:
             elif request.kind is LeaseKind.BEST_EFFORT:
                 if least is not None:
                     lease = replace(lease, request=most_on_site(state.planner.context, request, least))
-                state.planner.enqueue(lease)
+                unassured = self._unassured(lease, now)
+                if unassured is not None:
+                    state.finish(lease, LeaseState.REJECTED, now, unassured)
+                else:
+                    state.planner.enqueue(lease)
             else:
                 self._place(lease, least, now)
             state.publish(now)
+
+    def _unassured(self, lease: Lease, now: int) -> str | None:
+        """Return why a best-effort lease is refused the lifetime that it wants; None if it may wait, or gets it."""
+        if not self._assurances.applies_to(lease):
+            return None
+        state = self._state
+        other = replace(lease.request, lease_id=f"{lease.lease_id}?")
+        found = quote(state.planner, other, self._order.next, now, earliest=state.earliest(now))
+        refusal = self._assurances.quoted(found, now).refusal
+        return None if refusal is None else refusal.message
 
     def _place(self, lease: Lease, least: tuple[int, ...] | None, now: int) -> None:
         state = self._state
@@ -295,8 +320,13 @@ class EngineSteps:
                     placed = state.planner.place_most(lease, least, now)
                 if placed.is_offered:
                     placed = state.put(self._offers.before_room_is_made(placed, now))
+                if self._assurances.applies_to(placed):
+                    placed = state.put(self._assurances.agree(placed, now))
                 if self._prices.are_asked:
                     state.put(self._prices.agree(placed))
+        except NoPlaceError as error:
+            state.finish(lease, LeaseState.REJECTED, now, error.refusal.message)
+            return
         except PriceTooHighError as error:
             self._prices.refused(lease, error, now)
             return

@@ -39,6 +39,21 @@ class Amount:
 
 
 @dataclass(frozen=True)
+class Span:
+    """A duration: seconds, at least 1. Requests may also state it as a text, such as ``6h``."""
+
+
+@dataclass(frozen=True)
+class Probability:
+    """A probability, more than 0 and less than 1."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number, at least 0."""
+
+
+@dataclass(frozen=True)
 class Pairs:
     """Texts by names.
 
@@ -67,7 +82,7 @@ class Choice:
         return [str(getattr(word, "value", word)) for word in self.words]
 
 
-Kind = Text | Flag | Amount | Pairs | Choice
+Kind = Text | Flag | Amount | Span | Probability | Whole | Pairs | Choice
 
 
 @dataclass(frozen=True)

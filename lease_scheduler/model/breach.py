@@ -15,6 +15,7 @@ class BreachKind(Enum):
     MISSED_DEADLINE = "missed-deadline"
     OFFER_WITHDRAWN = "offer-withdrawn"
     PREEMPTED = "preempted"
+    PREEMPTED_EARLY = "preempted-early"
 
     __hash__ = object.__hash__
 

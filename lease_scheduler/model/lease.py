@@ -8,7 +8,17 @@ from enum import Enum
 from itertools import chain, islice
 from typing import Self, TypeVar
 
-from lease_scheduler.model.attributes import Amount, Choice, Flag, Pairs, Text, attribute
+from lease_scheduler.model.attributes import (
+    Amount,
+    Choice,
+    Flag,
+    Pairs,
+    Probability,
+    Span,
+    Text,
+    Whole,
+    attribute,
+)
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.providers import ProviderGroup, together
@@ -127,6 +137,20 @@ class PreemptionMode(Enum):
         return self in (PreemptionMode.SHELVE, PreemptionMode.MIGRATE)
 
 
+class Assured(Enum):
+    """On what the assured lifetime of a preemptible lease rests, or what became of it.
+
+    ``PLANNED``: nobody preempts the lease in this time. ``STATISTICAL``: how the demand of others grew in the past.
+    ``BROKEN``: the lease was preempted, or failed, before its lifetime was over.
+    """
+
+    PLANNED = "planned"
+    STATISTICAL = "statistical"
+    BROKEN = "broken"
+
+    __hash__ = object.__hash__
+
+
 @dataclass(frozen=True)
 class DiskImage:
     """A disk image by its id, with its size in MB (haizea F7)."""
@@ -240,6 +264,14 @@ class LeaseRequest:
     :ivar extras: further attributes, passed on unchanged
     :ivar origin: name of the peer, another site or a gateway, on whose behalf the request comes; None if it is local
     :ivar pool: name of the pool in which it is planned; None if the site has only one
+    :ivar min_lifetime: for how many seconds from its first start on a preemptible lease is to run without being
+        preempted; None if nothing is to be assured
+    :ivar assurance: probability with which it is to; None if nothing is to be assured
+    :ivar await_assurance: whether a best-effort lease waits in the queue until that can be assured
+    :ivar assured: on what the promise rests that was made with its place, or that it was broken; None without one
+    :ivar assured_from: number of observations that the promise rests on
+    :ivar planned_lifetime: seconds from its start on after which the plan already had it leave its hosts when the
+        promise was made; None if it did not
     :raises InvalidValueError: a field has an invalid value
     """
 
@@ -293,6 +325,43 @@ class LeaseRequest:
             help="Pool that the hosts of the lease are in (default: the first one that grants the lease)",
         ),
     )
+    min_lifetime: int | None = field(
+        default=None,
+        metadata=attribute(
+            Span(),
+            "1.30",
+            changed=None,
+            is_notified=True,
+            is_filtered=True,
+            help="Duration for which the preemptible lease is to run before anybody preempts it, such as 6h; goes with "
+            "--assurance",
+        ),
+    )
+    assurance: float | None = field(
+        default=None,
+        metadata=attribute(
+            Probability(),
+            "1.30",
+            changed=None,
+            is_notified=True,
+            is_filtered=True,
+            help="Probability with which the lease is to reach --min-lifetime, such as 0.95",
+        ),
+    )
+    await_assurance: bool = field(
+        default=False,
+        metadata=attribute(
+            Flag(),
+            "1.30",
+            changed=None,
+            help="The lease waits until its lifetime can be assured; without, it is refused",
+        ),
+    )
+    assured: Assured | None = field(
+        default=None, metadata=attribute(Choice(Assured), shown="1.30", is_computed=True, is_notified=True)
+    )
+    assured_from: int | None = field(default=None, metadata=attribute(Whole(), shown="1.30", is_computed=True))
+    planned_lifetime: int | None = field(default=None, metadata=attribute(Span(), shown="1.30", is_computed=True))
 
     def __post_init__(self) -> None:
         if not self.nodes and self.kind is not LeaseKind.RESERVATION:
@@ -314,10 +383,36 @@ class LeaseRequest:
             raise InvalidValueError(
                 "deadline", f"must be at least start + duration = {self.start + self.duration}, not {self.deadline}"
             )
+        if self.min_lifetime is not None or self.assurance is not None or self.await_assurance:
+            self._check_assurance()
         if self.moves_others and self.kind is not LeaseKind.RESERVATION:
             raise InvalidValueError("moves_others", "only reservations may move other leases")
         if self.moves_others and any(node_set.hosts is None for node_set in self.nodes):
             raise InvalidValueError("moves_others", "every node set must name its hosts")
+
+    def _check_assurance(self) -> None:
+        if self.min_lifetime is None:
+            field_name = "await_assurance" if self.assurance is None else "assurance"
+            raise InvalidValueError(field_name, "goes with min_lifetime, the time for which it is assured")
+        if self.assurance is None:
+            raise InvalidValueError("assurance", "is missing: with which probability is min_lifetime to be reached?")
+        if not 0 < self.assurance < 1:
+            raise InvalidValueError(
+                "assurance",
+                f"must be more than 0 and less than 1, not {self.assurance}; only leases that are not preemptible are "
+                "certain",
+            )
+        if self.min_lifetime < 1:
+            raise InvalidValueError("min_lifetime", f"must be at least 1 s, not {self.min_lifetime}")
+        if not self.preemptible or self.preemption_mode is PreemptionMode.NONE:
+            raise InvalidValueError("min_lifetime", "is only for preemptible leases; nobody preempts this one")
+        if self.await_assurance and self.kind is not LeaseKind.BEST_EFFORT:
+            raise InvalidValueError("await_assurance", "only best-effort leases can wait; leave it out")
+
+    @property
+    def assured_seconds(self) -> int:
+        """For how many seconds from its start on a lease with ``min_lifetime`` is to run; it may be over earlier."""
+        return 0 if self.min_lifetime is None else min(self.min_lifetime, self.duration)
 
     @property
     def node_count(self) -> int:
@@ -428,6 +523,18 @@ class Lease:
     def remaining(self) -> int:
         """Seconds that its VMs have yet to run."""
         return self.request.duration - self.accumulated
+
+    @property
+    def assured_until(self) -> int | None:
+        """Until when it is promised not to be preempted; None if there is no such promise, or it is broken."""
+        if self.request.assured is None or self.request.assured is Assured.BROKEN:
+            return None
+        begin = self.started
+        if begin is None:
+            if not self.holdings:
+                return None
+            begin = self.holdings[0].run_start
+        return begin + self.request.assured_seconds
 
     @property
     def is_final(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lease_scheduler.model.holding import Closing, Holding
-from lease_scheduler.model.lease import Lease, LeaseRequest, PreemptionMode
+from lease_scheduler.model.lease import Assured, Lease, LeaseRequest, PreemptionMode
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.interfaces import Victim
@@ -48,6 +48,10 @@ def victims(context: PlanningContext, request: LeaseRequest, start: int, end: in
         if context.options.room_lead is RoomLead.STRICT and not suspended and _has_work_to_save(context, lease):
             continue
         run_so_far = max(0, start - holding.run_start)
+        if lease.assured_until is not None and victim.assured is Assured.PLANNED:
+            leaves = _cut(context, lease, holding, start, now).run_end if suspended else start
+            if leaves < lease.assured_until:
+                continue
         overhead = 0
         if context.suspension.can_suspend(victim):
             overhead = context.suspend_estimate(victim) + context.resume_estimate(victim)
@@ -57,11 +61,20 @@ def victims(context: PlanningContext, request: LeaseRequest, start: int, end: in
         if score >= 0:
             found.append((-score, lease.sequence, candidate))
     found.sort(key=lambda entry: entry[:2])
-    if not found:
-        return []
-    shortage = Shortage(context.plan, request, start, end)
-    chosen = context.preemption.choose(request, [candidate for _, _, candidate in found], shortage)
-    return [candidate.lease for candidate in chosen]
+    candidates = [candidate for _, _, candidate in found if not _is_promised(candidate.lease, start)]
+    # Those that were promised a lifetime come last, the latest promise first: a promise does not depend on later
+    # ones (Pucher 2016, section 4.3.2).
+    promised = [candidate.lease for _, _, candidate in found if _is_promised(candidate.lease, start)]
+    promised.sort(key=lambda lease: (lease.started or lease.holdings[0].run_start, lease.sequence), reverse=True)
+    if not candidates:
+        return promised
+    chosen = context.preemption.choose(request, candidates, Shortage(context.plan, request, start, end))
+    return [*(candidate.lease for candidate in chosen), *promised]
+
+
+def _is_promised(lease: Lease, start: int) -> bool:
+    until = lease.assured_until
+    return until is not None and start < until
 
 
 def is_preempted(before: Lease, after: Lease) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from lease_scheduler.model.holding import Holding
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.lease import Assured, Lease, LeaseKind, LeaseRequest, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.displacing import make_room
@@ -174,6 +174,8 @@ class Trials:
             if not terms.preemptible or terms.preemption_mode is PreemptionMode.NONE or lease.is_offered:
                 continue
             if not lease.holdings or lease.holdings[-1].end <= start:
+                continue
+            if terms.assured is Assured.PLANNED and start < (lease.assured_until or 0):
                 continue
             if preemption.score(shortest, Victim(lease, 1, 0), start) >= 0:
                 found.append(lease)

@@ -11,6 +11,7 @@ from stevedore.exception import NoMatches
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy.admission.base import AdmissionPolicy, let_take_view
+from lease_scheduler.policy.assurance.base import AssurancePolicy
 from lease_scheduler.policy.base import Policy, PolicyOptions
 from lease_scheduler.policy.duration.base import DurationPolicy
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
@@ -33,6 +34,7 @@ FAMILIES: Mapping[str, type[Policy]] = MappingProxyType(
         "mapper": MapperPolicy,
         "queueing": QueueingPolicy,
         "duration": DurationPolicy,
+        "assurance": AssurancePolicy,
         "pricing": PricingPolicy,
         "penalty": PenaltyPolicy,
         "power": PowerPolicy,
@@ -52,6 +54,8 @@ def load_policy(family: Literal["mapper"], name: str, options: PolicyOptions) ->
 def load_policy(family: Literal["queueing"], name: str, options: PolicyOptions) -> QueueingPolicy: ...
 @overload
 def load_policy(family: Literal["duration"], name: str, options: PolicyOptions) -> DurationPolicy: ...
+@overload
+def load_policy(family: Literal["assurance"], name: str, options: PolicyOptions) -> AssurancePolicy: ...
 @overload
 def load_policy(family: Literal["pricing"], name: str, options: PolicyOptions) -> PricingPolicy: ...
 @overload

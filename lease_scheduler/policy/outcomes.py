@@ -10,7 +10,8 @@ class Outcome(Enum):
 
     ``QUEUED``: it waits for a place, because it is new, was suspended, or lost its place. ``PLACED``: it got hosts and
     an interval, or others than before. ``STARTED``: it runs, for the first time or again. ``PREEMPTED``: it lost its
-    place, or has to leave its hosts before its work is done, to make room or because hosts failed. The others are ends:
+    place, or has to leave its hosts before its work is done, to make room or because hosts failed. ``BROKEN``: it runs
+    no more although its assured lifetime is not over. The others are ends:
     ``DONE`` with all of its work, or earlier because its servers ended; ``CANCELLED`` by its project; ``REFUSED``
     because it did not fit, or a policy or a limit excluded it; ``DECLINED`` by its project, which did not accept the
     offer; ``FAILED`` through no fault of its project.
@@ -20,6 +21,7 @@ class Outcome(Enum):
     PLACED = "placed"
     STARTED = "started"
     PREEMPTED = "preempted"
+    BROKEN = "broken"
     DONE = "done"
     CANCELLED = "cancelled"
     REFUSED = "refused"

@@ -32,6 +32,7 @@ EVENT_TYPES = (
     "lease.degraded",
     "lease.healed",
     "lease.replacement",
+    "lease.promise_broken",
 )
 
 

@@ -9,7 +9,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.29"
+MAXIMUM_MICROVERSION = "1.30"
 
 
 class _Resource(resource.Resource):
@@ -88,6 +88,19 @@ class Lease(_Resource):
     accumulated = Body("accumulated", type=int)
     is_preemptible = Body("preemptible", type=bool)
     preemption_mode = Body("preemption_mode")
+    #: s for which nobody is to preempt it, or a text such as 6h in a request, and with which probability
+    min_lifetime = Body("min_lifetime")
+    assurance = Body("assurance", type=float)
+    #: Whether it waits until that can be assured
+    await_assurance = Body("await_assurance", type=bool)
+    #: planned, statistical or broken; None without a promise
+    assured = Body("assured")
+    #: Number of observations that the promise rests on
+    assured_from = Body("assured_from", type=int)
+    #: s after which the plan already had it leave its hosts when the promise was made
+    planned_lifetime = Body("planned_lifetime")
+    #: The promise in words
+    promise = Body("promise")
     is_degraded = Body("degraded", type=bool)
     is_maintenance = Body("maintenance", type=bool)
     on_end = Body("on_end")
@@ -165,6 +178,8 @@ class Quote(_Resource):
     queue_position = Body("queue_position", type=int)
     price = Body("price")
     pool = Body("pool")
+    #: What the lease would be promised, in words
+    promise = Body("promise")
     lease_id = Body("lease_id")
     expires_at = Body("expires_at")
     negotiation_id = Body("negotiation_id")

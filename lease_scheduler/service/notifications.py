@@ -12,7 +12,7 @@ from lease_scheduler.records.messages import Message
 from lease_scheduler.service.announced import announced
 
 #: Version of the payload. The second number grows with every field that is added.
-PAYLOAD_VERSION = "1.6"
+PAYLOAD_VERSION = "1.7"
 
 #: Event type, as in Blazar: the end that a project was reminded of has changed, so there will be another reminder.
 BEFORE_END_STOPPED = "lease.event.before_end_lease.stop"

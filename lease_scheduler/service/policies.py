@@ -10,6 +10,7 @@ from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Site
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.admission.base import AdmissionPolicy
+from lease_scheduler.policy.assurance.base import AssurancePolicy
 from lease_scheduler.policy.base import Learnt, Policy, PolicyOptions
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.power.base import PowerPolicy
@@ -34,6 +35,7 @@ class SitePolicies:
     :ivar make_pricing: makes a pricing policy that has learnt nothing yet
     :ivar penalty: computes the penalty for a breach; None if there are no penalties
     :ivar power: decides how many hosts sleep; None if none does by itself
+    :ivar assurance: decides for how long leases are promised to run; None if nothing is promised
     """
 
     make_planner: Callable[[Site], Planner]
@@ -41,6 +43,7 @@ class SitePolicies:
     make_pricing: Callable[[], PricingPolicy] = no_prices
     penalty: PenaltyPolicy | None = None
     power: PowerPolicy | None = None
+    assurance: AssurancePolicy | None = None
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ def learning_policies(policies: SitePolicies, planner: Planner, pricing: Pricing
         "pricing": pricing,
         "penalty": policies.penalty,
         "power": policies.power,
+        "assurance": policies.assurance,
     }
     # The planner's own defaults are no policies.
     return {family: policy for family, policy in found.items() if hasattr(policy, "take_changes")}

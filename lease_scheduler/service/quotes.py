@@ -56,6 +56,7 @@ class Quotes:
                     "price": found.price,
                     "nodes": [],
                     "pool": lease.get("pool"),
+                    "promise": None,
                 }
             return {
                 **granted(site.store.units, found.lease),
@@ -139,6 +140,22 @@ def granted(units: Units, lease: Lease) -> Document:
         "price": lease.request.price,
         "nodes": [_granted_nodes(node_set) for node_set in lease.request.nodes],
         "pool": lease.request.pool,
+        "promise": _promise(lease),
+    }
+
+
+def _promise(lease: Lease) -> Document | None:
+    """Return what a lease would be promised; None if it asks for nothing."""
+    request, held = lease.request, lease.holdings
+    if request.min_lifetime is None:
+        return None
+    return {
+        "min_lifetime": request.min_lifetime,
+        "assurance": request.assurance,
+        "assured": None if request.assured is None else request.assured.value,
+        "assured_from": request.assured_from,
+        "planned_lifetime": request.planned_lifetime,
+        "begin": held[0].run_start if held else None,
     }
 
 

@@ -53,4 +53,4 @@ def refusals(context: Mapping[str, Any]) -> Iterator[None]:
 
 
 _NO_CAPACITY = frozenset({"capacity", "size", "traits", "in-the-way", "asleep"})
-_FIELDS = {"past": "start_date", "deadline": "deadline", "price": "max_price"}
+_FIELDS = {"past": "start_date", "deadline": "deadline", "price": "max_price", "assurance": "min_lifetime"}

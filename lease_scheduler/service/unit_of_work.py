@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from lease_scheduler.model.breach import Breach
+from lease_scheduler.model.breach import Breach, BreachKind
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
@@ -302,7 +302,10 @@ class UnitOfWork:
 
     def breached(self, lease: Lease, breach: Breach) -> None:
         """Record a breach of a lease."""
-        self._changes.breaches.append(BreachRecord(self.documents[lease.lease_id].project_id, breach))
+        document = self.documents[lease.lease_id]
+        self._changes.breaches.append(BreachRecord(document.project_id, breach))
+        if breach.kind is BreachKind.PREEMPTED_EARLY:
+            self.notify(document_message("lease.promise_broken", lease, document, self.now))
 
     def _tell_of_hosts(self, lease: Lease, document: LeaseDocument) -> None:
         self.put_document(document)

@@ -42,6 +42,7 @@ class RunSettings:
     :ivar mapper: name of the mapper
     :ivar queueing: name of the queueing policy
     :ivar duration: name of the duration policy
+    :ivar assurance: name of the assurance policy
     :ivar pricing: name of the pricing policy
     :ivar penalty: name of the penalty policy
     :ivar flow_weights: weights of flows, by name
@@ -66,6 +67,7 @@ class RunSettings:
     mapper: str = "greedy"
     queueing: str = "fifo"
     duration: str = "requested"
+    assurance: str = "none"
     pricing: str = "free"
     penalty: str = "none"
     flow_weights: Mapping[str, float] = field(default_factory=dict)

@@ -96,6 +96,7 @@ class SiteRun:
             self.cloud,
             self.penalty,
             power=load_policy("power", settings.power, options),
+            assurance=load_policy("assurance", settings.assurance, options),
         )
         self._next_request = 0
         self._best_effort_count = sum(lease.request.kind is LeaseKind.BEST_EFFORT for lease in workload.leases)

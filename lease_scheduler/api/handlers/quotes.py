@@ -7,11 +7,12 @@ from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.handlers.leases import needs_trust, pools_of, private_queries, trusted
 from lease_scheduler.api.interfaces import RefusedError
-from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26
+from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease
 from lease_scheduler.api.requests.lease_changes import lease_changes, span_changes
 from lease_scheduler.api.views.alternatives import show_alternatives
+from lease_scheduler.api.views.promise import promise_in_words
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import LeaseKind
 
@@ -146,6 +147,8 @@ def _shown(request: ApiRequest, found: Document) -> Document:
         shown["nodes"] = found.get("nodes", [])
     if request.version >= V1_26:
         shown["pool"] = found.get("pool")
+    if request.version >= V1_30:
+        shown["promise"] = promise_in_words(found["promise"]) if found.get("promise") else None
     if request.may("leases:get_hosts"):
         shown["hosts"] = [str(host) for host in found.get("hosts", [])]
     return shown

@@ -28,6 +28,7 @@ export function sentences(quote) {
     start === null ? "The start is not known yet." : `Starts ${when(start)}.`,
     end === null ? "" : `Ends ${when(end)}.`,
     price ? `${price}${before}.` : "",
+    quote.promise ? `Lifetime: ${quote.promise}.` : "",
     quote.preempted ? `Preempts ${kindCounts(quote.preempted_kinds)}.` : "No other lease has to make room.",
   ].filter(Boolean);
 }

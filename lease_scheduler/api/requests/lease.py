@@ -29,6 +29,7 @@ from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.microversions import Version
 from lease_scheduler.api.requests.reservation import new_reservation, node_reservation
 from lease_scheduler.api.validation import Problem
+from lease_scheduler.model.attributes import Attribute, Span
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import LeaseKind, PreemptionMode
 from lease_scheduler.records.attributes import ATTRIBUTES
@@ -53,7 +54,7 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
         raise ApiError(400, "nodes: give reservations or nodes, not both", "nodes")
     preemptible = body.get("preemptible", kind.is_preemptible_by_default)
     document = {
-        **{each.name: body.get(each.name, each.plain(each.default)) for each in ATTRIBUTES if each.given is not None},
+        **{each.name: _given(each, body) for each in ATTRIBUTES if each.given is not None},
         "id": body["id"] if "id" in body else str(uuid.uuid4()),
         "request_digest": request_digest(body, caller) if "id" in body else None,
         "project_id": caller.project_id,
@@ -79,6 +80,14 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
     if body.get("before_end_date"):
         document["before_end"] = before_end(body["before_end_date"], document["start"], document["end"], now, version)
     return document
+
+
+def _given(attribute: Attribute, body: Document) -> Any:
+    """Return the plain value of an attribute in a body, or its default."""
+    if attribute.name not in body:
+        return attribute.plain(attribute.default)
+    value = body[attribute.name]
+    return dates.parse_duration(value, attribute.name) if isinstance(attribute.kind, Span) else value
 
 
 def request_digest(body: Document, caller: Caller) -> str:

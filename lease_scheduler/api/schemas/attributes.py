@@ -5,7 +5,18 @@ from __future__ import annotations
 from lease_scheduler.api.microversions import Version, reaches
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.validation import Schema
-from lease_scheduler.model.attributes import Amount, Attribute, Choice, Flag, Kind, Pairs, Text
+from lease_scheduler.model.attributes import (
+    Amount,
+    Attribute,
+    Choice,
+    Flag,
+    Kind,
+    Pairs,
+    Probability,
+    Span,
+    Text,
+    Whole,
+)
 from lease_scheduler.records.attributes import ATTRIBUTES
 
 
@@ -34,6 +45,12 @@ def _taken(kind: Kind) -> Schema:
             return base.BOOLEAN
         case Amount():
             return base.MONEY
+        case Span():
+            return base.DURATION
+        case Probability():
+            return base.PROBABILITY
+        case Whole():
+            return base.integer()
         case Choice():
             return {"type": "string", "enum": kind.texts}
         case Pairs(most, name_length, text_length):
@@ -50,8 +67,10 @@ def _answered(attribute: Attribute) -> Schema:
     match attribute.kind:
         case Text():
             schema = base.STRING
-        case Amount():
+        case Amount() | Probability():
             schema = base.NUMBER
+        case Span() | Whole():
+            schema = base.INTEGER
         case Pairs():
             schema = {"type": "object", "additionalProperties": base.STRING}
         case kind:

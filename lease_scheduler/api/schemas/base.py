@@ -25,7 +25,8 @@ def integer(minimum: int = 0, maximum: int = MAXIMUM_INTEGER, **keywords: Any) -
 
 def nullable(schema: Schema) -> Schema:
     """Return a schema that accepts null too."""
-    return {**schema, "type": [schema["type"], "null"]}
+    found = {**schema, "type": [schema["type"], "null"]}
+    return {**found, "enum": [*schema["enum"], None]} if "enum" in schema else found
 
 
 def closed(properties: Mapping[str, Schema], required: Sequence[str] = (), **keywords: Any) -> Schema:
@@ -52,6 +53,7 @@ def name(maximum: int = 255) -> Schema:
 
 BOOLEAN: Schema = {"type": "boolean"}
 MONEY: Schema = {"type": "number", "minimum": 0, "maximum": 1e15, "examples": [12.5]}
+PROBABILITY: Schema = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "examples": [0.95]}
 UUID: Schema = text(36, 1, pattern="^[0-9A-Za-z-]+$")
 CHOSEN_UUID: Schema = {
     **text(36, 36, examples=["6d2d9b1a-6c9d-4d1e-9d5b-0e7f3a5c8e42"]),

@@ -16,6 +16,7 @@ from lease_scheduler.api.microversions import (
     V1_21,
     V1_26,
     V1_29,
+    V1_30,
     Version,
 )
 from lease_scheduler.api.schemas import attributes, base, reservations
@@ -212,6 +213,8 @@ def lease(version: Version) -> Schema:
         properties["number"] = base.INTEGER
     if version >= V1_21:
         properties["idle_since"] = base.MAYBE_ISO_DATE
+    if version >= V1_30:
+        properties["promise"] = base.MAYBE_STRING
     return base.answer(properties)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, Version
+from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30, Version
 from lease_scheduler.api.schemas import base, leases
 from lease_scheduler.api.validation import Schema
 
@@ -80,6 +80,9 @@ def one(version: Version) -> Schema:
     if version >= V1_26:
         properties["pool"] = base.MAYBE_STRING
         required.append("pool")
+    if version >= V1_30:
+        properties["promise"] = base.MAYBE_STRING
+        required.append("promise")
     return base.wrapped("quote", base.closed(properties, required))
 
 

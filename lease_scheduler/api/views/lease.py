@@ -22,9 +22,11 @@ from lease_scheduler.api.microversions import (
     V1_21,
     V1_23,
     V1_24,
+    V1_30,
     Version,
     reaches,
 )
+from lease_scheduler.api.views.promise import promise_in_words
 from lease_scheduler.model.blazar import lease_status, reservation_terms
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
@@ -62,6 +64,8 @@ def show_lease(view: Document, version: Version, with_hosts: bool) -> Document:
         shown["number"] = view["number"]
     if version >= V1_21:
         shown["idle_since"] = iso_date(view["idle_since"])
+    if version >= V1_30:
+        shown["promise"] = promise_in_words({**view, "begin": view["started"] or view["start"]})
     return shown
 
 

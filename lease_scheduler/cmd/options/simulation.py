@@ -35,6 +35,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         mapper=conf.scheduling.policy_mapper,
         queueing=conf.scheduling.policy_queueing,
         duration=conf.scheduling.policy_duration,
+        assurance=conf.scheduling.policy_assurance,
         pricing=conf.scheduling.policy_pricing,
         penalty=conf.scheduling.policy_penalty,
         flow_weights=flow_weights(conf),

@@ -32,6 +32,8 @@ COUNTED = {
     "preempted_nodes": "Nodes of preempted leases",
     "preemptions_with_loss": "Preemptions in which work was lost",
     "preemptions_without_loss": "Leases that were preempted for a request and lose no work",
+    "promised_leases": "Leases that started with the promise of a lifetime",
+    "broken_promises": "Leases that had to leave their hosts before their promised lifetime was over",
     "evasions": "Running leases that were moved in place of being preempted",
     "early_ends": "Leases that ended before their time",
     "late_starts": "Leases that could not start when they should have",

@@ -61,8 +61,10 @@ def _type_of(kind: kinds.Kind) -> TypeEngine[Any]:
             return String(16)
         case kinds.Flag():
             return Boolean()
-        case kinds.Amount():
+        case kinds.Amount() | kinds.Probability():
             return Double()
+        case kinds.Span() | kinds.Whole():
+            return BigInteger()
         case kinds.Pairs():
             return JSON()
 

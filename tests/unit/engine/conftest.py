@@ -82,6 +82,7 @@ def make_world() -> MakeWorld:
         admission: str = "accept-all",
         penalty: str = "none",
         power: str = "none",
+        assurance: str = "none",
         policies: Mapping[str, str] | None = None,
         transfers: TransferOptions | None = None,
     ) -> World:
@@ -94,6 +95,7 @@ def make_world() -> MakeWorld:
             admission=admission,
             penalty=penalty,
             power=power,
+            assurance=assurance,
             policy_options=policies or {},
             transfers=transfers,
         )

@@ -127,6 +127,7 @@ class TestQuotes:
             "queue_position": None,
             "price": 2.5,
             "pool": "gpu",
+            "promise": None,
         }
         assert latest.post("/v1/quotes", {"name": "a", **DATES}).json == {
             "quote": {
@@ -148,6 +149,7 @@ class TestQuotes:
                 "counter_offers": [],
                 "nodes": [],
                 "pool": "gpu",
+                "promise": None,
             }
         }
         assert len(site.views) == 2

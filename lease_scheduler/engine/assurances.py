@@ -1,0 +1,93 @@
+"""Lifetimes that preemptible leases are promised when they get their place (Pucher 2016, section 4.3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.holding import Closing
+from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.plan.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.quote import Quote
+from lease_scheduler.policy.assurance.base import AssurancePolicy, Shortfall, Wanted
+
+
+def as_promised(lease: Lease, terms: LeaseRequest) -> LeaseRequest:
+    """Return new terms of a lease with what it has been promised.
+
+    :raises InvalidValueError: the lease would grow, for which it has been promised nothing
+    """
+    old = lease.request
+    if old.min_lifetime is None:
+        return terms
+    if lease.assured_until is not None and terms.nodes != old.nodes:
+        classes = {name for nodes in (*old.nodes, *terms.nodes) for name in nodes.needs}
+        if terms.node_count > old.node_count or any(terms.total(name) > old.total(name) for name in classes):
+            raise InvalidValueError("nodes", "cannot grow, because the lease was promised a lifetime for its size")
+    return replace(terms, assured=old.assured, assured_from=old.assured_from, planned_lifetime=old.planned_lifetime)
+
+
+class Assurances:
+    """Asks the assurance policy for promises.
+
+    A lease is promised something once, for the time from its first start on.
+
+    :param state: state that the parts of the engine share
+    :param policy: makes promises
+    """
+
+    def __init__(self, state: EngineState, policy: AssurancePolicy) -> None:
+        self._state = state
+        self._policy = policy
+
+    @property
+    def are_made(self) -> bool:
+        """Whether any lifetime is promised."""
+        return self._policy.promises
+
+    def applies_to(self, lease: Lease) -> bool:
+        """Return whether a lease needs a promise with its place."""
+        return lease.request.min_lifetime is not None and lease.started is None
+
+    def agree(self, placed: Lease, now: int) -> Lease:
+        """Return a lease for which a place was found with its promise.
+
+        :raises NoPlaceError: its lifetime cannot be promised
+        """
+        if not self.applies_to(placed):
+            return placed
+        first = placed.holdings[0]
+        planned = None if first.closing is Closing.SHUTDOWN else first.run_end - first.run_start
+        self._policy.follow(self._state.planner.plan.site)
+        made = self._policy.promise(Wanted(placed.request, max(0, first.run_start - now), planned), now)
+        if isinstance(made, Shortfall):
+            raise NoPlaceError(Refusal("assurance", f"min_lifetime: {made.reason}"))
+        promised = replace(placed.request, assured=made.basis, assured_from=made.observations, planned_lifetime=planned)
+        return replace(placed, request=promised)
+
+    def agree_in_queue(self, placed: Lease, now: int) -> Lease | None:
+        """Do the same for a lease that gets a place out of the queue; None if it goes on waiting."""
+        try:
+            return self.agree(placed, now)
+        except NoPlaceError:
+            return None
+
+    def quoted(self, found: Quote, now: int) -> Quote:
+        """Return a quote with the promise that would be made; refused if there would be none and the lease won't wait.
+
+        :param found: what the planner would do
+        """
+        lease = found.lease
+        if lease is None or not self.applies_to(lease):
+            return found
+        if not lease.holdings:
+            reason = "min_lifetime: there is no place for the lease at present, so nothing can be promised"
+            waits = lease.request.await_assurance
+            return found if waits and self._policy.promises else Quote(refusal=Refusal("assurance", reason))
+        try:
+            return replace(found, lease=self.agree(lease, now))
+        except NoPlaceError as error:
+            if lease.request.await_assurance and self._policy.promises:
+                return replace(found, lease=replace(lease, holdings=()))
+            return Quote(refusal=error.refusal)

@@ -1,0 +1,1 @@
+"""Assurance policies: for how long preemptible leases are promised to run."""

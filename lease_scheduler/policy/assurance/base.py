@@ -1,0 +1,99 @@
+"""The base class of assurance policies (Pucher 2016, section 4.3)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lease_scheduler.model.durations import exactly, in_words
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import Assured, Lease, LeaseRequest
+from lease_scheduler.policy.base import Policy, PolicyOptions
+
+#: Longest lifetime that is promised by default: seconds.
+_LONGEST = 7 * 86_400
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A lifetime that is to be promised to a lease for which a place was found.
+
+    :ivar request: the terms of the lease
+    :ivar wait: seconds until it starts
+    :ivar planned: seconds from its start on after which it has to leave its hosts as planned; None if it need not
+    """
+
+    request: LeaseRequest
+    wait: int = 0
+    planned: int | None = None
+
+    @property
+    def seconds(self) -> int:
+        """For how long the lease is to run from its start on."""
+        return self.request.assured_seconds
+
+    @property
+    def assurance(self) -> float:
+        """The probability with which it is to do so."""
+        assert self.request.assurance is not None
+        return self.request.assurance
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A promise that a policy makes.
+
+    :ivar basis: what it rests on
+    :ivar observations: number of observations that it rests on
+    """
+
+    basis: Assured
+    observations: int = 0
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """Why a lifetime cannot be promised, and what could be had, for people."""
+
+    reason: str
+
+
+class AssurancePolicy(Policy):
+    """Decides whether a preemptible lease is promised to run for some time.
+
+    The engine asks this also for quotes. So a policy must not learn from being asked.
+
+    :param options: what the operator set for policies
+    :cvar promises: whether any lifetime is promised
+    """
+
+    promises: ClassVar[bool] = True
+
+    def __init__(self, options: PolicyOptions) -> None:
+        super().__init__(options)
+        self._longest = options.integer("assurance_longest", _LONGEST)
+
+    def promise(self, wanted: Wanted, now: int) -> Promise | Shortfall:
+        """Return the promise for a lease that gets a place now, or why there is none.
+
+        Nothing is promised beyond what the plan says, since a lease would know that to be false.
+        """
+        if wanted.seconds > self._longest:
+            return Shortfall(f"this site promises at most {exactly(self._longest)}, not {exactly(wanted.seconds)}")
+        if wanted.planned is not None and wanted.planned < wanted.seconds:
+            return Shortfall(
+                f"the lease could run for {in_words(wanted.planned)}; then its hosts are promised to others"
+            )
+        return self._promise(wanted, now)
+
+    @abstractmethod
+    def _promise(self, wanted: Wanted, now: int) -> Promise | Shortfall:
+        """Return the promise of a lifetime that the plan allows, or why there is none."""
+
+    def follow(self, site: Site) -> None:
+        """Take note of the present hosts. Called before each outcome and each question."""
+
+    def take_over(self, leases: Iterable[Lease], now: int) -> None:
+        """Take note of the live leases, because the policy is new or its engine has taken over."""

@@ -1,0 +1,193 @@
+"""As long as the demand of others has let such leases run in the past."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from lease_scheduler.model.durations import in_words
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import Assured, Lease, LeaseRequest
+from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
+from lease_scheduler.policy.assurance.base import AssurancePolicy, Promise, Shortfall, Wanted
+from lease_scheduler.policy.assurance.record import PromiseRecord
+from lease_scheduler.policy.base import Learnt, PolicyOptions
+from lease_scheduler.policy.outcomes import Outcome
+from lease_scheduler.prediction.bounds import Side, check_probability, least_count
+from lease_scheduler.prediction.demand_history import STEP, DemandHistory
+
+_DAY = "day "
+_LOAD = "load"
+_PROMISES = "promises"
+
+
+class Statistical(AssurancePolicy):
+    """Promises a lifetime that was reached in the past with the probability that is asked for.
+
+    Leases without a promise are preempted first, and among those with one the youngest. So what threatens a lease is
+    the demand of leases that may preempt it, and the leases that were promised something before. How often, in the
+    past, would that demand have taken the room that is left now within the lifetime (``prediction.demand_history``)?
+    The upper Clopper-Pearson limit of that share, at ``assurance_confidence``, must be at most the probability of
+    preemption.
+
+    Promises that were made are judged too. When significantly more of them were broken than may be, as with
+    reservations that follow promises, nothing is promised any more until that has passed out of the record.
+
+    Of the demand, 90 days are kept in steps of ten minutes, and of promises the last 500.
+    """
+
+    def __init__(self, options: PolicyOptions) -> None:
+        super().__init__(options)
+        self._confidence = options.number("assurance_confidence", 0.95)
+        check_probability("policy option assurance_confidence", self._confidence)
+        self._history = DemandHistory()
+        self._record = PromiseRecord()
+        self._site: Site | None = None
+        self._capacity: dict[str, int] = {}
+        self._threats: dict[str, tuple[LeaseRequest, float]] = {}
+        self._demand = 0.0
+
+    # -- promises ------------------------------------------------------------------------------------------
+
+    def _promise(self, wanted: Wanted, now: int) -> Promise | Shortfall:
+        allowed = 1 - wanted.assurance
+        if self._record.is_worse_than(allowed, self._confidence, now):
+            kept, broken = self._record.counts(now)
+            return Shortfall(
+                f"of the last {kept + broken} promises of this site {broken} were broken, which is more than a promise "
+                f"of {wanted.assurance:.6g} allows"
+            )
+        room = self._room_left(wanted.request, now)
+        seconds = wanted.wait + wanted.seconds
+        survey = self._history.survey(room, seconds, now)
+        reached = survey.assurance(self._confidence)
+        if room >= 0 and reached >= wanted.assurance:
+            return Promise(Assured.STATISTICAL, survey.observations)
+        return Shortfall(self._instead(wanted, room, reached, survey.observations, now))
+
+    def knows_too_little(self, wanted: Wanted, now: int) -> bool:
+        """Return whether the past is too short for the promise, whatever happened in it."""
+        survey = self._history.survey(1.0, wanted.wait + wanted.seconds, now)
+        return survey.observations < least_count(1 - wanted.assurance, self._confidence, Side.LOWER)
+
+    def _instead(self, wanted: Wanted, room: float, reached: float, observations: int, now: int) -> str:
+        """Say why a lifetime cannot be promised, and what can."""
+        least = least_count(1 - wanted.assurance, self._confidence, Side.LOWER)
+        if observations < least:
+            reason = (
+                f"{in_words(wanted.wait + wanted.seconds)} can be promised with {wanted.assurance:.6g} from {least} "
+                f"observations on, and this site has {observations}"
+            )
+        else:
+            reason = f"{in_words(wanted.seconds)} can be promised with at most {max(0.0, reached):.2f} at present"
+        shorter = self._longest_promise(wanted, room, now)
+        if shorter:
+            return f"{reason}; with {wanted.assurance:.6g} it is {in_words(shorter)}"
+        return f"{reason}; with {wanted.assurance:.6g} no lifetime can be promised"
+
+    def _longest_promise(self, wanted: Wanted, room: float, now: int) -> int:
+        """Return a lifetime that can be promised, close to the longest one; 0 if none can."""
+        if room < 0:
+            return 0
+        low, high = 0, wanted.seconds // STEP
+        while high > low:
+            middle = (low + high + 1) // 2
+            survey = self._history.survey(room, wanted.wait + middle * STEP, now)
+            if survey.assurance(self._confidence) >= wanted.assurance:
+                low = middle
+            else:
+                high = middle - 1
+        return low * STEP
+
+    def _room_left(self, request: LeaseRequest, now: int) -> float:
+        """Return the share of the site that is left when all threats and promises are served."""
+        return 1.0 - self._demand - self._record.promised(now) - self._share(request)
+
+    # -- observation ---------------------------------------------------------------------------------------
+
+    def follow(self, site: Site) -> None:
+        """See ``AssurancePolicy.follow``."""
+        if site is self._site:
+            return
+        self._site = site
+        capacity: dict[str, int] = {}
+        for host in site.hosts:
+            for name, amount in host.whole_capacity.items():
+                capacity[name] = capacity.get(name, 0) + amount
+            if host.whole_capacity:
+                capacity[HOST_SHARE] = capacity.get(HOST_SHARE, 0) + WHOLE_HOST
+        self._capacity = capacity
+        self._threats = {key: (request, self._share(request)) for key, (request, _) in self._threats.items()}
+        self._demand = sum(share for _, share in self._threats.values())
+
+    def take_over(self, leases: Iterable[Lease], now: int) -> None:
+        """See ``AssurancePolicy.take_over``."""
+        self._threats = {}
+        self._record.forget_live()
+        for lease in leases:
+            if _threatens(lease):
+                self._threats[lease.lease_id] = lease.request, self._share(lease.request)
+            self._record.follow(lease, self._share(lease.request))
+        self._demand = sum(share for _, share in self._threats.values())
+        self._history.resume(now, self._demand)
+
+    def observe(self, outcome: Outcome, lease: Lease, before: Lease | None, now: int) -> None:
+        """See ``Policy.observe``."""
+        if outcome is Outcome.BROKEN:
+            self._record.broken(lease, now)
+        elif lease.request.assured is not None:
+            self._record.follow(lease, self._share(lease.request))
+        known = self._threats.get(lease.lease_id)
+        if _threatens(lease):
+            if known is None or known[0] is not lease.request:
+                self._threats[lease.lease_id] = lease.request, self._share(lease.request)
+        elif known is not None:
+            del self._threats[lease.lease_id]
+        else:
+            share = self._share(lease.request) if outcome is Outcome.REFUSED else 2.0
+            if share <= 1.0 and may_threaten(lease.request):
+                self._history.refused(now, share)
+            return
+        self._demand = sum(share for _, share in self._threats.values())
+        self._history.demand(now, self._demand)
+
+    def _share(self, request: LeaseRequest) -> float:
+        """Return the share of the site that a lease takes, of the class of which it takes the largest one."""
+        amounts: dict[str, int] = {}
+        for nodes in request.nodes:
+            for name, amount in nodes.needs.items():
+                amounts[name] = amounts.get(name, 0) + nodes.count * amount
+        shares = (amount / self._capacity[name] for name, amount in amounts.items() if self._capacity.get(name))
+        return max(shares, default=0.0)
+
+    # -- storage -------------------------------------------------------------------------------------------
+
+    def take_changes(self) -> Mapping[str, Learnt | None]:
+        """See ``Policy.take_changes``."""
+        history = self._history
+        found: dict[str, Learnt | None] = {f"{_DAY}{day}": history.stored_day(day) for day in history.changed}
+        if found:
+            found[_LOAD] = history.stored_rest()
+        history.changed.clear()
+        if self._record.has_changed:
+            found[_PROMISES] = self._record.stored()
+        return found
+
+    def restore(self, learnt: Mapping[str, Learnt]) -> None:
+        """See ``Policy.restore``. What is damaged, or written by another version, is not used."""
+        names = (subject for subject in learnt if subject.startswith(_DAY) and subject[len(_DAY) :].isdecimal())
+        days = {int(name[len(_DAY) :]): learnt[name] for name in names}
+        try:
+            self._history.restore(days, learnt.get(_LOAD))
+        except (InvalidValueError, KeyError, TypeError, ValueError, AttributeError):
+            self._history.restore({}, None)
+        self._record.restore(learnt.get(_PROMISES))
+
+
+def may_threaten(request: LeaseRequest) -> bool:
+    """Return whether other leases may be preempted for one with these terms."""
+    return bool(request.nodes) and (not request.preemptible or request.kind.is_preemptor)
+
+
+def _threatens(lease: Lease) -> bool:
+    return lease.active_since is not None and not lease.is_final and may_threaten(lease.request)

@@ -1,0 +1,149 @@
+"""How often the demand took the room too soon (Pucher 2016, section 5.3.3; prediction F74, F75, F82, P10-P18)."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from lease_scheduler.prediction.demand_history import PARTS, STEP, DemandHistory, Survey
+
+_DAY = 86_400
+#: A Monday at midnight.
+_BEGIN = 20_000 * _DAY
+
+
+def _constant(days: int, share: float = 0.25) -> DemandHistory:
+    history = DemandHistory()
+    history.demand(_BEGIN, share)
+    history.pass_to(_BEGIN + days * _DAY)
+    return history
+
+
+def test_nothing_is_known_at_first() -> None:
+    survey = DemandHistory().survey(0.5, 3_600, _BEGIN)
+    assert survey == Survey(0, 0)
+    assert survey.assurance(0.95) == 0.0
+
+
+def test_a_demand_that_never_grew_reaches_what_the_number_of_lifetimes_allows() -> None:
+    """59 observations without a miss are 95 % at 95 %, as in the table of section 4.2.1 of the specification."""
+    day = _constant(15).survey(0.5, 6 * 3_600 - STEP, _BEGIN)
+    assert day.missed == 0
+    assert day.observations == 60
+    assert day.assurance(0.95) >= 0.95
+    assert _constant(14).survey(0.5, 6 * 3_600 - STEP, _BEGIN).assurance(0.95) < 0.95
+
+
+def test_the_room_counts() -> None:
+    """Each day at noon the demand grows by a quarter of the site for two hours."""
+    history = DemandHistory()
+    for day in range(60):
+        start = _BEGIN + day * _DAY
+        history.demand(start, 0.25)
+        history.demand(start + 12 * 3_600, 0.5)
+        history.demand(start + 14 * 3_600, 0.25)
+    now = _BEGIN + 60 * _DAY
+    history.pass_to(now)
+    assert history.survey(0.3, 3_600, now).missed == 0
+    at_midnight = history.survey(0.2, 3_600, now)
+    assert 0 < at_midnight.missed < 0.1 * at_midnight.observations
+    before_noon = history.survey(0.2, 3_600, now + 11 * 3_600)
+    assert before_noon.missed > 0.4 * before_noon.observations, "the time of day counts"
+    assert history.survey(0.2, 25 * 3_600, now).missed == history.survey(0.2, 25 * 3_600, now).observations
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_is_what_a_scan_of_the_history_finds(seed: int) -> None:
+    """Against a plain loop over all starts and steps, with levels that are whole parts."""
+    random, history, levels = Random(seed), DemandHistory(), []
+    for step in range(30 * 144):
+        level = random.choices((0, 4, 20, 40), (60, 30, 8, 2))[0]
+        history.demand(_BEGIN + step * STEP, level / PARTS)
+        levels.append(level)
+    history._since = 0
+    now = _BEGIN + 30 * _DAY
+    history.pass_to(now)
+    # The demand at the start of a step is that of the step before, as it changes within the step.
+    starts, mosts = [levels[0], *levels[:-1]], [max(pair) for pair in pairwise([levels[0], *levels])]
+    starts[0] = 0
+    for room, steps in ((3, 2), (10, 4), (30, 9)):
+        begins = range(len(levels) + 1 - steps)
+        missed = [any(mosts[b + k] - starts[b] > room for k in range(min(steps, len(levels) - b))) for b in begins]
+        of_bin = [each for b, each in zip(begins, missed, strict=True) if b % 144 < 12]
+        share = max(sum(missed) / len(missed), sum(of_bin) / len(of_bin))
+        survey = history.survey(room / PARTS, (steps - 1) * STEP, now)
+        assert survey.observations == -(-len(missed) // steps)
+        assert abs(survey.missed - share * survey.observations) <= 1
+
+
+def test_what_was_refused_counts_as_demand() -> None:
+    quiet, refused = _constant(30), _constant(0)
+    for day in range(30):
+        refused.refused(_BEGIN + day * _DAY + 3_600, 0.7)
+    refused.pass_to(_BEGIN + 30 * _DAY)
+    assert quiet.survey(0.5, _DAY, _BEGIN).missed == 0
+    assert refused.survey(0.5, _DAY, _BEGIN).missed > 0
+
+
+def test_after_a_change_only_what_is_newer_counts() -> None:
+    """Demand that jumps every hour from some hour on is noticed by the longest run of misses of the test, 28 hours."""
+    history = _constant(60, 0.1)
+    now = _BEGIN + 60 * _DAY
+    before = history.survey(0.3, 3_600, now)
+    assert before.assurance(0.95) > 0.95
+    for hour in range(29):
+        history.demand(now + hour * 3_600 + 1_200, 0.6)
+        history.demand(now + hour * 3_600 + 3_000, 0.1)
+    after = history.survey(0.3, 3_600, now + 30 * 3_600)
+    assert after.observations < 60
+    assert after.assurance(0.95) < 0.95
+
+
+def test_a_long_interruption_is_a_gap_and_a_short_one_is_not() -> None:
+    history = _constant(30)
+    now = _BEGIN + 30 * _DAY
+    history.resume(now + _DAY // 2, 0.25)
+    assert history.survey(0.5, 3_600, now).observations > 0
+    history.resume(now + 10 * _DAY, 0.25)
+    history.pass_to(now + 40 * _DAY)
+    with_gap = history.survey(0.5, 3_600, now)
+    without = _constant(70).survey(0.5, 3_600, now)
+    assert without.observations - 10 * 24 < with_gap.observations < without.observations - 6 * 20
+
+
+def test_a_clock_that_is_set_back_changes_nothing_of_the_past() -> None:
+    history = _constant(30)
+    before = history.survey(0.5, 3_600, _BEGIN)
+    history.demand(_BEGIN, 0.9)
+    history.demand(_BEGIN + 30 * _DAY, 0.25)
+    assert history.survey(0.5, 3_600, _BEGIN) == before
+
+
+def test_it_is_bounded_whatever_happens() -> None:
+    history = DemandHistory(days=3)
+    for event in range(5_000):
+        history.demand(_BEGIN + event * 173, event % 7 / 10)
+    assert len(history._days) <= 4
+    assert all(len(starts) <= 144 for starts, _ in history._days.values())
+    history.pass_to(_BEGIN + 10_000 * _DAY)
+    assert len(history._days) == 1
+
+
+def test_what_is_stored_is_restored() -> None:
+    history = DemandHistory()
+    random = Random(1)
+    for hour in range(20 * 24):
+        history.demand(_BEGIN + hour * 3_600 + 100, random.random() / 2)
+    days = {day: history.stored_day(day) for day in history.changed}
+    stored = json.loads(json.dumps({str(day): value for day, value in days.items()}))
+    again = DemandHistory()
+    again.restore({int(day): value for day, value in stored.items()}, json.loads(json.dumps(history.stored_rest())))
+    now = _BEGIN + 20 * _DAY
+    for each in (history, again):
+        each.resume(now, 0.2)
+    assert again.survey(0.4, 3_600, now) == history.survey(0.4, 3_600, now)
+    again.restore({20_000: {"starts": "no", "mosts": [1]}, 20_001: {}}, None)
+    assert again.survey(0.4, 3_600, now) == Survey(0, 0)
