@@ -239,6 +239,10 @@ def _what(error: Any) -> str:
             return f"must be at least {wanted}, not {shown(value)}"
         case "maximum":
             return f"must be at most {wanted}, not {shown(value)}"
+        case "exclusiveMinimum":
+            return f"must be more than {wanted}, not {shown(value)}"
+        case "exclusiveMaximum":
+            return f"must be less than {wanted}, not {shown(value)}"
         case "minLength" | "maxLength":
             low, high = error.schema.get("minLength", 0), error.schema.get("maxLength", "any number of")
             return f"must have {low} to {high} characters, not {len(value)}"

@@ -30,6 +30,8 @@ def examples(schema: Schema) -> list[Any]:
             return _objects(schema)
         case "array":
             return [[value] for value in examples(schema["items"])] if schema.get("maxItems") != 0 else [[]]
+        case "number" if "exclusiveMaximum" in schema:
+            return [(schema["exclusiveMinimum"] + schema["exclusiveMaximum"]) / 2]
         case "integer" | "number":
             return [max(1, schema.get("minimum", 1))]
         case "boolean":

@@ -52,6 +52,8 @@ def _wrong(schema: dict[str, Any]) -> list[Any]:
     values = [value for kind, value in _VALUES.items() if kind not in kinds]
     if "maximum" in schema:
         values += [10**400, -(10**400), schema["maximum"] + 1, schema["minimum"] - 1]
+    if "exclusiveMaximum" in schema:
+        values += [10**400, -(10**400), schema["exclusiveMaximum"], schema["exclusiveMinimum"]]
     if "maxLength" in schema:
         values.append("x" * (schema["maxLength"] + 1))
     if "enum" in schema or "const" in schema:

@@ -187,6 +187,16 @@ def test_a_smallest_size_must_be_within_the_resources(
     assert site.calls == []
 
 
+@pytest.mark.parametrize(
+    ("assurance", "message"),
+    [(1, "assurance: must be less than 1, not 1"), (0, "assurance: must be more than 0, not 0")],
+)
+def test_nothing_is_certain(member: Client, site: Site, assurance: float, message: str) -> None:
+    terms = lease(kind="best-effort", duration="1h", min_lifetime="30m", assurance=assurance)
+    assert refused(member.at("1.30").post("/v1/leases", terms)) == (400, message)
+    assert site.calls == []
+
+
 def test_an_extended_lease_for_clients_that_know_blazar_only(client: Client, member: Client) -> None:
     """These clients need a start and an end; the nearest equivalents are shown."""
     answer = client.post("/v1/leases", lease(kind="best-effort", duration="1h"))
