@@ -290,6 +290,14 @@ OPTIONS: list[cfg.Opt] = [
         "probability that is asked for.",
     ),
     cfg.FloatOpt(
+        "assurance_least",
+        default=0.5,
+        min=0.000001,
+        max=0.999999,
+        help="statistical, both: smallest probability that may be asked for. Leases with a promise are preempted after "
+        "those without, so a promise of next to nothing would be worth a lot.",
+    ),
+    cfg.FloatOpt(
         "penalty_rate", default=1.0, min=0.0, help="proportional: penalty per node and hour that was not delivered."
     ),
     cfg.StrOpt(

@@ -30,6 +30,9 @@ class Statistical(AssurancePolicy):
     The upper Clopper-Pearson limit of that share, at ``assurance_confidence``, must be at most the probability of
     preemption.
 
+    Less than ``assurance_least`` (0.5) cannot be asked for: it would be promised always, and leases with a promise are
+    preempted after all others.
+
     Promises that were made are judged too. When significantly more of them were broken than may be, as with
     reservations that follow promises, nothing is promised any more until that has passed out of the record.
 
@@ -40,6 +43,8 @@ class Statistical(AssurancePolicy):
         super().__init__(options)
         self._confidence = options.number("assurance_confidence", 0.95)
         check_probability("policy option assurance_confidence", self._confidence)
+        self._least = options.number("assurance_least", 0.5)
+        check_probability("policy option assurance_least", self._least)
         self._history = DemandHistory()
         self._record = PromiseRecord()
         self._site: Site | None = None
@@ -50,6 +55,8 @@ class Statistical(AssurancePolicy):
     # -- promises ------------------------------------------------------------------------------------------
 
     def _promise(self, wanted: Wanted, now: int) -> Promise | Shortfall:
+        if wanted.assurance < self._least:
+            return Shortfall(f"this site promises with at least {self._least:.6g}, not {wanted.assurance:.6g}")
         allowed = 1 - wanted.assurance
         if self._record.is_worse_than(allowed, self._confidence, now):
             kept, broken = self._record.counts(now)

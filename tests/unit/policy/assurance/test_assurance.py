@@ -197,3 +197,11 @@ def test_what_is_stored_is_bounded_whatever_tenants_do() -> None:
         kept = {subject: value for subject, value in kept.items() if value is not None}
     assert len(kept) <= 93
     assert max(len(json.dumps(value)) for value in kept.values()) < 20_000
+
+
+def test_a_promise_of_next_to_nothing_cannot_be_had() -> None:
+    """It would be given always, and the lease would be preempted after those without."""
+    policy = Statistical(PolicyOptions())
+    now = _use(policy, 60)
+    assert isinstance(_answer(policy, now, _HOUR, assurance=0.5), Promise)
+    assert _reason(_answer(policy, now, _HOUR, assurance=0.01)) == "this site promises with at least 0.5, not 0.01"
