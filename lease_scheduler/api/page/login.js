@@ -40,8 +40,8 @@ export class Login {
     this.#onToken = onToken;
     this.#onSession = onSession;
     this.#onLeave = onLeave;
+    // Browsers that do not know closedby="none" ask at the first Escape, and close the dialog at the second one.
     dialog.addEventListener("cancel", (event) => event.preventDefault());
-    // Browsers close a dialog at the second Escape all the same.
     dialog.addEventListener("close", () => {
       if (this.#isWanted) dialog.showModal();
     });
