@@ -1,4 +1,4 @@
-"""The worked examples of Grit 2007, chapter 5, as far as they concern shares (shirako G1, G2, G4, G7, G8, G11).
+"""The worked examples of Grit 2007, chapter 5, as far as they concern shares (shirako G1, G2, G4, G6, G7, G11).
 
 The figures of the dissertation are known by their captions only; G1 is a reconstruction that yields all numbers of the
 captions of figures 5.2 to 5.4.
@@ -203,6 +203,21 @@ def test_credit_and_overrun() -> None:
 
     queue.charge(4 * 3)
     assert _tags(queue) == {"p1": (92, 112), "p2": (112, 132), "p3": (224, 244)}
+
+
+def test_a_request_that_gets_fewer_hosts_than_it_wants_is_charged_less() -> None:
+    """shirako G6: 5 hosts of 8, for 5 ticks and a weight of 0.5: its finish tag and all later ones fall by 30."""
+    queue = _queue(0.5, [8 * 5, 10, 10], {3: 4}, clock=10)
+    before = _tags(queue)
+    assert list(before["p1"]) == [10, 90]
+
+    queue.set_cost(0, 5 * 5)
+
+    after = _tags(queue)
+    assert list(after["p1"]) == [10, 60]
+    assert all(after[key] == tuple(tag - 30 for tag in before[key]) for key in ("p2", "p3"))
+    assert queue.promote(0)[1] == 10 * UNIT
+    assert normalised(queue.clock) == 60
 
 
 @pytest.mark.parametrize(("share", "speed_up"), [(0.3, 0.4286), (0.5, 1.0)])

@@ -9,6 +9,7 @@ import numpy as np
 
 from lease_scheduler.plan.worst_fit import grown
 from lease_scheduler.simulation.generators.daily_load import STEPS_PER_DAY, STEPS_PER_HOUR, DailyLoad, held_level
+from lease_scheduler.simulation.tracking import TrackingError
 
 #: Resource of figure 6.1 -> its amount on a host.
 HOST = {"CPU": 100, "bandwidth": 700}
@@ -51,9 +52,10 @@ class SliverCase:
             # What is asked for was measured when the round of allocations before the extension began.
             wanted = np.array([max(1, round(float(demand[max(0, start - INTERVAL)])))])
             allocated[start : start + term] = grown(free, one, wanted)[0]
-        errors = allocated - demand
+        error, extent = TrackingError.of(demand, allocated), float(demand.max() - demand.min())
         return {
-            "rmse_share": float(np.sqrt((errors**2).mean()) / (demand.max() - demand.min())),
+            "rmse_share": error.rmse / extent,
+            "biased_share": error.biased() / extent,
             "largest": float(allocated.max()),
             "lag_steps": _lag(demand, allocated, 2 * term),
         }
