@@ -28,6 +28,7 @@ from lease_scheduler.cloud.nova.addresses import Addresses
 from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NONE, LeaseAggregates
 from lease_scheduler.cloud.nova.aggregates import Aggregates
 from lease_scheduler.cloud.nova.broken_images import BrokenImages
+from lease_scheduler.cloud.nova.devices import DeviceReader
 from lease_scheduler.cloud.nova.ends import Ends
 from lease_scheduler.cloud.nova.entered import Entered
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue, LeaseFlavors
@@ -150,7 +151,16 @@ class NovaDriver:
             aggregates, self._freepool, nodes, servers, lease_flavors, placement, options.blazar
         )
         self._intruders = intruders = Intruders(nova, servers.find, guests, throttle, lost, options.room)
-        holding = Holding(placement, nodes, lease_flavors, guests, intruders, reservations.labels, reservations.claims)
+        holding = Holding(
+            placement,
+            nodes,
+            DeviceReader(placement, lease_flavors.groups),
+            lease_flavors,
+            guests,
+            intruders,
+            reservations.labels,
+            reservations.claims,
+        )
         preemption = ServerPreemption(
             nova, servers.find, guests, intruders, throttle, lost, placement.release, options.room
         )

@@ -142,6 +142,13 @@ class LeaseFlavors:
         with suppress(Conflict):
             self._nova.flavor_access.add_tenant_access(flavor, project_id)
 
+    def groups(self, flavor_id: str) -> tuple[ProviderGroup, ...]:
+        """Return what a server of a flavor claims of nested providers: nothing if the flavor does not exist."""
+        try:
+            return read_flavor(self._nova.flavors.get(flavor_id)).groups
+        except NotFound:
+            return ()
+
     def remove(self, flavor_ids: Iterable[str]) -> None:
         """Delete flavors of leases. Their servers keep a copy."""
         for flavor_id in flavor_ids:

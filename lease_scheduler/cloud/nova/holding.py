@@ -2,7 +2,8 @@
 
 Servers claim what they need of nested providers themselves, because hypervisors look at the claims of a server to give
 it its devices. So a lease holds devices only until its servers may start; see ``lend``. From then on the filter of
-nova-scheduler keeps others off, and slots limit the servers of each lease.
+nova-scheduler keeps others off, slots limit the servers of each lease, and other leases leave as many devices as there
+are slots without a server.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from lease_scheduler.cloud.driver import HostsOccupiedError, Order
 from lease_scheduler.cloud.nova import lease_parts, names
 from lease_scheduler.cloud.nova.aggregate_metadata import Known
+from lease_scheduler.cloud.nova.devices import DeviceReader, Devices
 from lease_scheduler.cloud.nova.flavors import LeaseFlavors, WantedFlavor
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.intruders import Intruders
@@ -51,6 +54,7 @@ class Holding:
         self,
         placement: Placement,
         nodes: Nodes,
+        devices: DeviceReader,
         flavors: LeaseFlavors,
         guests: Guests,
         intruders: Intruders,
@@ -59,6 +63,7 @@ class Holding:
     ) -> None:
         self._placement = placement
         self._nodes = nodes
+        self._devices = devices
         self._flavors = flavors
         self._guests = guests
         self._intruders = intruders
@@ -68,25 +73,29 @@ class Holding:
     def hold(self, order: Order, waited: int) -> bool:
         """Hold what a lease needs on shared hosts, with a slot for each of its servers. Return whether that is done.
 
+        Servers of a lease with devices get their slots from ``lend``.
+
         :param waited: seconds since the operation began
         :raises HostsOccupiedError: servers on its hosts do not make room
         """
-        found = lease_parts.vms(order)
-        shared = [vm for vm in found if not vm.has_whole_host]
-        claiming = self._claims_of(order)
-        to_hold = without(shared, claiming)
+        shared = _shared(order)
+        to_hold = without(shared, self._claims_of(order))
         if not self._hold_all(order, shared, to_hold, waited):
             return False
         labels = self._labels_of(order)
-        slots = lease_parts.slots(to_hold, labels)
+        if not lease_parts.nested_classes(shared):
+            self._make_slots(to_hold, labels)
+        for wanted in flavors_of(order, labels):
+            self._flavors.ensure(order.lease_id, wanted, order.document.project_id)
+        return True
+
+    def _make_slots(self, vms: Sequence[lease_parts.Vm], labels: Mapping[int, Labels]) -> None:
+        slots = lease_parts.slots(vms, labels)
         for name in sorted({name for of_host in slots.values() for name in of_host}):
             self._placement.ensure_class(name)
         for host, totals in slots.items():
             provider_id, parent_id = names.slots_provider_id(host), self._nodes.node(host).provider_id
             self._placement.ensure_slots(provider_id, names.slots_provider(host), parent_id, totals)
-        for wanted in flavors_of(order, labels):
-            self._flavors.ensure(order.lease_id, wanted, order.document.project_id)
-        return True
 
     def _hold_all(
         self, order: Order, shared: Sequence[lease_parts.Vm], to_hold: Sequence[lease_parts.Vm], waited: int
@@ -96,9 +105,10 @@ class Holding:
                 self._placement.release(names.consumer(order.lease_id, vm.number))
         runs_already = order.operation.kind is OperationKind.ADJUST
         new: list[tuple[lease_parts.Vm, Amounts]] = []
+        stocks: dict[str, Stock] = {}
         try:
             for vm in to_hold:
-                before = self._hold(order, vm, self._amounts(order, vm))
+                before = self._hold(order, vm, self._amounts(order, vm, stocks))
                 if before is not None:
                     new.append((vm, before))
             # If a host has shrunk, a running lease still keeps what it has there, so only what is new is checked.
@@ -120,6 +130,7 @@ class Holding:
                 # Another lease has the capacity and may itself wait for what is held here, so that is released.
                 for vm in to_hold:
                     self._placement.release(names.consumer(order.lease_id, vm.number))
+                self._take_back(order)
             return False
         return True
 
@@ -127,9 +138,10 @@ class Holding:
         consumer_id = names.consumer(order.lease_id, vm.number)
         return self._placement.hold(consumer_id, amounts, order.document.project_id, order.document.user_id)
 
-    def _amounts(self, order: Order, vm: lease_parts.Vm) -> Amounts:
+    def _amounts(self, order: Order, vm: lease_parts.Vm, stocks: dict[str, Stock]) -> Amounts:
         """Return what to hold for a VM, with devices if its servers have not started on this host.
 
+        :param stocks: what VMs have left of each host so far
         :raises NoRoomError: no nested provider has room
         """
         root_id = self._nodes.node(vm.host).provider_id
@@ -139,21 +151,45 @@ class Holding:
         present = self._placement.held(names.consumer(order.lease_id, vm.number))
         if root_id in present:
             return {**present, **amounts} if _holds_devices(present, vm) else amounts
-        stock = Stock(self._placement, root_id)
+        if vm.host not in stocks:
+            stocks[vm.host] = self._read_devices(order, vm.host).stock()
         for group in vm.groups:
-            provider_id = stock.take(group)
+            provider_id = stocks[vm.host].take(group)
             if provider_id is None:
                 raise NoRoomError(f"host {vm.host} has no room for {group}")
             amounts[provider_id] = together(amounts.get(provider_id, {}), (group.resources,))
         return amounts
 
     def lend(self, order: Order) -> None:
-        """Release the devices that a lease holds, so that its servers can claim them."""
-        for vm in lease_parts.vms(order):
-            if vm.groups and not vm.has_whole_host:
+        """Release the devices that a lease holds, and make slots for its servers, so that they can claim them."""
+        shared = _shared(order)
+        # The slots first, because from their existence other leases know what is lent.
+        self._make_slots(without(shared, self._claims_of(order)), self._labels_of(order))
+        for vm in shared:
+            if vm.groups:
                 root_id = self._nodes.node(vm.host).provider_id
                 if root_id in self._placement.held(names.consumer(order.lease_id, vm.number)):
                     self._hold(order, vm, {root_id: lease_parts.held(vm)})
+
+    def _take_back(self, order: Order) -> None:
+        """Remove the slots of a lease for which nothing is held any more, so that its devices do not count as lent."""
+        shared = _shared(order)
+        if not lease_parts.nested_classes(shared):
+            return
+        for host, totals in lease_parts.slots(shared, self._labels_of(order)).items():
+            with suppress(NoRoomError):
+                self._placement.remove_slots(names.slots_provider_id(host), totals)
+
+    def _read_devices(self, order: Order, host: str) -> Devices:
+        """Return the devices of a host. What the lease itself has lent there is told by what it holds, not by slots."""
+        root_id, labels = self._nodes.node(host).provider_id, self._labels_of(order)
+        own: Counter[str] = Counter()
+        for vm in _shared(order):
+            if vm.host == host:
+                held = self._placement.held(names.consumer(order.lease_id, vm.number))
+                is_lent = root_id in held and not _holds_devices(held, vm)
+                own[labels[vm.node_set].slot_class] += vm.servers if is_lent else 0
+        return self._devices.read(host, root_id, own)
 
     def _check(self, order: Order, vms: Iterable[lease_parts.Vm]) -> None:
         """Check that what is held for VMs really exists.
@@ -161,11 +197,14 @@ class Holding:
         :raises NoRoomError: Placement has given the same capacity to others too
         """
         classes: dict[tuple[str, str], set[str]] = {}
+        with_devices: dict[str, list[Amounts]] = {}
         for vm in vms:
             root_id = self._nodes.node(vm.host).provider_id
             held: Amounts = {root_id: lease_parts.held(vm)}
             if vm.groups:
                 held = self._placement.held(names.consumer(order.lease_id, vm.number))
+                if _holds_devices(held, vm):
+                    with_devices.setdefault(vm.host, []).append(held)
             for provider_id, of_provider in held.items():
                 classes.setdefault((vm.host, provider_id), set()).update(of_provider)
         for (host, provider_id), known in sorted(classes.items()):
@@ -173,6 +212,9 @@ class Holding:
             if excess:
                 amounts = ", ".join(f"{amount} of {name}" for name, amount in sorted(excess.items()))
                 raise NoRoomError(f"host {host} has been given away more than once: {amounts} too much")
+        for host, of_vms in sorted(with_devices.items()):
+            if self._read_devices(order, host).are_displaced(of_vms):
+                raise NoRoomError(f"servers of leases on host {host} could not claim their devices any more")
 
     def _retreat(self, order: Order, new: Iterable[tuple[lease_parts.Vm, Amounts]]) -> None:
         """Restore what was held before, so that the next attempt checks again whether there is room."""
@@ -202,7 +244,7 @@ class Holding:
         ]
 
         def missing() -> Mapping[str, int]:
-            return self._missing(node.provider_id, needed, groups)
+            return self._missing(order, vms[0].host, needed, groups)
 
         if not missing():
             return False
@@ -212,11 +254,13 @@ class Holding:
         self._intruders.make_room(node.name, node.service, missing, waited)
         return False
 
-    def _missing(self, root_id: str, needed: Mapping[str, int], groups: Sequence[ProviderGroup]) -> dict[str, int]:
+    def _missing(
+        self, order: Order, host: str, needed: Mapping[str, int], groups: Sequence[ProviderGroup]
+    ) -> dict[str, int]:
         """Return how much of each class is missing on a host and its nested providers."""
-        missing = Counter(self._placement.missing(root_id, needed))
+        missing = Counter(self._placement.missing(self._nodes.node(host).provider_id, needed))
         if groups:
-            stock = Stock(self._placement, root_id)
+            stock = self._read_devices(order, host).stock()
             for group in groups:
                 if stock.take(group) is None:
                     missing.update(group.resources)
@@ -268,7 +312,13 @@ def _holds_devices(held: Amounts, vm: lease_parts.Vm) -> bool:
     for amounts in held.values():
         total.update(amounts)
     wanted = together(lease_parts.held(vm), (group.resources for group in vm.groups))
-    return all(total[name] >= amount for name, amount in wanted.items())
+    devices = {name for group in vm.groups for name in group.resources}
+    return all(total[name] >= wanted[name] for name in devices)
+
+
+def _shared(order: Order) -> list[lease_parts.Vm]:
+    """Return the VMs of a lease on hosts that it shares with others."""
+    return [vm for vm in lease_parts.vms(order) if not vm.has_whole_host]
 
 
 def without(vms: Sequence[lease_parts.Vm], claiming: Mapping[tuple[int, str], int]) -> list[lease_parts.Vm]:

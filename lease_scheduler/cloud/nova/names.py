@@ -32,7 +32,9 @@ _SLOTS = "-lease-slots"
 _ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _AGGREGATE = re.compile(f"{_PREFIX}({_ID})(?:-shared)?")
 _FLAVOR = re.compile(f"{_PREFIX}({_ID})-([0-9]+)")
-_SLOT_CLASS = re.compile("CUSTOM_LEASE_([0-9A-F]{8}(?:_[0-9A-F]{4}){3}_[0-9A-F]{12})_[0-9]+")
+_ID_IN_CLASS = "[0-9A-F]{8}(?:_[0-9A-F]{4}){3}_[0-9A-F]{12}"
+_SLOT_CLASS = re.compile(f"CUSTOM_LEASE_({_ID_IN_CLASS})_([0-9]+)")
+_RESERVATION_CLASS = re.compile(f"CUSTOM_RESERVATION_({_ID_IN_CLASS})")
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,20 @@ def lease_of_flavor(name: str, its_id: str) -> str | None:
 def lease_of_slot_class(name: str) -> str | None:
     """Return the lease whose slots have this resource class, or None."""
     found = _SLOT_CLASS.fullmatch(name)
-    return None if found is None else found[1].replace("_", "-").lower()
+    return None if found is None else _id(found[1])
+
+
+def flavor_of_slot_class(name: str) -> str | None:
+    """Return the id of the flavor whose servers take slots of this resource class, or None if it is no such class."""
+    found = _SLOT_CLASS.fullmatch(name)
+    if found is not None:
+        return flavor_id(_id(found[1]), int(found[2]))
+    found = _RESERVATION_CLASS.fullmatch(name)
+    return None if found is None else _id(found[1])
+
+
+def _id(in_class: str) -> str:
+    return in_class.replace("_", "-").lower()
 
 
 def tag(lease_id: str) -> str:

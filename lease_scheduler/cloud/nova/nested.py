@@ -1,4 +1,4 @@
-"""Nested resource providers of compute hosts, such as GPUs: what they offer to leases, and what is free."""
+"""Nested resource providers of compute hosts, such as GPUs: what they offer to leases, and how it is taken."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.placement import Placement, capacity
 from lease_scheduler.model.providers import Provider, ProviderGroup
-from lease_scheduler.model.resources import Resources
 from lease_scheduler.records.pool import ProviderRecord
 
 #: Classes that stand for something that a lease has, here or in Blazar. They are not capacity of the host.
@@ -50,22 +49,13 @@ def _record(name: str, inventories: Mapping[str, Mapping[str, Any]], traits: fro
 class Stock:
     """What is free on the providers of a host, its root among them, as it is taken group by group.
 
-    :param root_id: id of the root provider of the host
+    :param offered: provider -> what it offers
+    :param free: provider -> class -> amount that is free, negative if more is taken than there is
     """
 
-    def __init__(self, placement: Placement, root_id: str) -> None:
-        self._offered: dict[str, Provider] = {}
-        self._free: dict[str, dict[str, int]] = {}
-        for provider_id in (*placement.tree(root_id), root_id):
-            inventories, used = placement.inventories(provider_id), placement.usages(provider_id)
-            amounts = {name: capacity(inventory) for name, inventory in inventories.items()}
-            limits = {name: inventory["max_unit"] for name, inventory in inventories.items()}
-            self._offered[provider_id] = Provider(
-                Resources({name: max(amount, 0) for name, amount in amounts.items()}),
-                placement.traits(provider_id),
-                Resources(limits),
-            )
-            self._free[provider_id] = {name: amount - used.get(name, 0) for name, amount in amounts.items()}
+    def __init__(self, offered: Mapping[str, Provider], free: Mapping[str, Mapping[str, int]]) -> None:
+        self._offered = offered
+        self._free = {provider_id: dict(amounts) for provider_id, amounts in free.items()}
 
     def take(self, group: ProviderGroup) -> str | None:
         """Take a group from a provider that has room for it. Return its id, or None if there is none."""

@@ -214,8 +214,35 @@ class Placement:
             return
 
     @_again
+    def with_slots(self, provider_id: str, read: Callable[[], _R]) -> tuple[Mapping[str, tuple[int, int]], _R]:
+        """Read something while no slot of a child provider is made, removed, taken or released.
+
+        :return: class -> slots that there are and slots that are taken, and what was read
+        """
+        generation, slots = self._slots(provider_id)
+        found = read()
+        if self._slots(provider_id)[0] != generation:
+            raise _ChangedMeanwhileError(f"slots of provider {provider_id}")
+        return slots, found
+
+    def _slots(self, provider_id: str) -> tuple[int | None, Mapping[str, tuple[int, int]]]:
+        """Return the generation of a child provider, None if there is none, and its slots as ``with_slots`` does."""
+        try:
+            there_are = self._get(f"resource_providers/{provider_id}/inventories")
+            taken = self._get(f"resource_providers/{provider_id}/usages")
+        except NotFound:
+            return None, {}
+        generation: int = there_are["resource_provider_generation"]
+        if taken["resource_provider_generation"] != generation:
+            raise _ChangedMeanwhileError(f"slots of provider {provider_id}")
+        return generation, {
+            name: (inventory["total"], taken["usages"].get(name, 0))
+            for name, inventory in there_are["inventories"].items()
+        }
+
+    @_again
     def remove_slots(self, provider_id: str, classes: Iterable[str]) -> None:
-        """Remove the slots of some classes from a child provider.
+        """Remove the slots of some classes from a child provider, apart from classes that are in use.
 
         :raises NoRoomError: one of them is in use
         """
@@ -223,14 +250,18 @@ class Placement:
             usages = self._get(f"resource_providers/{provider_id}/usages")["usages"]
         except NotFound:
             return
+        in_use = []
         for name in classes:
             if usages.get(name):
                 # Placement itself would report a concurrent change.
-                raise NoRoomError(f"slots of {name} are in use")
+                in_use.append(name)
+                continue
             try:
                 self._change("DELETE", f"resource_providers/{provider_id}/inventories/{name}", None)
             except NotFound:
                 continue
+        if in_use:
+            raise NoRoomError(f"slots of {', '.join(in_use)} are in use")
 
     # -- helpers ---------------------------------------------------------------------------------------------
 

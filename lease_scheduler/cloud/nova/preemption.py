@@ -137,7 +137,7 @@ class ServerPreemption:
         A server that stays on its host makes room only if Placement counts nothing for it there.
         """
         options = self._options
-        if not of.claims_nothing(server):
+        if not of.claims_nothing(server) or of.claims_devices(server):
             return PreemptionMode.SHELVE
         if options.escalation is not Escalation.NONE and late > options.escalate_after:
             # It is too late to copy data. A stopped server needs no copy, and keeps its disk.

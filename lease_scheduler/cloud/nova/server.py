@@ -10,7 +10,7 @@ from typing import Any
 from novaclient.exceptions import Conflict, NotFound
 
 from lease_scheduler.cloud.nova import names
-from lease_scheduler.cloud.nova.extra_specs import RESOURCES, all_resources
+from lease_scheduler.cloud.nova.extra_specs import RESOURCES, all_resources, groups
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
 from lease_scheduler.nova.aggregates import is_true
 from lease_scheduler.nova.boots import FLAVOR_LEASE, FLAVOR_PREEMPTIBLE
@@ -104,6 +104,11 @@ def leases(server: Any) -> frozenset[str]:
 def claims_nothing(server: Any) -> bool:
     """Return whether Placement counts only a slot for a server, because its lease holds all that it needs."""
     return _extra_specs(server).get(f"{RESOURCES}{VCPU}") == "0"
+
+
+def claims_devices(server: Any) -> bool:
+    """Return whether a server claims something of nested providers, which it always does itself."""
+    return bool(groups(_extra_specs(server)))
 
 
 def claims(server: Any) -> dict[str, int]:

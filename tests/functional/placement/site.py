@@ -92,8 +92,12 @@ class Site:
 
     def claim(self, provider_id: str, amount: int, kind: str = "MEMORY_MB", *, consumer: str) -> int:
         """Claim resources for a new consumer, as Nova does for a server, and return the status of the answer."""
+        return self.claim_all({provider_id: {kind: amount}}, consumer=consumer)
+
+    def claim_all(self, amounts: Mapping[str, Mapping[str, int]], *, consumer: str) -> int:
+        """Claim resources of several providers at once, as ``claim`` does."""
         body = {
-            "allocations": {provider_id: {"resources": {kind: amount}}},
+            "allocations": {provider_id: {"resources": of_provider} for provider_id, of_provider in amounts.items()},
             "project_id": "p",
             "user_id": "u",
             "consumer_generation": None,

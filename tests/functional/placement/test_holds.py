@@ -11,6 +11,8 @@ import pytest
 
 from lease_scheduler.cloud.driver import Order
 from lease_scheduler.cloud.nova import names, nested
+from lease_scheduler.cloud.nova.devices import DeviceReader
+from lease_scheduler.cloud.nova.flavors import WantedFlavor
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.overdrafts import Overdrafts
 from lease_scheduler.cloud.nova.placement import Placement
@@ -42,6 +44,7 @@ class Cloud:
         self.guest_goes = False
         self.shelved: list[str] = []
         self.lease_id = self._find_lease()
+        self._groups: dict[str, tuple[ProviderGroup, ...]] = {}
         node = SimpleNamespace(name=self.host, service="service", provider_id=self.provider_id)
         nodes = SimpleNamespace(node=lambda name: node)
         hosts = SimpleNamespace(node=lambda name: node, services=lambda: {"service": self.host})
@@ -51,7 +54,8 @@ class Cloud:
         self.holding = Holding(
             self.placement,
             cast(Any, nodes),
-            cast(Any, SimpleNamespace(ensure=lambda *args, **options: None)),
+            DeviceReader(self.placement, self._groups.__getitem__),
+            cast(Any, SimpleNamespace(ensure=self._note_flavor)),
             cast(Any, guests),
             cast(Any, SimpleNamespace(make_room=lambda *args: None)),
             lambda order: {0: names.labels(order.lease_id, 0)},
@@ -74,6 +78,9 @@ class Cloud:
             if [names.consumer(found, number)[0] for number in range(2)] == ["3", "5"]:
                 return found
 
+    def _note_flavor(self, lease_id: str, wanted: WantedFlavor, project_id: str) -> None:
+        self._groups[wanted.labels.flavor_id] = wanted.groups
+
     def _make_room(self, service: str, missing: Callable[[], Mapping[str, int]]) -> bool:
         """Make room as ``Guests`` does: if anything is missing, the guest leaves and gives back its allocation."""
         if self.guest_goes and any(amount > 0 for amount in missing().values()):
@@ -81,16 +88,25 @@ class Cloud:
             return True
         return False
 
-    def order(self, kind: OperationKind = OperationKind.START, vms: int = 1, *groups: ProviderGroup) -> Order:
-        nodes = NodeSet(vms, Resources({"MEMORY_MB": _VM // vms}), groups=groups)
-        request = LeaseRequest(self.lease_id, LeaseKind.BEST_EFFORT, (nodes,), 0)
+    def order(
+        self,
+        kind: OperationKind = OperationKind.START,
+        vms: int = 1,
+        *groups: ProviderGroup,
+        memory: int = _VM,
+        lease_id: str | None = None,
+    ) -> Order:
+        """Return an order for VMs that have this much memory together."""
+        lease_id = lease_id or self.lease_id
+        nodes = NodeSet(vms, Resources({"MEMORY_MB": memory // vms}), groups=groups)
+        request = LeaseRequest(lease_id, LeaseKind.BEST_EFFORT, (nodes,), 0)
         return Order(
             1,
-            self.lease_id,
-            Operation(kind, self.lease_id, (0,) * vms, 0, 0),
+            lease_id,
+            Operation(kind, lease_id, (0,) * vms, 0, 0),
             (self.host,) * vms,
             request,
-            LeaseDocument(self.lease_id, "lease", "physics", "ada", 0),
+            LeaseDocument(lease_id, "lease", "physics", "ada", 0),
         )
 
     def hold(self, kind: OperationKind = OperationKind.START, vms: int = 1) -> bool:
@@ -248,3 +264,117 @@ def test_two_providers_do_not_serve_an_amount_of_one(cloud: Cloud) -> None:
     assert cloud.used() == 0, "nothing is kept from others in vain"
     assert cloud.holding.hold(cloud.order(OperationKind.START, 1, *[_gpu(1, "CUSTOM_A100")] * 2), 0)
     assert [cloud.site.used(gpu, "VGPU") for gpu in gpus] == [2, 2]
+
+
+class Gpus:
+    """A host with two equal GPUs, one of which a guest has, and two leases of one each.
+
+    :ivar lent: order of the lease that has given up its GPU for a server that has not been booted yet
+    :ivar coming: order of the lease that is about to take the other one
+    """
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
+        self.provider_id = cloud.site.make_child(cloud.provider_id, {"VGPU": 2}, "CUSTOM_T4")
+        self.lent = self.order(OperationKind.START, 1)
+        self.coming = self.order(OperationKind.START, 1, str(uuid.uuid4()))
+        cloud.guest = consumer_id(9)
+        assert cloud.site.claim(self.provider_id, 1, "VGPU", consumer=cloud.guest) == 204
+
+    def order(self, kind: OperationKind, vms: int, lease_id: str | None = None) -> Order:
+        return self.cloud.order(kind, vms, _gpu(1, "CUSTOM_T4"), memory=16 * vms, lease_id=lease_id)
+
+    def lend(self) -> None:
+        assert self.cloud.holding.hold(self.lent, 0)
+        self.cloud.holding.lend(self.lent)
+
+    def boot(self) -> None:
+        """Claim for a server of the lease that has lent its GPU."""
+        slots, kind = names.slots_provider_id(self.cloud.host), names.slot_class(self.lent.lease_id, 0)
+        claimed = {slots: {kind: 1}, self.provider_id: {"VGPU": 1}}
+        assert self.cloud.site.claim_all(claimed, consumer=consumer_id(10)) == 204
+
+    def used(self) -> int:
+        return self.cloud.site.used(self.provider_id, "VGPU")
+
+
+@pytest.fixture
+def gpus(cloud: Cloud) -> Gpus:
+    return Gpus(cloud)
+
+
+def test_a_lease_leaves_the_devices_that_another_has_lent_to_its_servers(gpus: Gpus) -> None:
+    """The guest goes, not the GPU for which a server of the other lease has not been booted yet (issue 18)."""
+    gpus.lend()
+    assert gpus.used() == 1
+    assert not gpus.cloud.holding.hold(gpus.coming, 0)
+    assert gpus.used() == 1, "nothing is kept from others in vain"
+    gpus.cloud.guest_goes = True
+    assert not gpus.cloud.holding.hold(gpus.coming, 0)
+    assert gpus.cloud.holding.hold(gpus.coming, 0)
+    gpus.boot()
+    assert gpus.used() == 2
+
+
+def test_a_device_counts_once_when_a_server_has_claimed_it(gpus: Gpus) -> None:
+    gpus.cloud.placement.release(gpus.cloud.guest)
+    gpus.lend()
+    gpus.boot()
+    assert gpus.cloud.holding.hold(gpus.coming, 0)
+    assert gpus.used() == 2
+
+
+def test_a_lease_that_grows_leaves_the_devices_that_its_other_servers_may_claim(gpus: Gpus) -> None:
+    gpus.lend()
+    grown = gpus.order(OperationKind.ADJUST, 2)
+    assert not gpus.cloud.holding.hold(grown, 0)
+    gpus.cloud.guest_goes = True
+    assert not gpus.cloud.holding.hold(grown, 0)
+    assert gpus.cloud.holding.hold(grown, 0)
+    assert gpus.used() == 1, "the first server may claim the other one meanwhile"
+    gpus.boot()
+    gpus.cloud.holding.lend(grown)
+    assert gpus.used() == 1
+
+
+def test_a_device_that_is_lent_while_another_lease_looks_is_seen(gpus: Gpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is held when the slots are read, and free when the usages are."""
+    assert gpus.cloud.holding.hold(gpus.lent, 0)
+    usages = gpus.cloud.placement.usages
+
+    def usages_after_lending(provider_id: str) -> Mapping[str, int]:
+        if provider_id == gpus.provider_id:
+            monkeypatch.setattr(gpus.cloud.placement, "usages", usages)
+            gpus.cloud.holding.lend(gpus.lent)
+        return usages(provider_id)
+
+    monkeypatch.setattr(gpus.cloud.placement, "usages", usages_after_lending)
+    assert not gpus.cloud.holding.hold(gpus.coming, 0)
+    assert gpus.used() == 1
+
+
+def test_a_device_that_is_lent_after_another_lease_looked_is_given_back(
+    gpus: Gpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change = gpus.cloud.placement._change
+    consumer = names.consumer(gpus.coming.lease_id, 0)
+
+    def change_after_lending(method: str, path: str, body: Any) -> Any:
+        if path == f"allocations/{consumer}":
+            monkeypatch.setattr(gpus.cloud.placement, "_change", change)
+            gpus.lend()
+        return change(method, path, body)
+
+    monkeypatch.setattr(gpus.cloud.placement, "_change", change_after_lending)
+    assert not gpus.cloud.holding.hold(gpus.coming, 0)
+    assert gpus.used() == 1
+    gpus.boot()
+
+
+def test_a_lease_that_must_wait_again_has_lent_nothing(gpus: Gpus) -> None:
+    """Its host has shrunk meanwhile, so that its start, repeated after a crash, finds no room there."""
+    gpus.lend()
+    gpus.cloud.site.set_memory(gpus.cloud.provider_id, 8)
+    assert not gpus.cloud.holding.hold(gpus.lent, 0)
+    gpus.cloud.site.set_memory(gpus.cloud.provider_id, _MEMORY)
+    assert gpus.cloud.holding.hold(gpus.coming, 0)

@@ -13,7 +13,7 @@ from lease_scheduler.cloud.differences import Presence
 from lease_scheduler.cloud.driver import Expectation, Order
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.lease import NodeSet, PreemptionMode
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import HOST_SHARE, Resources
 from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, POLL, SMALL, NovaSite
@@ -164,6 +164,19 @@ class NestedTest(NovaSite):
         servers = [self.boot(names.flavor_id(self.lease_id, 0)) for _ in range(2)]
         assert [server.status for server in servers] == ["ACTIVE", "ACTIVE"]
 
+    def test_a_lease_leaves_the_gpu_that_another_has_not_used_yet(self) -> None:
+        """A guest has the other one, and makes room."""
+        guest = self.boot(
+            self.preemptible(**{"resources:VGPU": "1", f"trait:{T4}": "required"}), availability_zone="nova:host1"
+        )
+        assert guest.status == "ACTIVE"
+        leases = [str(uuid4()), str(uuid4())]
+        for lease_id in leases:
+            self.carry_out(self.devices(OperationKind.START, ("host1",), lease_id=lease_id))
+        assert self.nova.servers.get(guest.id).status == "SHELVED_OFFLOADED"
+        servers = [self.boot(names.flavor_id(lease_id, 0)) for lease_id in leases]
+        assert [self.given(server) for server in servers] == [["host1_pci_0000_85_00_0"]] * 2
+
     def test_pci_devices_and_a_gpu_in_groups_of_their_own(self) -> None:
         """Two equal devices, each of a provider of its own, as Nova's PCI devices in Placement are."""
         device = ProviderGroup(Resources({PCI: 1}), frozenset({"CUSTOM_NEAR"}))
@@ -190,6 +203,20 @@ class NestedTest(NovaSite):
         assert self.taken("host2", "pci_0000_85_00_0") == 1
         self.carry_out(self.devices(OperationKind.STOP, ("host2",), **said))
         assert self.taken("host2", "pci_0000_85_00_0") == 0
+
+    def test_servers_with_a_gpu_are_shelved_even_if_others_would_stay_on_their_host(self) -> None:
+        """A suspended server would keep its GPU in Placement, which the plan gives to another lease."""
+        said: dict[str, Any] = {
+            "servers": ({"name": "job", "image_id": IMAGE, "networks": "none"},),
+            "mode": PreemptionMode.SUSPEND,
+        }
+        self.carry_out(self.devices(OperationKind.START, ("host1",), **said))
+        self.carry_out(self.devices(OperationKind.SUSPEND, ("host1",), **said))
+        (server,) = self.nova.servers.list()
+        assert (server.status, self.taken("host1", "pci_0000_85_00_0")) == ("SHELVED_OFFLOADED", 0)
+        self.carry_out(self.devices(OperationKind.RESUME, ("host1",), **said))
+        assert self.nova.servers.get(server.id).status == "ACTIVE"
+        assert self.taken("host1", "pci_0000_85_00_0") == 1
 
     def test_a_node_that_needs_only_a_gpu_has_its_host(self) -> None:
         order = self.devices(OperationKind.START, ("host1",))
