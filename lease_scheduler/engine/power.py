@@ -101,20 +101,25 @@ class HostPowers:
 
         :param reason: why it is awake though it should sleep, or "" if it may be asked to sleep again
         """
-        state, plan = self._state, self._state.planner.plan
+        state = self._state
         power = state.powers.get(host)
         if power is None or power.state is PowerState.AWAKE or (reason and not power.state.is_off):
             return
         if reason:
             self.rests[host] = now + state.options.host_repair_time
             state.recorder.count("failed_host_sleeps")
-        self._ready.pop(host, None)
-        state.powers[host] = power.to(PowerState.AWAKE, now)
-        give_back(plan, [host], now)
-        if host in state.occupied:
+        self._are_awake([host], now)
+
+    def _are_awake(self, hosts: Collection[int], now: int) -> None:
+        state = self._state
+        for host in hosts:
+            self._ready.pop(host, None)
+            state.powers[host] = state.powers[host].to(PowerState.AWAKE, now)
+        give_back(state.planner.plan, hosts, now)
+        for host in state.occupied.keys() & hosts:
             # Leases that go without it get it at once.
             state.occupy(host, now, now)
-        state.recorder.count("replans", state.use_freed(1, now, now + state.options.host_repair_time))
+        state.recorder.count("replans", state.use_freed(len(hosts), now, now + state.options.host_repair_time))
 
     def _fails(self, host: int, now: int) -> None:
         """Handle a host that did not wake: leases on it get others, or what there is until it is awake."""
@@ -146,7 +151,7 @@ class HostPowers:
             # What has been planned since the last step is looked at in the next one.
             instants.append(max(first - self._longest_lead - self._state.preparation_time, self._now + 1))
         if not self._options.confirms:
-            instants += [due for due in map(self._done_at, self._state.powers) if due is not None]
+            instants += map(self._done_at, self._state.powers.changing)
         return min(instants, default=None)
 
     def follow(self, now: int) -> None:
@@ -163,8 +168,8 @@ class HostPowers:
 
     def _move_along(self, now: int) -> None:
         """Wake the hosts that leases are to use soon, and let the others be used only after they could have woken."""
-        state, plan = self._state, self._state.planner.plan
-        sleepers = self._sleepers()
+        state, plan, options = self._state, self._state.planner.plan, self._options
+        sleepers = state.powers.off
         if not sleepers:
             return
         reach = now + self._longest_lead + state.preparation_time
@@ -172,20 +177,22 @@ class HostPowers:
         if self._is_restored or (first is not None and first <= reach) or state.occupied.keys() & sleepers:
             self._is_restored = False
             self.wake(self._needed(sleepers, now, reach), now)
-        until = {host: now + self._options.lead(state.powers[host].state) for host in self._sleepers()}
-        if any(plan.asleep.get(host) != end for host, end in until.items() if host not in state.occupied):
-            take_until(plan, {host: end for host, end in until.items() if host not in state.occupied}, now)
+        asleep, falling = (now + options.lead(each) for each in (PowerState.ASLEEP, PowerState.FALLING_ASLEEP))
+        until = {
+            host: falling if host in state.powers.changing else asleep
+            for host in sleepers
+            if host not in state.occupied
+        }
+        if any(plan.asleep.get(host) != end for host, end in until.items()):
+            take_until(plan, until, now)
 
     @property
     def _longest_lead(self) -> int:
         return self._options.lead(PowerState.FALLING_ASLEEP)
 
-    def _sleepers(self) -> set[int]:
-        return {host for host, power in self._state.powers.items() if power.state.is_off}
-
     def _first_use(self) -> int | None:
         """Return when a lease is first to use a sleeping host after now, or None; computed if the plan has changed."""
-        availability, sleepers, seen = self._state.planner.plan.availability, self._sleepers(), self._seen
+        availability, sleepers, seen = self._state.planner.plan.availability, self._state.powers.off, self._seen
         if (
             seen is None
             or seen[0] is not availability
@@ -193,7 +200,7 @@ class HostPowers:
             or (seen[2] or self._now + 1) <= self._now
         ):
             hosts = np.array(sorted(sleepers), dtype=np.int64)
-            seen = (availability, sleepers, availability.next_rise(hosts, self._now) if sleepers else None)
+            seen = (availability, set(sleepers), availability.next_rise(hosts, self._now) if sleepers else None)
             self._seen = seen
         return seen[2]
 
@@ -223,24 +230,20 @@ class HostPowers:
 
     # -- hosts that do what they are told, in time -------------------------------------------------------
 
-    def _done_at(self, host: int) -> int | None:
-        power = self._state.powers[host]
-        if power.state is PowerState.FALLING_ASLEEP:
-            return power.since + self._options.shutdown_time
-        if power.state is PowerState.WAKING:
-            return self._ready[host] - self._options.margin
-        return None
+    def _done_at(self, host: int) -> int:
+        """Return when a host is awake or asleep that is to become so."""
+        if host in self._ready:
+            return self._ready[host] - self._options.allowance
+        return self._state.powers[host].since + self._options.shutdown_time
 
     def _believe(self, now: int) -> None:
-        for host in list(self._state.powers):
-            due = self._done_at(host)
-            if due is None or due > now:
-                continue
-            if self._state.powers[host].state is PowerState.WAKING:
-                self.is_awake(host, now)
-                self._state.publish(now)
-            else:
-                self.is_asleep(host, now)
+        done = sorted(host for host in self._state.powers.changing if self._done_at(host) <= now)
+        woken = [host for host in done if self._state.powers[host].state is PowerState.WAKING]
+        for host in done:
+            self.is_asleep(host, now)
+        if woken:
+            self._are_awake(woken, now)
+            self._state.publish(now)
 
     # -- another engine ----------------------------------------------------------------------------------
 
@@ -252,7 +255,7 @@ class HostPowers:
         for host, power in powers.items():
             if power.state is PowerState.WAKING:
                 # The cloud has not been able to report that it is awake.
-                self._ready[host] = min(max(power.since + late, now + options.margin), now + late)
+                self._ready[host] = min(max(power.since + late, now + options.allowance), now + late)
             elif power.state is PowerState.FAILED:
                 state.occupy(host, now, now + state.options.host_repair_time)
         take_until(state.planner.plan, self._ready, now)

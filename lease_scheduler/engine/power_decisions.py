@@ -59,7 +59,7 @@ class PowerDecisions:
         If there is no place without the former, the request may use them: none is refused because a host sleeps.
         """
         state, plan = self._state, self._state.planner.plan
-        sleepers = [host for host, power in state.powers.items() if power.state.is_off]
+        sleepers = sorted(state.powers.off)
         if sleepers and request.kind is LeaseKind.RESERVATION and not request.moves_others:
             start = now if request.start is None else max(now, request.start)
             end = start + request.duration
@@ -83,7 +83,7 @@ class PowerDecisions:
     def _opened(sleepers: list[int], places: list[IntArray], nodes: int) -> frozenset[int]:
         """Return the first sleeping hosts on which this many nodes fit."""
         opened, room = set(), 0
-        for host in sorted(sleepers):
+        for host in sleepers:
             fitting = max(int(each[host]) for each in places)
             if room < nodes and fitting:
                 opened.add(host)
@@ -100,8 +100,8 @@ class PowerDecisions:
         view = self.view(now)
         self._decides_at = now + self._options.interval
         decision = self._policy.for_queue(view)
-        sleepers = sorted(host for host, power in state.powers.items() if power.state.is_off)
-        waking = sum(power.state is PowerState.WAKING for power in state.powers.values())
+        sleepers = sorted(state.powers.off)
+        waking = len(state.powers.changing - state.powers.off)
         free = len(self._idle(now))
         woken = self._powers.wake(sleepers[: max(0, decision.wake - waking - free)], now)
         if woken:
@@ -181,17 +181,20 @@ class PowerDecisions:
             is_young = power is not None and power.since + self._options.minimum_on_time > now
             if host in kept or is_young or self._is_off_or_waking(host):
                 continue
-            if self._moves_away(held[host], now):
+            if self._moves_away(host, held[host], now):
                 self._powers.fall_asleep([host], now)
                 state.recorder.count("emptied_hosts")
                 count -= 1
 
-    def _moves_away(self, leases: list[Lease], now: int) -> bool:
-        """Take leases from their hosts, and return whether that was possible; if not, nothing has changed."""
+    def _moves_away(self, host: int, leases: list[Lease], now: int) -> bool:
+        """Take leases from a host, and return whether that was possible; if not, nothing has changed."""
         plan = self._state.planner.plan
         with suppress(NotPlannableError), plan.tentative():
             for each in leases:
                 lease = plan.leases[each.lease_id]
+                if not any(host in holding.hosts for holding in lease.holdings):
+                    # It has left already, because it was on another host that was emptied.
+                    continue
                 if not self._may_be_moved(lease):
                     raise NotPlannableError(f"lease {lease.lease_id} stays")
                 if loses_work(lease, evict(self._state.planner.context, lease, self._leaves_at(lease, now), now)):

@@ -33,4 +33,9 @@ class PowerOptions:
     def lead(self, state: PowerState) -> int:
         """Return how many seconds from now a host can be used that is to wake now."""
         falls = self.shutdown_time if state is PowerState.FALLING_ASLEEP else 0
-        return falls + self.wake_time + self.margin
+        return falls + self.wake_time + self.allowance
+
+    @property
+    def allowance(self) -> int:
+        """Seconds by which a host may be late; one at least, as a wish follows a plan with the next step."""
+        return max(1, self.margin)

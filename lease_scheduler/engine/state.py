@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 from lease_scheduler.engine.agenda import Agenda, Due, next_due
 from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, Operation, OperationKind, Recorder, Store
+from lease_scheduler.engine.known_powers import KnownPowers
 from lease_scheduler.engine.lateness import Lateness
 from lease_scheduler.engine.outcomes import Outcomes
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.model.holding import Closing, MigrationRound
 from lease_scheduler.model.lease import Lease, PreemptionMode
-from lease_scheduler.model.power import HostPower, PowerState
+from lease_scheduler.model.power import PowerState
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.sleepers import closed
@@ -119,7 +120,7 @@ class EngineState:
     preempted: list[str] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
     occupied: dict[int, int] = field(default_factory=dict)
-    powers: dict[int, HostPower] = field(default_factory=dict)
+    powers: KnownPowers = field(default_factory=KnownPowers)
     power_policy: PowerPolicy = field(default_factory=lambda: NoPower(PolicyOptions()))
     stuck: dict[str, frozenset[int]] = field(default_factory=dict)
     without: dict[str, frozenset[int]] = field(default_factory=dict)
@@ -160,7 +161,7 @@ class EngineState:
         if not self.powers or not self.power_policy.manages:
             yield
             return
-        with closed(self.planner.plan, [host for host, power in self.powers.items() if power.state.is_off], now):
+        with closed(self.planner.plan, self.powers.off, now):
             yield
 
     @property

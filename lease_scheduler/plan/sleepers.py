@@ -21,15 +21,18 @@ def take_until(plan: Plan, until: Mapping[int, int], now: int) -> None:
 
     :param until: host number -> first instant at which it can be used
     """
-    give_back(plan, until, now)
+    since = {host: max(now, plan.asleep.get(host, now)) for host in until}
+    longer = {host: end for host, end in until.items() if end > since[host]}
+    shorter = {host: max(now, end) for host, end in until.items() if max(now, end) < since[host]}
+    # Most hosts are taken already, so only what is between the two instants changes.
+    plan.availability = taken(taken(plan.availability, since, longer), shorter, since, sign=-1)
     plan.asleep |= until
-    plan.availability = taken(plan.availability, until, now)
 
 
 def give_back(plan: Plan, hosts: Collection[int], now: int) -> None:
     """Let hosts be used from now on that are awake."""
     known = {host: plan.asleep.pop(host) for host in hosts if host in plan.asleep}
-    plan.availability = taken(plan.availability, known, now, sign=-1)
+    plan.availability = taken(plan.availability, dict.fromkeys(known, now), known, sign=-1)
 
 
 @contextmanager

@@ -100,6 +100,15 @@ def test_a_host_that_falls_asleep_needs_longer(make_world: MakeWorld) -> None:
     assert world.until(10)["1"].state is LeaseState.REJECTED
 
 
+def test_a_host_without_a_margin_is_in_time(make_world: MakeWorld) -> None:
+    options = {"power": PowerOptions(wake_time=100, shutdown_time=60, margin=0, confirms=False)}
+    lease = request("1", RESERVATION, 2, 1000, submitted=10, start=171)
+    world = make_world(lease, engine=options).until(0)
+    world.run.engine.host_sleep(_name(world, 1))
+    assert world.until(171)["1"].started == 171
+    assert (world.counters["host_wakes"], world.counters["late_host_wakes"]) == (1, 0)
+
+
 def test_an_awake_host_is_taken_before_a_sleeping_one(make_world: MakeWorld) -> None:
     lease = request("1", RESERVATION, 1, 1000, submitted=10, start=5000)
     world = _asleep(make_world(lease, engine=_power()), 0).until(10)
@@ -363,3 +372,14 @@ def test_hosts_are_emptied_so_that_they_can_sleep(make_world: MakeWorld) -> None
     assert world.counters["preemptions_with_loss"] == 0
     # 1,500 s and 1,000 s less the time to save the memory.
     assert (world["long"].accumulated, world["1"].accumulated) == (1468, 1001)
+
+
+def test_a_lease_leaves_all_of_its_hosts_with_the_first_that_is_emptied(make_world: MakeWorld) -> None:
+    """contention F61: one lease is planned on both hosts that are emptied; it is queued after the first."""
+    leases = [request("long", RESERVATION, 1, 3000, start=0), request("wide", BEST_EFFORT, 3, 1000)]
+    world = make_world(*leases, hosts=3, engine=_power()).until(10)
+    assert world["wide"].holdings[0].hosts == {0, 1, 2}
+    world.run.engine._steps.power_decisions.empty(3, 10)
+    assert _states(world) == [AWAKE, FALLING, FALLING]
+    assert world.run.engine.live_leases()[1].holdings == ()
+    assert world.counters["emptied_hosts"] == 2
