@@ -18,8 +18,11 @@ from lease_scheduler.fractional import kernels
 from lease_scheduler.fractional.genetic import GeneticOptions, evolve
 from lease_scheduler.fractional.greedy import ALL, greedy
 from lease_scheduler.fractional.packing.search import LEGACY_PACKERS, PACKERS, best_packing
+from lease_scheduler.fractional.online.names import parse
 from lease_scheduler.fractional.shares import raise_average
+from lease_scheduler.simulation.fractional.loop import run_online
 from lease_scheduler.simulation.generators.instances import InstanceLaw
+from lease_scheduler.simulation.generators.typed_lublin import lublin_trace
 
 assert kernels.IS_COMPILED == (sys.argv[1] != "plain")
 for seed in range(2):
@@ -29,6 +32,10 @@ for seed in range(2):
     found.append(evolve(drawn, np.random.default_rng(seed), GeneticOptions(6, 10)))
     for each in found:
         print(each and (each.nodes.tolist(), each.least, raise_average(drawn, each).tolist()))
+trace = lublin_trace(1, 40)
+for name in ("GreedyPM*/per/OPT=MIN/MVT=600", "MCB*/OPT=MIN", "/stretch-per/OPT=MAX"):
+    found = run_online(trace, parse(name))
+    print(found.ends.tolist(), found.resumed, found.moved, found.resumed_memory, found.moved_memory, trace.bound())
 """
 
 

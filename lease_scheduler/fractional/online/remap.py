@@ -1,0 +1,240 @@
+"""Mapping everything anew: MCB and MCB-stretch (Stillwell 2010, sections 5.2.2 and 5.2.6).
+
+Jobs are given by decreasing priority. Those of the lowest priority are left out until the others can be packed; the
+packing is that of the best target that a binary search finds. The tasks of the jobs that are kept are in one array of
+nodes, job after job.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lease_scheduler.fractional.kernels import compiled
+from lease_scheduler.fractional.online.decisions import Jobs
+from lease_scheduler.fractional.problem import TOLERANCE, Floats, Integers
+
+#: Width of the intervals at which searches for a yield, and for the inverse of a stretch, end.
+YIELD_WIDTH = 0.01
+STRETCH_WIDTH = 1e-4
+
+#: Smallest share of a node that a task gets when stretches are estimated.
+SMALLEST_SHARE = 0.01
+
+
+class Outlook(NamedTuple):
+    """What stretches are estimated from; arrays by position in the order of priority.
+
+    :ivar horizon: seconds until the end of the period; 0 to search for a yield instead
+    :ivar flow: seconds since the submission of each job
+    :ivar virtual: virtual time of each job
+    """
+
+    horizon: float
+    flow: Floats
+    virtual: Floats
+
+
+class _Tasks(NamedTuple):
+    """Jobs by decreasing priority; ``first`` is as in ``Jobs``.
+
+    :ivar place: node of each task of jobs that keep their nodes, -1 for the others
+    """
+
+    cpu: Floats
+    memory: Floats
+    first: Integers
+    place: Integers
+
+
+@compiled
+def map_anew(
+    order: Integers,
+    jobs: Jobs,
+    place: Integers,
+    keeps: NDArray[np.bool_],
+    nodes: int,
+    outlook: Outlook,
+    literal: bool,
+) -> tuple[int, Integers, Floats]:
+    """Map as many jobs as possible anew.
+
+    :param order: numbers of all jobs in the system, by decreasing priority
+    :param place: node of each task of running jobs
+    :param keeps: whether the job keeps its nodes, by position in ``order``
+    :param nodes: number of nodes
+    :param literal: search all targets before a job is left out. Otherwise it is left out if the easiest target of the
+        search is too much, which is faster; packing is not monotone, so now and then a higher one might do
+    :return: how many jobs are kept, from the first one on; the nodes of their tasks; the yields that were aimed at
+    """
+    count = len(order)
+    first = np.zeros(count + 1, np.int64)
+    for position in range(count):
+        job = order[position]
+        first[position + 1] = first[position] + jobs.first[job + 1] - jobs.first[job]
+    tasks = _Tasks(jobs.cpu[order], jobs.memory[order], first, np.full(first[count], -1))
+    for position in range(count):
+        if keeps[position]:
+            job = order[position]
+            tasks.place[first[position] : first[position + 1]] = place[jobs.first[job] : jobs.first[job + 1]]
+    kept = count
+    demand = 0.0
+    for position in range(count):
+        demand += tasks.memory[position] * (first[position + 1] - first[position])
+    while kept > 0 and demand > nodes * (1 + TOLERANCE):
+        kept -= 1
+        demand -= tasks.memory[kept] * (first[kept + 1] - first[kept])
+    by_cpu = _sorted(tasks.cpu, tasks.memory)
+    by_memory = _sorted(tasks.memory, tasks.cpu)
+    while kept > 0:
+        found, yields = _search(kept, tasks, nodes, outlook, by_cpu, by_memory, literal)
+        if len(found):
+            return kept, found, yields
+        kept -= 1
+    return 0, np.empty(0, np.int64), np.empty(0)
+
+
+@compiled
+def _search(
+    kept: int, tasks: _Tasks, nodes: int, outlook: Outlook, by_cpu: Integers, by_memory: Integers, literal: bool
+) -> tuple[Integers, Floats]:
+    """Return the packing of the highest target that the search finds and its yields, or empty arrays."""
+    width = STRETCH_WIDTH if outlook.horizon > 0 else YIELD_WIDTH
+    easiest = 0.5
+    while easiest > width:
+        easiest /= 2
+    best, reached = np.empty(0, np.int64), np.empty(0)
+    if not literal:
+        aim = _aim(easiest, kept, tasks, outlook)
+        if len(aim):
+            best, reached = _pack(aim, kept, tasks, nodes, outlook, by_cpu, by_memory), aim
+        if len(best) == 0:
+            return best, reached
+    low, high = 0.0, 1.0
+    while high - low > width:
+        target = (low + high) / 2
+        # The easiest one has been tried.
+        if not literal and target == easiest:
+            break
+        aim = _aim(target, kept, tasks, outlook)
+        found = np.empty(0, np.int64)
+        if len(aim):
+            found = _pack(aim, kept, tasks, nodes, outlook, by_cpu, by_memory)
+        if len(found):
+            low = target
+            best, reached = found, aim
+        else:
+            high = target
+    return best, reached
+
+
+@compiled
+def _aim(target: float, kept: int, tasks: _Tasks, outlook: Outlook) -> Floats:
+    """Return the yields that reach a target, or an empty array if a job would need more than full speed.
+
+    :param target: yield of all jobs, or the inverse of the largest stretch at the end of the period
+    """
+    aim = np.full(kept, target)
+    if outlook.horizon > 0:
+        for job in range(kept):
+            needed = target * (outlook.flow[job] + outlook.horizon) - outlook.virtual[job]
+            if needed > outlook.horizon:
+                return np.empty(0)
+            aim[job] = max(needed / outlook.horizon, min(1.0, SMALLEST_SHARE / tasks.cpu[job]))
+    return aim
+
+
+@compiled
+def _sorted(first: Floats, second: Floats) -> Integers:
+    """Return positions by decreasing first value, then by decreasing second one, equal ones as given."""
+    by_second = np.argsort(-second, kind="mergesort")
+    return by_second[np.argsort(-first[by_second], kind="mergesort")]
+
+
+@compiled
+def _pack(
+    aim: Floats,
+    kept: int,
+    tasks: _Tasks,
+    nodes: int,
+    outlook: Outlook,
+    by_cpu: Integers,
+    by_memory: Integers,
+) -> Integers:
+    """Return the nodes of the tasks of the first jobs at some yields, or an empty array if they do not fit.
+
+    Tasks are in two lists: those that take more CPU than memory, and the others. Nodes are filled one after the other,
+    from the list that levels the loads of CPU and memory.
+    """
+    need = aim * tasks.cpu[:kept]
+    memory, first = tasks.memory, tasks.first
+    total = 0.0
+    for job in range(kept):
+        total += need[job] * (first[job + 1] - first[job])
+    if total > nodes * (1 + 2 * TOLERANCE):
+        return np.empty(0, np.int64)
+    if outlook.horizon > 0:
+        by_cpu = _sorted(need, memory[:kept])
+        by_memory = _sorted(memory[:kept], need)
+    load, held = np.zeros(nodes), np.zeros(nodes)
+    placed = tasks.place[: first[kept]].copy()
+    left = np.zeros(kept, np.int64)
+    missing = 0
+    for job in range(kept):
+        if placed[first[job]] < 0:
+            left[job] = first[job + 1] - first[job]
+            missing += left[job]
+            continue
+        for task in range(first[job], first[job + 1]):
+            load[placed[task]] += need[job]
+            held[placed[task]] += memory[job]
+    if load.max() > 1 + TOLERANCE or held.max() > 1 + TOLERANCE:
+        return np.empty(0, np.int64)
+    # Two linked lists of the jobs that have tasks left.
+    heads, following = np.full(2, -1), np.full(kept, -1)
+    for which in range(2):
+        last = -1
+        for job in by_cpu if which == 0 else by_memory:
+            if job < kept and left[job] and (need[job] > memory[job]) == (which == 0):
+                if last < 0:
+                    heads[which] = job
+                else:
+                    following[last] = job
+                last = job
+    cursor, previous = np.empty(2, np.int64), np.empty(2, np.int64)
+    for node in range(nodes):
+        if missing == 0:
+            break
+        # The loads of a node only grow, so what has not fitted will not.
+        cursor[:] = heads
+        previous[:] = -1
+        while missing:
+            chosen = -1
+            which = 0 if load[node] <= held[node] else 1
+            for _ in range(2):
+                while cursor[which] >= 0:
+                    job = cursor[which]
+                    if load[node] + need[job] <= 1 + TOLERANCE and held[node] + memory[job] <= 1 + TOLERANCE:
+                        chosen = job
+                        break
+                    previous[which] = job
+                    cursor[which] = following[job]
+                if chosen >= 0:
+                    break
+                which = 1 - which
+            if chosen < 0:
+                break
+            load[node] += need[chosen]
+            held[node] += memory[chosen]
+            left[chosen] -= 1
+            missing -= 1
+            placed[first[chosen] + left[chosen]] = node
+            if left[chosen] == 0:
+                cursor[which] = following[chosen]
+                if previous[which] < 0:
+                    heads[which] = following[chosen]
+                else:
+                    following[previous[which]] = following[chosen]
+    return placed if missing == 0 else np.empty(0, np.int64)
