@@ -5,7 +5,11 @@ of each step of ten minutes and the highest one in it, for a limited number of d
 lifetime and one spare room at a time: in what share of the past was the room taken within the lifetime?
 
 Starts that overlap saw the same events. So as many observations count as lifetimes fit into the past one after the
-other, and the share of misses is that of all starts, or that of those in the same two hours of the day if it is larger.
+other. The share of misses is the largest one among those of all starts and of the starts
+
+* in the same two hours of the day, and of the week, since demand comes by day and on working days,
+* at which the demand was as low as now or lower, since it then grows more than it does on the average,
+* in the newest half of the past, its newest quarter, and so on, since the load may grow slowly.
 """
 
 from __future__ import annotations
@@ -27,11 +31,18 @@ STEP = 600
 PARTS = 64
 
 _DAY = 86_400 // STEP
+_WEEK = 7 * _DAY
 _HOUR = 3_600 // STEP
 _BIN = 2 * _HOUR
+_BINS = _DAY // _BIN
 _GAP = -1
-#: Hourly growths that are looked at for changes of the process.
-_GROWTHS = 2_000
+#: Hours that are looked at for changes of the process.
+_HOURS = 1_000
+#: A newest part of the past is looked at by itself from this many days, and this many lifetimes, on.
+_LEAST_DAYS = 2
+_LEAST_LIVES = 10
+#: With how many of the lowest demands of the past the present one is compared at least, if it is lower: six hours.
+_LOWEST = 6 * _HOUR
 _ROUNDING = 1e-9
 
 
@@ -59,7 +70,7 @@ class _Table:
     :ivar starts: demand at the start of each step
     :ivar reached: by demand, for each step the first one from it on in which the demand is at least that
     :ivar gaps: number of steps without observation before each step
-    :ivar bins: time of day of each step
+    :ivar bins: time of week of each step
     """
 
     first: int
@@ -85,7 +96,8 @@ class DemandHistory:
         self._share = 0.0
         self._step: int | None = None
         self._since = 0
-        self._growth = Bmbp(window=_GROWTHS)
+        self._growth = Bmbp(window=_HOURS)
+        self._level = Bmbp(window=_HOURS)
         self._table: _Table | None = None
         self._lives: dict[int, NDArray[np.integer[Any]]] = {}
         self.changed: set[int] = set()
@@ -159,10 +171,11 @@ class DemandHistory:
         starts, mosts = self._days.get((step - _HOUR) // _DAY, ([], []))
         starts, mosts = starts[first : first + _HOUR], mosts[first : first + _HOUR]
         if len(starts) == _HOUR and _GAP not in starts:
-            growth, bound = max(mosts) - starts[0], self._growth.bound()
-            if self._growth.observe(growth) and bound is not None and growth > bound:
-                # A demand that grows less than it used to breaks no promise.
-                self._since = step - self._growth.least * _HOUR
+            for known, value in ((self._growth, max(mosts) - starts[0]), (self._level, max(mosts))):
+                bound = known.bound()
+                if known.observe(value) and bound is not None and value > bound:
+                    # A demand that grows less than it used to, or falls, breaks no promise.
+                    self._since = step - known.least * _HOUR
             self._table = None
 
     # -- questions -----------------------------------------------------------------------------------------
@@ -184,19 +197,36 @@ class DemandHistory:
         if lives is None:
             lives = self._lives[parts] = self._lives_of(table, max(parts, -1))
         is_missed = lives[begin:end] < steps
-        in_bin = table.bins[begin:end] == now // STEP % _DAY // _BIN
+        starts, bins = table.starts[begin:end], table.bins[begin:end]
         if table.gaps[-1]:
             known = table.gaps[begin + steps : end + steps] == table.gaps[begin:end]
-            is_missed, in_bin = is_missed[known], in_bin[known]
+            is_missed, starts, bins = is_missed[known], starts[known], bins[known]
         count = len(is_missed)
         if not count:
             return Survey(0, 0)
-        share = np.count_nonzero(is_missed) / count
-        of_bin = np.count_nonzero(in_bin)
-        if of_bin:
-            share = max(share, np.count_nonzero(is_missed & in_bin) / of_bin)
         observations = -(-count // steps)
+        share = self._largest_share(is_missed, starts, bins, steps, now)
         return Survey(observations, math.ceil(share * observations - _ROUNDING))
+
+    def _largest_share(
+        self,
+        is_missed: NDArray[np.bool_],
+        starts: NDArray[np.integer[Any]],
+        bins: NDArray[np.integer[Any]],
+        steps: int,
+        now: int,
+    ) -> float:
+        """Return the largest share of misses among the starts that resemble the present one in some way."""
+        count = len(is_missed)
+        present = now // STEP % _WEEK // _BIN
+        level = max(math.floor(self._share * PARTS + _ROUNDING), _low_level(starts))
+        groups = [is_missed, is_missed[bins == present], is_missed[bins % _BINS == present % _BINS]]
+        groups.append(is_missed[starts <= level])
+        newest = count // 2
+        while newest >= max(_LEAST_DAYS * _DAY, _LEAST_LIVES * steps):
+            groups.append(is_missed[-newest:])
+            newest //= 2
+        return max(np.count_nonzero(group) / len(group) for group in groups if len(group))
 
     def _computed(self) -> _Table:
         self._lives = {}
@@ -220,7 +250,7 @@ class DemandHistory:
             instants = np.where(mosts >= level, steps, never)
             reached[level] = np.minimum.accumulate(instants[::-1])[::-1]
         gaps = np.concatenate(([0], np.cumsum(starts == _GAP)))
-        bins = (steps + days[0] * _DAY) % _DAY // _BIN
+        bins = (steps + days[0] * _DAY) % _WEEK // _BIN
         return _Table(days[0] * _DAY, starts, reached, gaps, bins)
 
     def _lives_of(self, table: _Table, parts: int) -> NDArray[np.integer[Any]]:
@@ -241,7 +271,12 @@ class DemandHistory:
 
     def stored_rest(self) -> Mapping[str, Any]:
         """Return what is known beside the days, as plain values."""
-        return {"share": self._share, "since": self._since, "growth": self._growth.state()}
+        return {
+            "share": self._share,
+            "since": self._since,
+            "growth": self._growth.state(),
+            "level": self._level.state(),
+        }
 
     def restore(self, days: Mapping[int, Mapping[str, Any]], rest: Mapping[str, Any] | None) -> None:
         """Go on with what was stored, without days that are not what ``stored_day`` returns."""
@@ -255,7 +290,15 @@ class DemandHistory:
             self._step = last * _DAY + len(self._days[last][0]) - 1
         if rest is not None:
             self._growth.restore(rest["growth"])
+            if "level" in rest:
+                self._level.restore(rest["level"])
             self._share, self._since = float(rest["share"]), int(rest["since"])
+
+
+def _low_level(starts: NDArray[np.integer[Any]]) -> int:
+    """Return the demand that so many starts do not exceed that they tell something."""
+    rank = min(_LOWEST, len(starts)) - 1
+    return int(np.partition(starts, rank)[rank])
 
 
 def _steps(values: Any) -> list[int]:

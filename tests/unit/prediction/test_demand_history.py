@@ -6,12 +6,13 @@ import json
 from itertools import pairwise
 from random import Random
 
+import numpy as np
 import pytest
 
 from lease_scheduler.prediction.demand_history import PARTS, STEP, DemandHistory, Survey
 
 _DAY = 86_400
-#: A Monday at midnight.
+#: Midnight of a Friday.
 _BEGIN = 20_000 * _DAY
 
 
@@ -69,14 +70,66 @@ def test_it_is_what_a_scan_of_the_history_finds(seed: int) -> None:
     # The demand at the start of a step is that of the step before, as it changes within the step.
     starts, mosts = [levels[0], *levels[:-1]], [max(pair) for pair in pairwise([levels[0], *levels])]
     starts[0] = 0
+    lowest = sorted(starts)[35]
     for room, steps in ((3, 2), (10, 4), (30, 9)):
         begins = range(len(levels) + 1 - steps)
         missed = [any(mosts[b + k] - starts[b] > room for k in range(min(steps, len(levels) - b))) for b in begins]
-        of_bin = [each for b, each in zip(begins, missed, strict=True) if b % 144 < 12]
-        share = max(sum(missed) / len(missed), sum(of_bin) / len(of_bin))
+        groups = [
+            missed,
+            [each for b, each in zip(begins, missed, strict=True) if b % 144 < 12],
+            [each for b, each in zip(begins, missed, strict=True) if (b - 30 * 144) % (7 * 144) < 12],
+            [each for b, each in zip(begins, missed, strict=True) if starts[b] <= max(levels[-1], lowest)],
+            *(missed[-(len(missed) // part) :] for part in (2, 4, 8)),
+        ]
+        share = max(sum(group) / len(group) for group in groups)
         survey = history.survey(room / PARTS, (steps - 1) * STEP, now)
         assert survey.observations == -(-len(missed) // steps)
         assert abs(survey.missed - share * survey.observations) <= 1
+
+
+def test_a_demand_that_is_low_for_once_is_expected_back() -> None:
+    """Half of the site is in use but for two hours each week, on other days and at other times."""
+    history = DemandHistory()
+    for week in range(8):
+        pause = _BEGIN + week * 7 * _DAY + (week % 5) * _DAY + week * 9_000
+        history.demand(pause, 0.1)
+        history.demand(pause + 7_200, 0.5)
+    now = _BEGIN + 56 * _DAY
+    history.pass_to(now)
+    assert history.survey(0.3, 4 * 3_600, now).assurance(0.95) > 0.8
+    history.demand(now, 0.1)
+    assert history.survey(0.3, 4 * 3_600, now).assurance(0.95) < 0.2
+
+
+def test_the_day_of_the_week_counts() -> None:
+    """Each Monday at noon the demand grows. In the hours before that, nothing is promised beyond noon."""
+    history = DemandHistory()
+    monday = 20_003 * _DAY
+    for week in range(8):
+        history.demand(monday + week * 7 * _DAY + 12 * 3_600, 0.6)
+        history.demand(monday + week * 7 * _DAY + 18 * 3_600, 0.1)
+    now = monday + 8 * 7 * _DAY + 10 * 3_600
+    history.pass_to(now)
+    before_noon = history.survey(0.3, 3 * 3_600, now)
+    assert before_noon.missed > 0.5 * before_noon.observations
+    on_tuesday = history.survey(0.3, 3 * 3_600, now + _DAY)
+    assert on_tuesday.missed < 0.2 * on_tuesday.observations
+
+
+def test_the_newest_part_counts_where_the_load_grows_slowly() -> None:
+    """Bursts that become more frequent: once a day, then thrice."""
+    history = DemandHistory()
+    for day in range(64):
+        for burst in range(1 if day < 48 else 3):
+            start = _BEGIN + day * _DAY + burst * 25_000 + (day * 7_919) % 30_000
+            history.demand(start, 0.5)
+            history.demand(start + 1_200, 0.1)
+    history._since = 0
+    now = _BEGIN + 64 * _DAY
+    history.pass_to(now)
+    survey = history.survey(0.3, 3_600, now)
+    assert survey.missed > 0.1 * survey.observations
+    assert np.mean([each < 7 for each in history._lives[19]]) < 0.1
 
 
 def test_what_was_refused_counts_as_demand() -> None:
