@@ -30,13 +30,13 @@ class ListFlows(ListCommand):
 
 
 class ShowFlow(ShowCommand):
-    """Show the share of a project, and when its queued leases are expected to start."""
+    """Show the share of a project, and when its queued leases are expected to start, or why they cannot."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("flow", metavar="<project>", help="Project (ID)")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
-        return client.one("GET", f"/flows/{quote(parsed.flow, safe='')}", _VERSION, "flow")
+        return client.one("GET", f"/flows/{quote(parsed.flow, safe='')}", "1.31", "flow")
 
 
 class SetFlow(ShowCommand):

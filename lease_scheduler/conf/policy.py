@@ -165,7 +165,7 @@ OPTIONS: list[cfg.Opt] = [
         default="yes",
         choices=[
             ("yes", "a lease that costs more than the share of one window uses up that of the next ones too"),
-            ("no", "such a lease never starts"),
+            ("no", "such a lease waits, and is refused if it costs more than all of a window"),
         ],
         help="winks: whether a lease may cost more than the share of its flow of one window.",
     ),

@@ -152,6 +152,10 @@ class LeaseChanges:
         smallest = terms if least is None else with_counts(terms, least)
         if too_large(self._state.planner.context, smallest) is not None:
             raise NoPlaceError(explain(self._state.planner, smallest, now))
+        never = self._state.planner.never_served(smallest)
+        # What a lease that has started costs beyond that is charged to it, and does not keep it from going on.
+        if never is not None and lease.started is None:
+            raise NoPlaceError(Refusal("policy", never))
         view = self._state.view(now)
         refusal = self._admission.refusal(terms, now, view)
         # If the old terms would be refused now as well, for example for short notice, the change is not the reason.
@@ -191,7 +195,7 @@ class LeaseChanges:
                 return self._reshaped(lease, terms, now, least, give_up)
         if lease.kind is LeaseKind.BEST_EFFORT:
             if least is not None:
-                terms = most_on_site(state.planner.context, terms, least)
+                terms = most_on_site(state.planner, terms, least)
             waiting = lease if not lease.holdings else back_to_queue(lease, "its terms were changed")
             return state.put(replace(waiting, request=terms))
         present = hosts_of(lease, terms, staying(lease.request, terms, give_up), _NOWHERE)

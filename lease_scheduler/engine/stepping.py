@@ -278,12 +278,13 @@ class EngineSteps:
             self._order.next += 1
             smallest = request if least is None else with_counts(request, least)
             refusal = too_large(state.planner.context, smallest)
+            refusal = refusal or state.planner.never_served(smallest)
             refusal = refusal or self._admission.refusal(request, now, state.view(now))
             if refusal is not None:
                 state.finish(lease, LeaseState.REJECTED, now, refusal)
             elif request.kind is LeaseKind.BEST_EFFORT:
                 if least is not None:
-                    lease = replace(lease, request=most_on_site(state.planner.context, request, least))
+                    lease = replace(lease, request=most_on_site(state.planner, request, least))
                 unassured = self._unassured(lease, now)
                 if unassured is not None:
                     state.finish(lease, LeaseState.REJECTED, now, unassured)

@@ -178,6 +178,13 @@ class Queueing(Protocol):
         """
         return None
 
+    def refusal(self, request: LeaseRequest) -> str | None:
+        """Return why a best-effort lease could never start in this order, whatever others do, or None if it could.
+
+        Called after ``follow``. The default is None.
+        """
+        return None
+
     def follow(self, site: Site, weights: Mapping[str, float]) -> None:
         """Take note of the hosts and of the weights of flows. Called before ``turns``, and before outcomes are told.
 

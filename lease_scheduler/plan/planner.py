@@ -256,6 +256,13 @@ class Planner:
         """Tell the queueing policy of the present hosts and weights."""
         self.queueing.follow(self.plan.site, self.weights)
 
+    def never_served(self, request: LeaseRequest) -> str | None:
+        """Return why the queueing policy would never let a lease of the queue start, or None if it could start."""
+        if request.kind is not LeaseKind.BEST_EFFORT:
+            return None
+        self.brief_queueing()
+        return self.queueing.refusal(request)
+
     def process_queue(self, now: int, agree: Agree | None = None) -> None:
         """Give queued leases places as far as possible, in the order of the queueing policy (haizea F46-F48).
 

@@ -8,7 +8,6 @@ from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.clearing import InTheWayError
-from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.earliest_fit import place_soonest
 from lease_scheduler.plan.elastic import placed_soonest
 from lease_scheduler.plan.explain import Refusal, explain, too_large
@@ -69,6 +68,9 @@ def quote(
     smallest = request if least is None else with_counts(request, least)
     if too_large(planner.context, smallest) is not None:
         return Quote(refusal=explain(planner, smallest, now))
+    never = planner.never_served(smallest)
+    if never is not None:
+        return Quote(refusal=Refusal("policy", never))
     before = dict(plan.leases)
     position = plan.queue_length if request.kind is LeaseKind.BEST_EFFORT else None
     try:
@@ -76,7 +78,7 @@ def quote(
             lease = plan.put(Lease(request, sequence).to(LeaseState.PENDING))
             if request.kind is LeaseKind.BEST_EFFORT:
                 if least is not None:
-                    lease = plan.put(Lease(most_on_site(planner.context, request, least), sequence, lease.state))
+                    lease = plan.put(Lease(most_on_site(planner, request, least), sequence, lease.state))
                 holding = place_soonest(planner.context, lease, now if earliest is None else earliest, may_wait=True)
                 if holding is not None:
                     lease = plan.put(
@@ -130,9 +132,13 @@ def more_nodes_beside(planner: Planner, lease: Lease, terms: LeaseRequest, now: 
     return f"; a separate lease with {granted}"
 
 
-def most_on_site(context: PlanningContext, request: LeaseRequest, least: tuple[int, ...]) -> LeaseRequest:
+def most_on_site(planner: Planner, request: LeaseRequest, least: tuple[int, ...]) -> LeaseRequest:
     """Return a best-effort request with as many VMs as the empty site could hold; the smallest numbers must fit."""
-    granted = most_that_fits(request, least, lambda tried: too_large(context, tried) is None)
+
+    def fits(tried: LeaseRequest) -> bool:
+        return too_large(planner.context, tried) is None and planner.never_served(tried) is None
+
+    granted = most_that_fits(request, least, fits)
     return request if granted is None else granted
 
 

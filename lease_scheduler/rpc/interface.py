@@ -157,8 +157,9 @@ class EngineRequests:
         """Return the flows among which the site is shared.
 
         ``{"policy": name of the queueing policy, "flows": [{"name", "weight", "source", "share": float|null, "behind":
-        host-seconds, "queued": int, "leases": [{"lease_id", "position", "expected_start"}]}]}``. ``source`` says where
-        the weight comes from: ``set``, ``configured``, ``donated`` or ``default``.
+        host-seconds, "queued": int, "leases": [{"lease_id", "position", "expected_start", "blocked"}]}]}``. ``source``
+        says where the weight comes from: ``set``, ``configured``, ``donated`` or ``default``. ``blocked`` is the reason
+        why a lease cannot start at present, or null.
         """
 
     def set_flow(self, context: Document, name: str, weight: float | None) -> Document:

@@ -11,6 +11,9 @@ from lease_scheduler.model.weights import checked_weight
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.site_plan import SitePlan
 
+#: What a report has by lease.
+_OF_LEASES = ("positions", "expected", "blocked")
+
 
 class FlowKeeper:
     """Shows flows, and sets their weights.
@@ -36,10 +39,15 @@ class FlowKeeper:
             seen: set[str] = set()
             for report in (each for pool in site.parts for each in site.flow_reports(pool)):
                 leases = [
-                    {"lease_id": lease_id, "position": position, "expected_start": report.expected.get(lease_id)}
+                    {
+                        "lease_id": lease_id,
+                        "position": position,
+                        "expected_start": report.expected.get(lease_id),
+                        "blocked": report.blocked.get(lease_id),
+                    }
                     for lease_id, position in report.positions.items()
                 ]
-                known = {key: value for key, value in asdict(report).items() if key not in ("positions", "expected")}
+                known = {key: value for key, value in asdict(report).items() if key not in _OF_LEASES}
                 if report.name in seen:
                     shown[report.name]["queued"] += report.queued
                     shown[report.name]["leases"] += leases

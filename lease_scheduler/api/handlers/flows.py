@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.handlers.listing import wanted_projects
-from lease_scheduler.api.microversions import V1_28
+from lease_scheduler.api.microversions import V1_28, V1_31
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.model.documents import Document
 
@@ -99,10 +99,17 @@ def _shown(request: ApiRequest, policy: str, name: str, flows: Mapping[str, Docu
         "share_of_last_day": round(used.share_of_day(name), 6),
         "owed_host_hours": round(flow["behind"] / 3_600, 3),
         "queued": flow["queued"],
-        "leases": [{**lease, "expected_start": iso_date(lease["expected_start"])} for lease in flow["leases"]],
+        "leases": [_shown_lease(request, lease) for lease in flow["leases"]],
     }
     if request.version >= V1_28:
         shown["hours"] = [{"start": iso_date(hour), "share": _rounded(used.share(name, hour))} for hour in used.hours]
+    return shown
+
+
+def _shown_lease(request: ApiRequest, lease: Document) -> Document:
+    shown = {**lease, "expected_start": iso_date(lease["expected_start"])}
+    if request.version < V1_31:
+        del shown["blocked"]
     return shown
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_28, Version
+from lease_scheduler.api.microversions import V1_28, V1_31, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.validation import Schema
 from lease_scheduler.model.weights import LEAST_WEIGHT, MOST_WEIGHT
@@ -33,7 +33,6 @@ _FLOW: dict[str, Schema] = {
     "share_of_last_day": base.NUMBER,
     "owed_host_hours": base.NUMBER,
     "queued": base.INTEGER,
-    "leases": base.array(base.answer(_LEASE)),
 }
 
 
@@ -42,7 +41,9 @@ _HOUR: dict[str, Schema] = {"start": base.ISO_DATE, "share": base.MAYBE_NUMBER}
 
 def _flow(version: Version) -> Schema:
     hours = {"hours": base.array(base.answer(_HOUR))} if version >= V1_28 else {}
-    return base.answer({**_FLOW, **hours})
+    blocked = {"blocked": base.MAYBE_STRING} if version >= V1_31 else {}
+    leases = {"leases": base.array(base.answer({**_LEASE, **blocked}))}
+    return base.answer({**_FLOW, **leases, **hours})
 
 
 def put(version: Version) -> Schema:

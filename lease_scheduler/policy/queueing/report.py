@@ -17,7 +17,8 @@ class FlowReport:
         owed
     :ivar queued: number of its queued leases
     :ivar positions: position of each queued lease in its flow, from 1
-    :ivar expected: expected start of each queued lease
+    :ivar expected: expected start of each queued lease that is not blocked
+    :ivar blocked: why a queued lease cannot start as long as the flow has this share, by lease id
     """
 
     name: str
@@ -27,3 +28,4 @@ class FlowReport:
     queued: int
     positions: Mapping[str, int]
     expected: Mapping[str, int]
+    blocked: Mapping[str, str]

@@ -371,7 +371,7 @@ class Site(EngineRequests):
             "share": 0.3,
             "behind": 7_200.0,
             "queued": 1,
-            "leases": [{"lease_id": "1", "position": 1, "expected_start": self.clock.now() + 60}],
+            "leases": [{"lease_id": "1", "position": 1, "expected_start": self.clock.now() + 60, "blocked": None}],
         }
         return {}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import partial
 
+from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest
@@ -111,6 +112,20 @@ class Winks(QueueingPolicy):
         tags = {lease_id: charge.tag for lease_id, charge in self._ledger.charges.items()}
         yield from this_round.look_aside(waiting_again(queue, tags))
         yield from this_round.turns(partial(needs, known=self._needs))
+
+    def refusal(self, request: LeaseRequest) -> str | None:
+        """See ``Queueing.refusal``: a lease that costs more than all of a window never starts without debt."""
+        seconds, nodes = self._seconds(request), request.node_count
+        cost = self._cost(request, seconds)
+        window = self._shares.options.window
+        most = window * self._shares.capacity
+        if not self._shares.is_too_costly(QueuedRequest(request.lease_id, cost, seconds, nodes, nodes > 1), most):
+            return None
+        return (
+            f"duration: {nodes} nodes for {in_words(seconds, up=True)} would never start, because a lease of several "
+            f"nodes may use no more than the whole site for {in_words(window)}; the longest duration of these nodes is "
+            f"{in_words(most * seconds // cost)}, and fewer nodes can have more"
+        )
 
     def look_again(self, now: int) -> int | None:
         """See ``Queueing.look_again``: the next window has shares again."""

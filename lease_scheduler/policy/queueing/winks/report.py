@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from lease_scheduler.policy.queueing.report import FlowReport
 from lease_scheduler.policy.queueing.winks.costs import HOST_UNITS
-from lease_scheduler.policy.queueing.winks.flow_queue import UNIT
+from lease_scheduler.policy.queueing.winks.flow_queue import UNIT, QueuedRequest
 from lease_scheduler.policy.queueing.winks.shares import Shares
 from lease_scheduler.policy.queueing.winks.state import Charge
 
@@ -14,8 +14,9 @@ from lease_scheduler.policy.queueing.winks.state import Charge
 def reports(shares: Shares, charges: Iterable[Charge], now: int) -> list[FlowReport]:
     """Return a report of each flow, by name.
 
-    The expected start of a lease is when virtual time reaches its start tag, if all flows that have queued leases go
-    on to have some, and the site is used completely.
+    A lease is blocked if its flow would need a larger share to start it. The expected start of any other one is when
+    virtual time reaches its start tag, if all flows that have queued leases go on to have some, and the site is used
+    completely.
 
     :param charges: what was charged for leases that are not over
     """
@@ -25,12 +26,19 @@ def reports(shares: Shares, charges: Iterable[Charge], now: int) -> list[FlowRep
     weights = sum(float(flow.weight) for flow in active)
     latest = max((flow.queue.clock for flow in active), default=0)
     first = min((flow.queue.clock for flow in active if flow.queue.requests), default=0)
+    share_per_weight = shares.share_per_weight(now)
     found = []
     for flow in sorted(shares.flows.values(), key=lambda each: each.name):
         expected: dict[str, int] = {}
-        if shares.capacity:
-            for request, (start, _) in zip(flow.queue.requests, flow.queue.tags(), strict=True):
-                ahead = max(0, start - first) / UNIT
+        blocked: dict[str, str] = {}
+        share, overtaken = share_per_weight * float(flow.weight), 0
+        for request, (start, end) in zip(flow.queue.requests, flow.queue.tags(), strict=True):
+            if shares.is_too_costly(request, share):
+                blocked[request.key] = _blocked(request, share)
+                # Those behind it go before it.
+                overtaken += end - start
+            elif shares.capacity:
+                ahead = max(0, start - overtaken - first) / UNIT
                 expected[request.key] = now + round(ahead * backlogged / shares.capacity)
         is_active = flow in active
         behind = max(0, latest - flow.queue.clock) / UNIT * float(flow.weight) / HOST_UNITS if is_active else 0.0
@@ -43,6 +51,19 @@ def reports(shares: Shares, charges: Iterable[Charge], now: int) -> list[FlowRep
                 len(flow.queue.requests),
                 {request.key: position for position, request in enumerate(flow.queue.requests, 1)},
                 expected,
+                blocked,
             )
         )
     return found
+
+
+def _blocked(request: QueuedRequest, share: float) -> str:
+    """Return why a request does not start at present.
+
+    :param share: cost that its flow may use of a window
+    """
+    cost, most = (round(amount / (3_600 * HOST_UNITS), 2) for amount in (request.cost, share))
+    return (
+        f"it needs {cost:g} host-hours, and the share of its project in a window is {most:g}: it starts when fewer "
+        f"projects share the site, when its project has a larger weight, or with fewer nodes or a shorter duration"
+    )

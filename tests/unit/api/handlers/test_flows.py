@@ -52,6 +52,15 @@ def test_shares_of_each_hour_of_the_last_day(member: Client, site: Site) -> None
     assert "hours" not in (member.at("1.27").get("/v1/flows/red").json or {})["flow"]
 
 
+def test_why_a_queued_lease_cannot_start(member: Client, admin: Client, site: Site) -> None:
+    admin.at("latest").send("PUT", "/v1/flows/red", {"weight": 30})
+    site.flows["red"]["leases"] = [{"lease_id": "1", "position": 1, "expected_start": None, "blocked": "too wide"}]
+
+    shown = (member.at("1.31").get("/v1/flows/red").json or {})["flow"]["leases"]
+    assert shown == [{"lease_id": "1", "position": 1, "expected_start": None, "blocked": "too wide"}]
+    assert "blocked" not in (member.at("1.30").get("/v1/flows/red").json or {})["flow"]["leases"][0]
+
+
 def test_a_project_without_leases_has_a_flow(member: Client) -> None:
     flow = (member.at("latest").get("/v1/flows/red").json or {})["flow"]
 

@@ -166,6 +166,37 @@ def test_a_window_limits_what_a_wide_lease_may_use(make_book: MakeBook) -> None:
         assert sorted(book.turns(0)) == sorted(expected)
 
 
+def test_without_debt_a_lease_that_exceeds_a_whole_window_is_refused(make_book: MakeBook) -> None:
+    """shirako P19c: 3 nodes of 4 may have 80 s of a window of 60 s, whatever others do."""
+    book = make_book(_winks(window="60", debt="no"))
+    fits, narrow = book.queue("a", nodes=3, duration=80), book.queue("a", duration=1_000)
+    book.policy.follow(book.site, {})
+
+    refusal = book.policy.refusal(replace(fits.request, duration=81))
+    assert refusal is not None
+    assert refusal.startswith("duration: 3 nodes for 1 min 21 s would never start")
+    assert "is 1 min 20 s" in refusal
+    assert book.policy.refusal(fits.request) is None
+    assert book.policy.refusal(narrow.request) is None
+    assert make_book(_winks(window="60")).policy.refusal(replace(fits.request, duration=81)) is None
+
+
+def test_reports_tell_what_the_share_of_a_window_blocks(make_book: MakeBook) -> None:
+    """A lease that the present share never admits has no expected start; those behind it go before it."""
+    book = make_book(_winks(window="3600", debt="no"))
+    book.queue("a", duration=3_600, nodes=3), book.queue("a", duration=3_600), book.queue("b", duration=10)
+    assert isinstance(book.policy, Winks)
+
+    (first, _) = book.policy.flows(0)
+
+    assert list(first.blocked) == ["1"]
+    assert first.blocked["1"].startswith("it needs 3 host-hours, and the share of its project in a window is 2: ")
+    assert first.expected == {"2": 0}
+    book.weights = {"a": 3.0}
+    book.policy.follow(book.site, book.weights)
+    assert book.policy.flows(0)[0].blocked == {}
+
+
 def test_it_goes_on_where_another_engine_has_stopped(make_book: MakeBook) -> None:
     """Clocks, gaps, charges and windows are the same after every step, whichever engine takes it."""
     kept: dict[str, Learnt] = {}
@@ -251,6 +282,7 @@ def test_reports_tell_shares_positions_and_expected_starts(make_book: MakeBook) 
     assert reports["b"].positions == {"2": 1, "3": 2}
     # Virtual time reaches the tag of the second one of b when b has had 100 s of the site, a quarter of 400 s.
     assert reports["b"].expected == {"2": 1_000, "3": 1_400}
+    assert reports["b"].blocked == {}
 
 
 @pytest.mark.parametrize(
