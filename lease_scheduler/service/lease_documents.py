@@ -66,8 +66,35 @@ class LeaseDocuments:
         :raises InvalidValueError: they are contradictory
         :raises RefusedError: they exceed a bound, or ask for what the site does not have
         """
+        if lease.get("maintenance"):
+            terms = self._terms_in(lease, self._site.pools.first)
+            pool = self._site.pools.of_hosts(self._site.records.hosts.values(), terms.request.nodes)
+            terms = _in_pool(terms, pool)
+        else:
+            terms = self._terms_somewhere(lease)
+        return replace(terms, document=self._with_before_end(terms.document, lease, terms.request.start))
+
+    def _terms_somewhere(self, lease: Document) -> Terms:
+        """Return the terms of a new lease in one of the pools that it may use."""
         site = self._site
-        pool = site.pool(hides_private=not (lease.get("sees_private") or lease.get("maintenance")))
+        built: dict[PoolName, Terms] = {}
+
+        def terms_in(pool: PoolName) -> Terms:
+            nested = site.records.nested_in(pool)
+            alike = next((terms for other, terms in built.items() if site.records.nested_in(other) == nested), None)
+            terms = self._terms_in(lease, pool) if alike is None else _in_pool(alike, pool)
+            built[pool] = terms
+            if terms.request.duration >= UNLIMITED and site.parts[pool].pricing.charges:
+                raise InvalidValueError("duration", "is needed here, because leases have prices; give one")
+            return terms
+
+        return in_pool(site.engine, terms_in, site.pools.usable(lease))
+
+    def _terms_in(self, lease: Document, pool_name: PoolName) -> Terms:
+        """Return the terms of a new lease in a pool."""
+        site = self._site
+        hides_private = not (lease.get("sees_private") or lease.get("maintenance"))
+        pool = site.pool(pool_name, hides_private=hides_private)
         terms = build_terms(lease, pool, site.work.now)
         check_site_has(lease, pool)
         check_servers(terms.document.servers, terms.request.nodes)
@@ -77,25 +104,7 @@ class LeaseDocuments:
             bounds = site.options.bounds.of_project(terms.document.project_id)
             terms = replace(terms, request=with_duration(bounds, terms.request))
             check_terms(bounds, terms.request, None, site.work.now)
-        terms = in_pool(site.engine, terms, self._usable_pools(lease, terms))
-        return replace(terms, document=self._with_before_end(terms.document, lease, terms.request.start))
-
-    def _usable_pools(self, lease: Document, terms: Terms) -> list[PoolName]:
-        """Return the pools in which a new lease may be planned, in the order in which they are tried.
-
-        :raises InvalidValueError: the lease needs a duration
-        :raises RefusedError: there is none
-        """
-        site = self._site
-        if terms.document.maintenance:
-            return [site.pools.of_hosts(site.records.hosts.values(), terms.request.nodes)]
-        named: list[PoolName] = list(site.pools.usable(lease))
-        if terms.request.duration < UNLIMITED:
-            return named
-        free = [pool for pool in named if not site.parts[pool].pricing.charges]
-        if not free:
-            raise InvalidValueError("duration", "is needed here, because leases have prices; give one")
-        return free
+        return _in_pool(terms, pool_name)
 
     def _check_bootable(self, document: LeaseDocument, nodes: Sequence[NodeSet]) -> None:
         """Refuse servers that Nova would not boot.
@@ -135,7 +144,7 @@ class LeaseDocuments:
             raise RefusedError(400, f"reservation {sorted(unknown)[0]} does not belong to the lease", "reservations")
         has_begun = lease.active_since is not None or lease.is_prepared or lease.lease_id in site.engine.operations
         since = _counted_from(lease, now) if has_begun else now
-        pool = site.pool(hides_private=not changes.get("sees_private"))
+        pool = site.pool(lease.request.pool, hides_private=not changes.get("sees_private"))
         terms = build_terms(merged, pool, since, lease.request.submitted)
         request = terms.request
         if named and lease.active_since is not None:
@@ -168,6 +177,10 @@ class LeaseDocuments:
                 for new, old in zip(terms.document.reservations, document.reservations, strict=True)
             ),
         )
+
+
+def _in_pool(terms: Terms, pool: PoolName) -> Terms:
+    return replace(terms, request=replace(terms.request, pool=pool))
 
 
 def _counted_from(lease: Lease, now: int) -> int:

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.explain import Refusal
 from lease_scheduler.service.pool_engines import PoolEngines, PoolName
 from lease_scheduler.service.terms import Terms
 
 
-def in_pool(engines: PoolEngines, terms: Terms, pools: Sequence[PoolName]) -> Terms:
-    """Return the terms in the first pool that grants them; if none does, in the first pool.
+def in_pool(engines: PoolEngines, terms_in: Callable[[PoolName], Terms], pools: Sequence[PoolName]) -> Terms:
+    """Return the terms of a request in the first pool that grants them; if none does, in the first that could.
 
+    :param terms_in: returns the terms in a pool
     :param pools: the pools that may be used, in the order in which they are tried; at least one
+    :raises InvalidValueError: the terms are contradictory in every pool
     """
     if len(pools) == 1:
-        return terms if pools[0] is None else replace(terms, request=replace(terms.request, pool=pools[0]))
-    refusals: list[Refusal] = []
+        return terms_in(pools[0])
+    errors: list[InvalidValueError] = []
+    refused: list[tuple[Terms, Refusal]] = []
     for pool in pools:
-        there = replace(terms.request, pool=pool)
-        refusal = engines.quote(there, terms.least).refusal
+        try:
+            terms = terms_in(pool)
+        except InvalidValueError as error:
+            errors.append(error)
+            continue
+        refusal = engines.quote(terms.request, terms.least).refusal
         if refusal is None:
-            return replace(terms, request=there)
-        refusals.append(refusal)
-    return replace(terms, request=replace(terms.request, pool=pools[0]), elsewhere=tuple(refusals[1:]))
+            return terms
+        refused.append((terms, refusal))
+    if not refused:
+        raise errors[0]
+    (first, _), *others = refused
+    return replace(first, elsewhere=tuple(refusal for _, refusal in others))
 
 
 def reason_in(lease: Lease) -> str:

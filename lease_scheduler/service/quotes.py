@@ -116,11 +116,10 @@ class Quotes:
         """Return when a reservation of these nodes would be granted, and when they are free without preemption."""
         site = self._site
         with site.inquiry(context):
-            pool = site.pool(hides_private=not context.get("sees_site"))
+            name = site.pools.named(query.get("pool"))
+            pool = site.pool(name, hides_private=not context.get("sees_site"))
             node_set: NodeSet = node_set_of({**query["nodes"], "count": query["count"]}, pool, "nodes")
-            found = site.engine.room(
-                site.pools.named(query.get("pool")), node_set, query["start"], query["end"], query["duration"]
-            )
+            found = site.engine.room(name, node_set, query["start"], query["end"], query["duration"])
             return {**_windows(found.reservable), "free": _windows(found.free)}
 
 

@@ -417,9 +417,12 @@ class SitePlan:
         else:
             self.idleness[lease_id] = idleness
 
-    def pool(self, *, hides_private: bool = False) -> Pool:
+    def pool(self, name: str | None, *, hides_private: bool = False) -> Pool:
         """Return the hosts, addresses and flavors that requests can choose from.
 
+        Hosts and addresses are those of the whole site: a request is told if what it names is in another pool.
+
+        :param name: the pool in which the request is planned, or None if the site has only one
         :param hides_private: whether queries find no private properties of hosts
         """
         return Pool(
@@ -428,5 +431,5 @@ class SitePlan:
             self.driver.flavors(),
             self.images if any(parts.planner.ahead is not None for parts in self.parts.values()) else None,
             self.records.private_names() if hides_private else frozenset(),
-            self.records.nested,
+            self.records.nested_in(name),
         )

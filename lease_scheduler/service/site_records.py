@@ -36,7 +36,7 @@ class SiteRecords:
         self.private_properties = dict(snapshot.private_properties)
         self.series: dict[str, SeriesRecord] = {series.series_id: series for series in snapshot.series}
         self.feeds: dict[str, FeedRecord] = {feed.feed_id: feed for feed in snapshot.feeds}
-        self._nested: NestedClasses | None = None
+        self._nested: dict[str | None, NestedClasses] = {}
         self._last_host_id = max(self.hosts, default=0)
         self.out_of_service = {host.host_id for host in snapshot.hosts if host.out_until is not None}
 
@@ -44,12 +44,16 @@ class SiteRecords:
         """Return the hosts and addresses as the planner sees them."""
         return self._builder.build(self.hosts.values(), self.floating_ips.values())
 
-    @property
-    def nested(self) -> NestedClasses:
-        """What hosts have on nested providers. It is found anew only after a change of providers or traits."""
-        if self._nested is None:
-            self._nested = NestedClasses.of(self.hosts.values())
-        return self._nested
+    def nested_in(self, pool: str | None) -> NestedClasses:
+        """Return what the hosts of a pool have on nested providers.
+
+        It is found anew only after a change of the providers, the traits or the pool of a host.
+
+        :param pool: its name, or None if the site has only one
+        """
+        if pool not in self._nested:
+            self._nested[pool] = NestedClasses.of([host for host in self.hosts.values() if host.pool == pool])
+        return self._nested[pool]
 
     def pool_of_units(self) -> dict[str, str | None]:
         """Return the pools of hosts and addresses, by their names in the plan."""
@@ -75,8 +79,8 @@ class SiteRecords:
     def put_host(self, host: HostRecord) -> None:
         """Store a new value of a host."""
         before = self.hosts.get(host.host_id)
-        if before is None or (before.providers, before.traits) != (host.providers, host.traits):
-            self._nested = None
+        if before is None or _nesting(before) != _nesting(host):
+            self._nested.clear()
         self.hosts[host.host_id] = host
         if host.out_until is None:
             self.out_of_service.discard(host.host_id)
@@ -86,7 +90,7 @@ class SiteRecords:
 
     def remove_host(self, host_id: int) -> None:
         """Delete a host."""
-        self._nested = None
+        self._nested.clear()
         del self.hosts[host_id]
         self.out_of_service.discard(host_id)
         self._work.changes.hosts[host_id] = None
@@ -127,3 +131,8 @@ class SiteRecords:
         """Withdraw a secret address."""
         del self.feeds[feed_id]
         self._work.changes.feeds[feed_id] = None
+
+
+def _nesting(host: HostRecord) -> tuple[object, ...]:
+    """Return what ``nested_in`` sees of a host."""
+    return host.providers, host.traits, host.pool

@@ -37,7 +37,7 @@ class Pool:
     :ivar flavors: resources and traits by flavor id, as the cloud reports them
     :ivar images: sizes of disk images; None if images are not transferred to hosts before leases start
     :ivar hidden: names of properties that queries never find
-    :ivar nested: what the hosts have on nested providers
+    :ivar nested: what the hosts of the pool in which the request is planned have on nested providers
     """
 
     hosts: Sequence[HostRecord]

@@ -195,7 +195,9 @@ def _leases(
     for unit_id in taken.missing:
         names.pop(unit_id, None)
     numbers = {name: units.number(unit_id) for unit_id, name in names.items()}
-    pool = Pool(hosts, floating_ips, {}, nested=NestedClasses.of(hosts))
+    # What is taken over is in no pool until the engine starts.
+    nested = NestedClasses.of([host for host in hosts if host.pool is None])
+    pool = Pool(hosts, floating_ips, {}, nested=nested)
     for lease, state in chosen:
         try:
             found = take_lease(lease, state, pool, names, numbers, sequence)

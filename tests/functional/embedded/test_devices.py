@@ -108,7 +108,7 @@ def test_a_pool_has_the_devices_of_its_own_hosts_only(make: Make) -> None:
     elsewhere = member.ask("POST", "leases", {**body, "pool": "general"})
     assert elsewhere.status_code == 409
     assert (
-        f"pool general: nodes: no host is large enough for a node of VCPU:1 and 2 VGPU with {_A100}"
+        f"pool general: nodes: no host with {_A100} is large enough for a node of VCPU:1,VGPU:2"
         in (elsewhere.json()["error_message"])
     )
     forbidden = other.post("quotes", body)["quote"]

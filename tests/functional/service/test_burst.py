@@ -86,7 +86,7 @@ def test_a_slow_lease_holds_up_none_of_the_others(
     begun = time.monotonic()
     with site.transaction():
         for each in wanted:
-            terms = build_terms(each, site.pool(), site.work.now)
+            terms = build_terms(each, site.pool(None), site.work.now)
             site.work.documents[each["id"]] = terms.document
             site.engine.submit(terms.request, terms.least)
     planned = time.monotonic() - begun

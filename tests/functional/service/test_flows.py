@@ -182,7 +182,7 @@ def test_a_clock_that_jumps_loses_nothing(make: Make, seconds: int) -> None:
 def test_hosts_that_a_project_donated_are_its_weight(make: Make) -> None:
     """shirako F135; a weight that is set goes before it."""
     service = make(flow_donor_property="donor")
-    pool = service.site.pool()
+    pool = service.site.pool(None)
     assert len(pool.hosts) == 2
     keeper = PoolKeeper(service.engine)
     for host in pool.hosts:

@@ -10,14 +10,16 @@ from uuid import uuid4
 import pytest
 
 from lease_scheduler.cloud.driver import Flavor, Hypervisor
+from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import NodeSet
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import HOST_SHARE, Resources
 from lease_scheduler.records.pool import HostRecord, ProviderRecord
+from lease_scheduler.service.policies import PoolPlanning
 from lease_scheduler.service.provider_terms import Needs, NestedClasses, divide
 from tests.functional.lease_document import lease_document
-from tests.site_engine import hypervisors
+from tests.site_engine import hypervisors, site_policies
 
 from .conftest import BEGIN, HOUR
 
@@ -151,6 +153,63 @@ def test_ranges_are_of_the_host_only(gpus: Any) -> None:
             reservations=_nodes(resources={"VCPU": 4, "VGPU": 2}, least_resources={"VGPU": 1}),
             preemption_mode="shelve",
         )
+
+
+@pytest.fixture
+def two_pools(lead: Any) -> Any:
+    """In one pool, a GPU is a provider of its own; in the other one, a host has it itself, with its trait."""
+    planning = PoolPlanning(site_policies(), EngineOptions(explain_refusals=False))
+    core = lead(pools={"nested": planning, "flat": planning})
+    (flat,) = hypervisors(["flat-1"], VGPU=1)
+    core.cloud.add_hypervisors([_host("gpu-1", _gpu("gpu-1_a", 1, T4)), replace(flat, traits=(T4,))])
+    core.pool.create_hosts({}, ["gpu-1"], pool="nested")
+    core.pool.create_hosts({}, ["flat-1"], pool="flat")
+    return core
+
+
+def test_what_hosts_of_another_pool_have_makes_no_difference(two_pools: Any) -> None:
+    wanted: dict[str, Any] = {"resources": {"VCPU": 1, "VGPU": 1}, "traits": [T4]}
+    nested = two_pools.lease(two_pools.ask(reservations=_nodes(**wanted), pool="nested", preemption_mode="shelve"))
+    assert nested.request.nodes[0].groups == (ProviderGroup(ONE, frozenset({T4})),)
+    assert _hosts(two_pools, nested.lease_id) == ["gpu-1"]
+    # Servers that are suspended claim nothing there.
+    flat = two_pools.lease(two_pools.ask(reservations=_nodes(**wanted), pool="flat", preemption_mode="suspend"))
+    assert (flat.request.nodes[0].groups, flat.request.nodes[0].required_traits) == ((), frozenset({T4}))
+    assert _hosts(two_pools, flat.lease_id) == ["flat-1"]
+
+
+def test_a_request_is_divided_for_each_pool_that_is_tried(two_pools: Any) -> None:
+    wanted: dict[str, Any] = {"resources": {"VCPU": 1, "VGPU": 1}, "traits": [T4]}
+    leases = [two_pools.ask(reservations=_nodes(**wanted), preemption_mode="shelve") for _ in range(2)]
+    assert [_hosts(two_pools, lease_id) for lease_id in leases] == [["gpu-1"], ["flat-1"]]
+    with pytest.raises(RefusedError, match="pool nested: .*; pool flat: "):
+        two_pools.ask(reservations=_nodes(**wanted), preemption_mode="shelve")
+
+
+def test_a_pool_in_which_a_request_makes_no_sense_is_left_out(two_pools: Any) -> None:
+    wanted: dict[str, Any] = {"resources": {"VCPU": 1, "VGPU": 1}, "traits": [T4]}
+    lease_id = two_pools.ask(reservations=_nodes(**wanted), preemption_mode="suspend")
+    assert _hosts(two_pools, lease_id) == ["flat-1"]
+    with pytest.raises((RefusedError, InvalidValueError), match="keep their devices"):
+        two_pools.ask(reservations=_nodes(**wanted), preemption_mode="suspend", pools=["nested"])
+
+
+def test_a_lease_that_is_changed_is_divided_for_its_pool(two_pools: Any) -> None:
+    wanted: dict[str, Any] = {"resources": {"VCPU": 1, "VGPU": 1}, "traits": [T4]}
+    lease_id = two_pools.ask(reservations=_nodes(**wanted), pool="flat", preemption_mode="suspend")
+    (reservation,) = two_pools.site.work.documents[lease_id].reservations
+    nodes = {**reservation.terms["nodes"][0], "resources": {"VCPU": 2, "VGPU": 1}}
+    changed = [{"id": reservation.reservation_id, "nodes": [nodes]}]
+    two_pools.leases.update({}, lease_id, {"reservations": changed})
+    assert two_pools.lease(lease_id).request.nodes[0].groups == ()
+
+
+def test_availability_is_that_of_a_pool(two_pools: Any) -> None:
+    query = {"start": BEGIN, "end": BEGIN + HOUR, "duration": 60, "count": 1}
+    nodes = _nodes(resources={"VCPU": 1, "VGPU": 1}, traits=[T4])[0]["nodes"][0]
+    for pool in ("nested", "flat"):
+        found = two_pools.quotes.availability({}, {**query, "nodes": nodes, "pool": pool})
+        assert [window["count"] for window in found["windows"]] == [1]
 
 
 def test_division() -> None:

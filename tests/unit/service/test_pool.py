@@ -92,10 +92,10 @@ def test_a_private_property(core: Any, store: Any) -> None:
     core.pool.update_host({}, "1", {"gpu": "yes"})
     core.pool.update_property({}, "physical:host", "gpu", True)
     assert store.commits[-1].private_properties == {("physical:host", "gpu"): True}
-    assert core.site.pool(hides_private=True).hidden == frozenset({"gpu"})
-    assert core.site.pool().hidden == frozenset()
+    assert core.site.pool(None, hides_private=True).hidden == frozenset({"gpu"})
+    assert core.site.pool(None).hidden == frozenset()
     core.pool.update_property({}, "physical:host", "gpu", False)
-    assert core.site.pool(hides_private=True).hidden == frozenset()
+    assert core.site.pool(None, hides_private=True).hidden == frozenset()
     assert _refused(core.pool.update_property, "physical:host", "rack", True)[0] == 404
 
 

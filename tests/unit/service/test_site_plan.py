@@ -56,7 +56,7 @@ def test_what_is_due_because_of_the_block_is_written_with_it(core: Any, store: A
     asked = lease_document("asked for", "immediate", 2, duration=60)
     before = len(store.commits)
     with core.site.request({}):
-        terms = build_terms(asked, core.site.pool(), now)
+        terms = build_terms(asked, core.site.pool(None), now)
         core.site.work.documents[asked["id"]] = terms.document
         core.site.engine.submit(terms.request)
         assert core.site.engine.lease(asked["id"]) is None, "nothing was decided yet"

@@ -44,13 +44,25 @@ def test_hosts_out_of_service_are_known_after_a_restart_and_every_change() -> No
 def test_what_hosts_nest_is_known_after_every_change_and_found_anew_only_then() -> None:
     gpu = ProviderRecord("gpu", {"VGPU": 1}, traits=("CUSTOM_A100",))
     records = _records(_host(1), _host(2))
-    assert records.nested == NestedClasses()
+    assert records.nested_in(None) == NestedClasses()
     records.put_host(replace(records.hosts[1], providers=(gpu,), traits=("HW_CPU_X86_VMX",)))
-    found = records.nested
+    found = records.nested_in(None)
     assert found == NestedClasses({"VGPU": frozenset({"CUSTOM_A100"})}, frozenset({"HW_CPU_X86_VMX"}))
     records.put_host(replace(records.hosts[1], out_until=60))
-    assert records.nested is found
+    assert records.nested_in(None) is found
     records.put_host(replace(records.hosts[2], traits=("CUSTOM_FAST",)))
-    assert records.nested.of_hosts == {"HW_CPU_X86_VMX", "CUSTOM_FAST"}
+    assert records.nested_in(None).of_hosts == {"HW_CPU_X86_VMX", "CUSTOM_FAST"}
     records.remove_host(1)
-    assert records.nested == NestedClasses()
+    assert records.nested_in(None) == NestedClasses()
+
+
+def test_a_pool_nests_what_its_own_hosts_do() -> None:
+    gpu = ProviderRecord("gpu", {"VGPU": 1}, traits=("CUSTOM_A100",))
+    records = _records(
+        replace(_host(1), pool="a", providers=(gpu,)), replace(_host(2), pool="b", traits=("CUSTOM_A100",))
+    )
+    nested = NestedClasses({"VGPU": frozenset({"CUSTOM_A100"})})
+    assert (records.nested_in("a"), records.nested_in("b")) == (nested, NestedClasses())
+    records.put_host(replace(records.hosts[1], pool="b"))
+    assert records.nested_in("a") == NestedClasses()
+    assert records.nested_in("b") == replace(nested, of_hosts=frozenset({"CUSTOM_A100"}))
