@@ -22,6 +22,10 @@ from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
+#: Signs of life after which a host runs, whatever its driver says. The last ones of a host that went off may come late,
+#: but not that many.
+_SIGNS_OF_LIFE = 3
+
 #: Called with a host, what it has reached, and why it is awake though it should sleep.
 Report = Callable[[str, EventKind, str], None]
 
@@ -55,6 +59,8 @@ class _Known:
     :ivar closed_at: when the host was found closed and vacant
     :ivar told_at: when the last command was given, or None
     :ivar heard: the first heartbeat
+    :ivar heard_off: the last heartbeat while the driver says that the host is off
+    :ivar signs_off: how many heartbeats have been new while it says so
     :ivar complaint: the last complaint that was logged
     :ivar is_over: whether the host was given up, so that nothing is done until its wish changes
     """
@@ -65,6 +71,8 @@ class _Known:
     closed_at: float | None = None
     told_at: float | None = None
     heard: Hashable | None = None
+    heard_off: Hashable | None = None
+    signs_off: int = 0
     complaint: str = ""
     is_over: bool = False
 
@@ -99,6 +107,8 @@ class PowerKeeper:
         self._left_over: frozenset[str] | None = None
         #: Host that may still be going off -> when it was told to.
         self._told_off: dict[str, float] = {}
+        #: Hosts that run though their driver says that they are off.
+        self._overruled: set[str] = set()
         self._pool: ThreadPoolExecutor | None = None
         self._worker = Worker("power", self._look, self._times.interval)
 
@@ -278,6 +288,7 @@ class PowerKeeper:
     def _wake_up(self, host: str, known: _Known) -> None:
         """Switch a host on, and open it once its compute service runs."""
         is_on = self._driver.is_on(host)
+        self._overruled.discard(host)
         if is_on is False:
             self._told_off.pop(host, None)
         told_off = self._told_off.get(host)
@@ -286,7 +297,8 @@ class PowerKeeper:
             return
         if is_on is not True or known.state is PowerState.FAILED or known.told_at is None:
             self._tell_on(host, known)
-        if is_on is not False and self._is_alive(host, known) and self._may_act():
+        is_alive = self._is_alive_though_off(host, known) if is_on is False else self._is_alive(host, known)
+        if is_alive and self._may_act():
             self._told_off.pop(host, None)
             self._services.open(host)
             if self._left_over:
@@ -302,12 +314,12 @@ class PowerKeeper:
     def _keep_awake(self, host: str) -> None:
         """Open and switch on a host right after it was woken: a command that was given before may take effect late.
 
-        If somebody else has closed it, they decide about its power too.
+        If somebody else has closed it, they decide about its power too. A driver that was wrong is not asked.
         """
         if not self._is_wished(host, PowerState.AWAKE):
             return
         self._services.open(host)
-        if self._driver.is_on(host) is False and self._services.is_open(host):
+        if host not in self._overruled and self._driver.is_on(host) is False and self._services.is_open(host):
             LOG.warning("host %s went off after it was woken; it is switched on again", host)
             self._driver.turn_on(host)
 
@@ -321,3 +333,14 @@ class PowerKeeper:
             known.heard = heard
             return False
         return heard != known.heard
+
+    def _is_alive_though_off(self, host: str, known: _Known) -> bool:
+        """Return whether the compute service keeps giving signs of life, so that the driver is wrong."""
+        heard, before = self._services.heartbeat(host), known.heard_off
+        known.heard_off = heard
+        known.signs_off += heard is not None and before is not None and heard != before
+        if known.signs_off < _SIGNS_OF_LIFE:
+            return False
+        self._overruled.add(host)
+        LOG.warning("host %s counts as awake: its compute service runs, though its driver says that it is off", host)
+        return True

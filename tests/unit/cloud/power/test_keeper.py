@@ -289,6 +289,28 @@ def test_a_driver_that_lies_about_a_host_that_is_on_delays_nothing() -> None:
     assert bench.reports == [("host-awake", "")]
 
 
+@pytest.mark.parametrize("wish", [WAKING, FAILED])
+def test_a_driver_that_goes_on_lying_about_a_host_that_is_on_is_overruled(
+    wish: PowerState, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Servers could run there, so it must not count as failed. It is told to switch on, which changes nothing."""
+    bench = Bench(wish, lies=False, disabled_by="us").look(10)
+    assert bench.reports == []
+    bench.look(5)
+    assert bench.reports == [("host-awake", "")]
+    assert bench.state == (True, None)
+    bench.look(300)
+    assert bench.machine.commands == ["on"]
+    assert "though its driver says that it is off" in caplog.text
+
+
+def test_late_signs_of_life_of_a_host_that_is_off_do_not_count() -> None:
+    bench = Bench(WAKING, obeys=False, lies=False, disabled_by="us").look(10)
+    bench.machine.on, bench.machine.stale = False, True
+    bench.look(300)
+    assert bench.reports == []
+
+
 def test_a_host_that_is_switched_on_by_hand_is_noticed() -> None:
     bench = Bench(ASLEEP, on=False, disabled_by="us").look(60)
     bench.machine.on = True
