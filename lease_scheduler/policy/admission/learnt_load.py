@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Any
 
+from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
@@ -54,6 +56,27 @@ class _Arrivals:
             {name: _mixed(self.squares.get(name, 0.0), work[name] ** 2, weight) for name in sorted(names)},
         )
 
+    @classmethod
+    def restored(cls, document: Mapping[str, Any]) -> _Arrivals:
+        """Return what was stored.
+
+        :raises InvalidValueError: it is damaged
+        """
+        try:
+            known = cls(
+                int(document["number"]),
+                int(document["latest"]),
+                float(document["gap"]),
+                {str(name): float(value) for name, value in document["work"].items()},
+                {str(name): float(value) for name, value in document["squares"].items()},
+            )
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+            raise InvalidValueError("document", "is no record of arrivals") from None
+        figures = (known.number, known.gap, *known.work.values(), *known.squares.values())
+        if known.work.keys() != known.squares.keys() or not all(isfinite(each) and each >= 0 for each in figures):
+            raise InvalidValueError("document", "has figures that no arrivals have")
+        return known
+
     def rate(self, now: int) -> float:
         """Return arrivals per second. When none has come for long, there are fewer than there were."""
         gap = max(self.gap, now - self.latest)
@@ -64,7 +87,8 @@ class LearntLoad(ExternalAdmission):
     """Learns how often local and external requests arrive, and how much work they bring.
 
     The site counts as one server: the work of a request is its share of the site, in the class of which requests take
-    most, times its duration. Leases without an end are left out.
+    most, times its duration. Leases without an end are left out, and so are requests that are refused, except by this
+    policy: what the site cannot hold is no load, or anybody could have the requests of peers refused by asking for it.
 
     Option: ``admission_window`` (200): number of latest requests that count.
     """
@@ -74,10 +98,20 @@ class LearntLoad(ExternalAdmission):
         self._window = max(1, options.integer("admission_window", 200))
         self._known: dict[str, _Arrivals] = {}
         self._changed: set[str] = set()
+        #: Id of the request that was refused last.
+        self._refused: str | None = None
+
+    def refusal(self, request: LeaseRequest, now: int, view: SiteView) -> str | None:
+        """See ``AdmissionPolicy.refusal``."""
+        found = super().refusal(request, now, view)
+        self._refused = None if found is None else request.lease_id
+        return found
 
     def observe(self, outcome: Outcome, lease: Lease, before: Lease | None, now: int) -> None:
         """Learn from a request when it is decided on."""
         if outcome not in _ARRIVALS or (before is not None and before.state not in _UNDECIDED):
+            return
+        if outcome is Outcome.REFUSED and lease.lease_id != self._refused:
             return
         if not lease.request.nodes or lease.request.duration >= UNLIMITED:
             return
@@ -91,8 +125,11 @@ class LearntLoad(ExternalAdmission):
         return {side: _as_document(self._known[side]) for side in sorted(changed)}
 
     def restore(self, learnt: Mapping[str, Learnt]) -> None:
-        """See ``Policy.restore``."""
-        self._known = {side: _Arrivals(**values) for side, values in learnt.items()}
+        """See ``Policy.restore``. What is damaged, or written by another version, is not used."""
+        self._known = {}
+        for side, document in learnt.items():
+            with suppress(InvalidValueError):
+                self._known[side] = _Arrivals.restored(document)
         self._changed = set()
 
     def load(self, view: SiteView, now: int) -> Load | None:

@@ -171,7 +171,9 @@ def most_places(load: Load, threshold: float, least: int = 1) -> int | None:
 def places_by_rates(load: Load) -> int | None:
     """Return how many external requests can be served between two local ones, at least 1 (RACP, section 5.3.2).
 
-    That is the service rate without interruptions over the local arrival rate. None means any number, as there are no
-    local requests.
+    That is the service rate without interruptions over the local arrival rate. None means any number, as there are next
+    to no local requests.
     """
-    return max(1, round(1 / load.external_work / load.local_rate)) if load.local_rate else None
+    if load.external_work * load.local_rate * _MOST < 1:
+        return None
+    return max(1, round(1 / (load.external_work * load.local_rate)))

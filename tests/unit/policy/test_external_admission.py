@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
@@ -16,9 +19,9 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.plan import Plan
 from lease_scheduler.policy.admission.learnt_load import LearntLoad
-from lease_scheduler.policy.admission.queue_model import Load, most_places
+from lease_scheduler.policy.admission.queue_model import Load, most_places, places_by_rates
 from lease_scheduler.policy.admission.site_view import SiteView
-from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.outcomes import Outcome
 from lease_scheduler.simulation.run import Run
@@ -176,8 +179,86 @@ def test_only_arrivals_teach() -> None:
     policy.observe(Outcome.PLACED, replace(known, state=LeaseState.SCHEDULED), known, 5)
     policy.observe(Outcome.STARTED, replace(known, state=LeaseState.ACTIVE), None, 5)
     assert policy.take_changes() == {}
-    policy.observe(Outcome.REFUSED, replace(known, state=LeaseState.REJECTED), None, 5)
+    policy.observe(Outcome.QUEUED, known, None, 5)
     assert list(policy.take_changes()) == ["external"]
+
+
+@pytest.mark.parametrize("origin", [None, "peer"])
+def test_what_the_site_cannot_hold_is_no_load(origin: str | None) -> None:
+    """Somebody who asks for far too much has no request of a peer refused; requests that this policy refuses count."""
+    policy = _taught("racp", [*_arrivals(200, 11, 100, 2, None), *_arrivals(80, 11, 200, 1, "peer", first=200)])
+    before = policy.places(_view(), _NOW)
+    assert before is not None and before > 1
+    policy.take_changes()
+    for number in range(200):
+        absurd = Lease(_request(f"x{number}", origin, _NOW, 10**8, 10**6), number, LeaseState.REJECTED)
+        policy.observe(Outcome.REFUSED, absurd, None, _NOW)
+    assert (policy.places(_view(), _NOW), policy.take_changes()) == (before, {})
+    full = _view(*(_queued(str(number)) for number in range(before)))
+    request = _request("y", "peer", _NOW)
+    assert policy.refusal(request, _NOW, full) is not None
+    policy.observe(Outcome.REFUSED, Lease(request, 1, LeaseState.REJECTED), None, _NOW)
+    assert list(policy.take_changes()) == ["external"]
+
+
+_STORED = {"number": 11, "latest": 900, "gap": 80.0, "work": {"VCPU": 200.0}, "squares": {"VCPU": 4e4}}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"number": "many"},
+        {"number": -1},
+        {"gap": float("nan")},
+        {"gap": -1.0},
+        {"work": {"VCPU": float("inf")}},
+        {"work": None},
+        {"work": ["VCPU"]},
+        {"squares": {}},
+        {"latest": float("inf")},
+        {"latest": None},
+    ],
+)
+@pytest.mark.parametrize("name", ["pacp", "racp"])
+def test_what_is_stored_and_damaged_is_not_used(name: str, change: dict[str, object]) -> None:
+    policy = load_policy("admission", name, PolicyOptions())
+    policy.restore({"external": {**_STORED, **change}, "local": {**_STORED}})
+    assert isinstance(policy, LearntLoad)
+    assert policy.load(_view(), _NOW) is None and policy.places(_view(), _NOW) is None
+    assert policy.refusal(_request("9"), _NOW, _view(_queued("1"))) is None
+    policy.restore({"external": _STORED, "local": {"written by": "another version"}})
+    assert policy.load(_view(), _NOW) == Load(1 / 100, 50.0)
+
+
+_EXTREMES = st.floats(min_value=0, allow_nan=False, allow_infinity=False)
+
+
+@given(_EXTREMES.filter(bool), _EXTREMES.filter(bool), _EXTREMES)
+def test_racp_gives_a_number_whatever_the_load(work: float, external_rate: float, local_rate: float) -> None:
+    found = places_by_rates(Load(external_rate, work, local_rate))
+    assert found is None or 1 <= found <= 10_000
+
+
+@pytest.mark.parametrize("name", ["pacp", "racp", "aacp"])
+def test_an_engine_that_is_restarted_decides_as_before(name: str) -> None:
+    """Requests arrive at one policy, and at one that is made anew from what was stored before each of them."""
+    policy, stored = load_policy("admission", name, PolicyOptions()), dict[str, Learnt | None]()
+    arrivals = [*_arrivals(100, 40, 100, 2, None), *_arrivals(30, 120, 200, 1, "peer", first=200)]
+    view, refused = _view(_queued("1"), _queued("2")), 0
+    for number, request in enumerate(sorted(arrivals, key=lambda each: each.submitted)):
+        other = load_policy("admission", name, PolicyOptions())
+        other.restore({side: learnt for side, learnt in json.loads(json.dumps(stored)).items() if learnt is not None})
+        answers = [each.refusal(request, request.submitted, view) for each in (policy, other)]
+        assert answers[0] == answers[1]
+        refused += answers[0] is not None
+        outcome = Outcome.QUEUED if answers[0] is None else Outcome.REFUSED
+        state = LeaseState.QUEUED if answers[0] is None else LeaseState.REJECTED
+        lease = Lease(request, number, state)
+        for each in (policy, other):
+            each.observe(outcome, lease, None, request.submitted)
+        stored |= policy.take_changes()
+        assert {**stored, **other.take_changes()} == stored
+    assert refused > 10
 
 
 @pytest.mark.parametrize(
