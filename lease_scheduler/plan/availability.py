@@ -8,59 +8,15 @@ changes costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from lease_scheduler.plan.places import Places
+from lease_scheduler.plan.steps import FOREVER, TIME_BITS, BoolArray, IntArray, Steps
 
-_TIME_BITS = 40
-#: An instant later than all others; the end of intervals without an end.
-FOREVER = (1 << _TIME_BITS) - 1
-
-
-class _Steps:
-    """Positions of the steps of each host in the flat arrays.
-
-    A class of its own, because cached ``Places`` need it: if they referred to the availability that caches them, the
-    reference cycle would keep all arrays in memory until the garbage collector runs.
-    """
-
-    __slots__ = ("_hosts", "_positions", "base", "key")
-
-    def __init__(self, base: IntArray, key: IntArray) -> None:
-        self.base = base
-        self.key = key
-        self._positions: dict[int, IntArray] = {}
-        self._hosts: IntArray | None = None
-
-    def position(self, instant: int) -> IntArray:
-        """Return, for each host, the index of the step that contains the instant."""
-        position = self._positions.get(instant)
-        if position is None:
-            position = self.key.searchsorted(self.base + instant, side="right") - 1
-            self._positions[instant] = position
-        return position
-
-    def bounds(self, start: int, end: int) -> IntArray:
-        """Return the first step of each host in ``[start, end)`` and the first step after it, as ``reduceat`` needs.
-
-        :return: two indices per host, in sequence; without the last index if it is the end of the arrays
-        """
-        low = self.position(start)
-        bounds = np.empty(2 * len(low), dtype=np.int64)
-        bounds[::2] = low
-        bounds[1::2] = self.key.searchsorted(self.base + end)
-        return bounds[:-1] if bounds[-1] == len(self.key) else bounds
-
-    def hosts(self) -> IntArray:
-        """Return the host of each step."""
-        if self._hosts is None:
-            self._hosts = self.key >> _TIME_BITS
-        return self._hosts
+# Modules and plug-ins that use an availability import these from here.
+__all__ = ["FOREVER", "Availability", "BoolArray", "IntArray", "Places"]
 
 
 class Availability:
@@ -81,8 +37,8 @@ class Availability:
         hosts = capacity.shape[1]
         self.capacity = capacity
         self.classes = classes
-        base: IntArray = np.arange(hosts, dtype=np.int64) << _TIME_BITS
-        self._steps = _Steps(base, base.copy())
+        base: IntArray = np.arange(hosts, dtype=np.int64) << TIME_BITS
+        self._steps = Steps(base, base.copy())
         self._used: IntArray = np.zeros((capacity.shape[0] + 1, hosts), dtype=np.int64)
         self._since = 0
         self._cache: dict[Any, Any] = {}
@@ -91,7 +47,7 @@ class Availability:
         other = object.__new__(Availability)
         other.capacity = self.capacity
         other.classes = self.classes
-        other._steps = _Steps(self._steps.base, key)
+        other._steps = Steps(self._steps.base, key)
         other._used = used
         other._since = since
         other._cache = {}
@@ -124,7 +80,7 @@ class Availability:
                 starts, ends = (np.broadcast_to(each, alive.shape)[alive] for each in (starts, ends))
         if not len(hosts):
             return self
-        row = hosts << _TIME_BITS
+        row = hosts << TIME_BITS
         count = len(hosts)
         # Most leases have one interval per host, in the order of the hosts: their steps need no sorting.
         in_order = bool((hosts[1:] > hosts[:-1]).all())
@@ -188,7 +144,7 @@ class Availability:
     def _truncated(self, before: int) -> Availability:
         key = self._steps.key
         superseded = np.zeros(len(key), dtype=bool)
-        superseded[:-1] = (key[1:] >> _TIME_BITS == key[:-1] >> _TIME_BITS) & (key[1:] & FOREVER <= before)
+        superseded[:-1] = (key[1:] >> TIME_BITS == key[:-1] >> TIME_BITS) & (key[1:] & FOREVER <= before)
         keep = ~superseded
         return self._with(key[keep], self._used.compress(keep, axis=1), before)
 
@@ -229,7 +185,7 @@ class Availability:
         position = self._steps.position(instant)[hosts]
         following = position + 1
         key = self._steps.key.take(following, mode="clip")
-        same_host = (following < len(self._steps.key)) & (key >> _TIME_BITS == hosts)
+        same_host = (following < len(self._steps.key)) & (key >> TIME_BITS == hosts)
         return self._used.take(position, axis=1), np.where(same_host, key & FOREVER, FOREVER)
 
     def on_host(self, host: int, start: int, end: int) -> tuple[IntArray, IntArray]:
@@ -345,159 +301,3 @@ class Availability:
         step_hosts = self._steps.hosts()
         fits = (self._used[:-1] <= (self.capacity - wanted).take(step_hosts, axis=1)).all(axis=0)
         return Places(self._steps, (fits & member[step_hosts]).astype(np.int64))
-
-
-class Places:
-    """How many VMs of one demand fit on each host, as step functions of time.
-
-    Created by ``Availability.places`` and ``Availability.places_on``.
-    """
-
-    __slots__ = ("_counts", "_holding", "_steps", "_without")
-
-    def __init__(self, steps: _Steps, counts: IntArray) -> None:
-        self._steps = steps
-        self._counts = counts
-        self._holding: dict[int, IntArray] = {}
-        self._without: tuple[IntArray, IntArray, IntArray] | None = None
-
-    def holding_times(self, start: int) -> IntArray:
-        """Return until when each place that is free at ``start`` stays free, latest first.
-
-        The n-th entry is the latest end of a window ``[start, end)`` in which n VMs of the demand fit at once.
-        """
-        found = self._holding.get(start)
-        if found is None:
-            found = self._holding[start] = self._holding_times(start)
-        return found
-
-    def _holding_times(self, start: int) -> IntArray:
-        slots, key = self._counts, self._steps.key
-        low = self._steps.position(start)
-        places = slots.take(low)
-        useful = places.nonzero()[0]
-        if not len(useful):
-            return np.empty(0, dtype=np.int64)
-        if int(places.max()) == 1:
-            return self._single_holding_times(low[useful], useful)
-        # For each useful host, the steps from the one at ``start`` to its last one, concatenated.
-        ends = np.append(key.searchsorted(self._steps.base[1:]), len(slots))
-        first, last = low[useful], ends[useful]
-        lengths = last - first
-        offsets = lengths.cumsum() - lengths
-        steps = np.arange(lengths.sum()) - np.repeat(offsets - first, lengths)
-        # A running minimum per host in one pass: the shift puts the values of each host below those of the one before.
-        shift = -np.repeat(np.arange(len(useful)), lengths) * (int(places.max()) + 1)
-        lowest = np.minimum.accumulate(np.minimum(slots[steps], np.repeat(places[useful], lengths)) + shift) - shift
-        lost = np.zeros(len(steps), dtype=np.int64)
-        lost[1:] = lowest[:-1] - lowest[1:]
-        lost[offsets] = 0
-        until = np.repeat(key[steps] & FOREVER, lost)
-        never = int(lowest[offsets + lengths - 1].sum())
-        until = np.concatenate((until, np.full(never, FOREVER, dtype=np.int64)))
-        until.sort()
-        return until[::-1]
-
-    def _single_holding_times(self, low: IntArray, hosts: IntArray) -> IntArray:
-        """Do the same for hosts with one place each: a place is free until the next step without a place."""
-        taken, host_of, begins = self._steps_without_places()
-        following = taken.searchsorted(low)
-        until = np.where(host_of.take(following) == hosts, begins.take(following), FOREVER)
-        until.sort()
-        return until[::-1]
-
-    def _steps_without_places(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the indices, hosts and instants of the steps without a place, with host -1 as sentinel at the end."""
-        if self._without is None:
-            taken = (self._counts == 0).nonzero()[0]
-            host_of: IntArray = np.full(len(taken) + 1, -1, dtype=np.int64)
-            begins = np.zeros(len(taken) + 1, dtype=np.int64)
-            key = self._steps.key.take(taken)
-            np.right_shift(key, _TIME_BITS, out=host_of[:-1])
-            np.bitwise_and(key, FOREVER, out=begins[:-1])
-            self._without = taken, host_of, begins
-        return self._without
-
-    def runs(self, count: int) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-        """Yield the intervals in which each host has at least one free place, then at least two, and so on.
-
-        :param count: maximum number of places of a host to consider
-        :return: for each number of places: host numbers, begins and ends of the intervals, all of shape (runs,)
-        """
-        slots, key = self._counts, self._steps.key
-        step_hosts = self._steps.hosts()
-        same_host = step_hosts[1:] == step_hosts[:-1]
-        for places in range(1, min(int(slots.max(initial=0)), count) + 1):
-            enough = slots >= places
-            goes_on = enough[1:] & enough[:-1] & same_host
-            is_first, is_last = enough.copy(), enough
-            is_first[1:] ^= goes_on
-            is_last[:-1] ^= goes_on
-            first, last = is_first.nonzero()[0], is_last.nonzero()[0]
-            following = np.minimum(last + 1, len(key) - 1)
-            ends = (following > last) & (step_hosts.take(following) == step_hosts.take(last))
-            until = np.where(ends, key.take(following) & FOREVER, FOREVER)
-            yield step_hosts.take(first), key.take(first) & FOREVER, until
-
-    def throughout(self, start: int, end: int) -> int:
-        """Return how many VMs fit at once for the whole of ``[start, end)``, each on one host throughout."""
-        return int(self.on_hosts(start, end).sum())
-
-    def on_hosts(self, start: int, end: int) -> IntArray:
-        """Return how many VMs fit on each host for the whole of ``[start, end)``, shape (hosts,)."""
-        return np.minimum.reduceat(self._counts, self._steps.bounds(start, end))[::2]
-
-    def first_start(self, count: int, length: int, earliest: int) -> int | None:
-        """Return the first instant from ``earliest`` on at which ``count`` VMs of the demand could start, or None.
-
-        :param count: number of VMs
-        :param length: seconds for which they stay
-        """
-        opening, closing = [], []
-        for _, opened_at, closed_at in self.runs(count):
-            begin = np.maximum(opened_at, earliest)
-            latest = np.where(closed_at == FOREVER, FOREVER - 1, closed_at - length)
-            useful = begin <= latest
-            opening.append(begin[useful])
-            closing.append(latest[useful])
-        begins = np.concatenate(opening) if opening else np.empty(0, dtype=np.int64)
-        if len(begins) < count:
-            return None
-        begins.sort()
-        latest_starts = np.concatenate(closing)
-        latest_starts.sort()
-        # Of equal begins, only the last one is counted with all of them.
-        enough = np.arange(1, len(begins) + 1) - latest_starts.searchsorted(begins) >= count
-        first = int(enough.argmax())
-        return int(begins[first]) if enough[first] else None
-
-    def starts(
-        self, count: int, length: int, earliest: int, ready: IntArray | None = None
-    ) -> tuple[IntArray, IntArray]:
-        """Return how many VMs of the demand could start at which instants and stay for ``length`` seconds.
-
-        :param count: number of VMs needed; no more than this are counted per host
-        :param earliest: no start before this instant
-        :param ready: shape (hosts,), instant from which each host may be used; None means at once
-        :return: instants (ascending, the first is ``earliest``) and the number of VMs that can start from each instant
-            until the next one; both of shape (m,)
-        """
-        opening: list[IntArray] = []
-        closing: list[IntArray] = []
-        for hosts, opened_at, closed_at in self.runs(count):
-            begin = np.maximum(opened_at, earliest)
-            if ready is not None:
-                begin = np.maximum(begin, ready[hosts])
-            latest = np.where(closed_at == FOREVER, FOREVER, closed_at - length + 1)
-            useful = begin < latest
-            opening.append(begin[useful])
-            closing.append(latest[useful])
-        instants = np.concatenate([np.array([earliest], dtype=np.int64), *opening, *closing])
-        changes = np.ones(len(instants), dtype=np.int64)
-        opened = sum(len(part) for part in opening)
-        changes[0] = 0
-        changes[1 + opened :] = -1
-        order = instants.argsort(kind="stable")
-        instants, totals = instants[order], changes[order].cumsum()
-        last_of_instant = np.append(instants[1:] != instants[:-1], True)
-        return instants[last_of_instant], totals[last_of_instant]

@@ -62,16 +62,11 @@ def place_elastic(context: PlanningContext, lease: Lease, place: Callable[[Lease
     plan = context.plan
 
     def is_free(level: int) -> bool:
-        before = dict(plan.leases)
         is_quiet = False
         try:
             with plan.trial():
                 place(replace(lease, request=_at_level(lease.request, level)))
-                is_quiet = all(
-                    plan.leases.get(lease_id) is value
-                    for lease_id, value in before.items()
-                    if lease_id != lease.lease_id
-                )
+                is_quiet = all(new is old or new.lease_id == lease.lease_id for old, new in plan.changes_in_block())
         except NotPlannableError:
             return False
         return is_quiet

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
@@ -11,6 +13,7 @@ from lease_scheduler.plan.advice import Advice, Alternative
 from lease_scheduler.plan.availability import Availability, IntArray
 from lease_scheduler.plan.awake_trial import fits_awake
 from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.demand import Demand
 from lease_scheduler.plan.interfaces import HostsAt
 from lease_scheduler.plan.mapper import GREEDY, map_vms
 from lease_scheduler.plan.obstacles import deadline_leases_in_the_way
@@ -77,7 +80,7 @@ def _too_large(context: PlanningContext, request: LeaseRequest) -> Refusal | Non
                 message = "nodes: no host has the properties that are asked for"
             return Refusal("traits" if node_set.required_traits else "size", message)
     # Mapping is expensive, and most requests are so small that they certainly fit.
-    if len(demands) == 1 and demands[0].eligible is None and request.node_count <= len(context.plan.site):
+    if len(demands) == 1 and request.node_count <= _certain_places(context, request.nodes[0], demands[0]):
         return None
     empty = Availability(context.plan.availability.capacity)
     if map_vms(empty, request, demands, 0, 1, _AnyOrder(), GREEDY) is None:
@@ -86,6 +89,14 @@ def _too_large(context: PlanningContext, request: LeaseRequest) -> Refusal | Non
             return Refusal("size", f"nodes: the whole site has {scarce[0]}")
         return Refusal("size", f"nodes: {request.node_count} nodes are more than the whole site can hold")
     return None
+
+
+def _certain_places(context: PlanningContext, node_set: NodeSet, demand: Demand) -> int:
+    """Return a number of VMs of a node set that the empty site can certainly hold: one for each host that can."""
+    if demand.eligible is None:
+        return len(context.plan.site)
+    # Several groups may need the same provider of a host, which can hold each of them by itself.
+    return 0 if context.plan.groups_of(node_set) else int(np.count_nonzero(demand.eligible))
 
 
 def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: bool = True) -> Refusal:

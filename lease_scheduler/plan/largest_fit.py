@@ -42,8 +42,13 @@ def most_that_fits(
     :param least: for each node set, the smallest acceptable number of VMs
     :param fits: returns whether a request has a place
     """
-    if fits(request):
-        return request
+    return request if fits(request) else fewer_that_fit(request, least, fits)
+
+
+def fewer_that_fit(
+    request: LeaseRequest, least: tuple[int, ...], fits: Callable[[LeaseRequest], bool]
+) -> LeaseRequest | None:
+    """Do the same for a request of which it is known that not all VMs fit."""
     counts = least
     best = with_counts(request, counts)
     if best == request or not fits(best):

@@ -217,6 +217,16 @@ class Plan:
             if self.leases.get(lease_id) not in (None, before)
         ]
 
+    def changes_in_block(self) -> list[tuple[Lease | None, Lease]]:
+        """Return the leases that were put since the innermost block of ``tentative`` or ``trial`` began.
+
+        :return: each with its value when the block began, None if it was new, and its value now
+        """
+        first: dict[str, Lease | None] = {}
+        for lease_id, before in self._undo or ():
+            first.setdefault(lease_id, before)
+        return [(before, self.leases[lease_id]) for lease_id, before in first.items()]
+
     # -- what leases need and hold -----------------------------------------------------------------------
 
     def demands(self, request: LeaseRequest) -> tuple[Demand, ...]:

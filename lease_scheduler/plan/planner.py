@@ -33,7 +33,7 @@ from lease_scheduler.plan.interfaces import (
     QueueRound,
     Turn,
 )
-from lease_scheduler.plan.largest_fit import most_that_fits
+from lease_scheduler.plan.largest_fit import fewer_that_fit
 from lease_scheduler.plan.mapper import GREEDY
 from lease_scheduler.plan.neutral import FIFO, REQUESTED
 from lease_scheduler.plan.options import PlanningOptions, PreemptAt
@@ -221,6 +221,9 @@ class Planner:
         :return: its new value, which is in the plan; its terms have the numbers of VMs that it got
         :raises NotPlannableError: there is no place even for the smallest numbers; the plan is as it was
         """
+        # Most leases get all their VMs, and then need no trial.
+        with suppress(NotPlannableError), self.plan.tentative():
+            return self.place(lease, now, start=start, present=present)
 
         def fits(request: LeaseRequest) -> bool:
             try:
@@ -230,7 +233,7 @@ class Planner:
                 return False
             return True
 
-        granted = most_that_fits(lease.request, least, fits)
+        granted = fewer_that_fit(lease.request, least, fits)
         if granted is None:
             raise NotPlannableError(f"no place for the minimum number of nodes of lease {lease.lease_id}")
         return self.place(replace(lease, request=granted), now, start=start, present=present)

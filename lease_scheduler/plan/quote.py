@@ -71,7 +71,6 @@ def quote(
     never = planner.never_served(smallest)
     if never is not None:
         return Quote(refusal=Refusal("policy", never))
-    before = dict(plan.leases)
     position = plan.queue_length if request.kind is LeaseKind.BEST_EFFORT else None
     try:
         with plan.trial():
@@ -88,11 +87,8 @@ def quote(
                 lease = planner.place(lease, now)
             else:
                 lease = planner.place_most(lease, least, now)
-            after = plan.leases
             changed = [
-                (old, new)
-                for lease_id, old in before.items()
-                if (new := after[lease_id]) is not old and new.holdings != old.holdings
+                (old, new) for old, new in plan.changes_in_block() if old is not None and new.holdings != old.holdings
             ]
     except NotPlannableError as error:
         return Quote(refusal=refusal_of(planner, smallest, now, error))

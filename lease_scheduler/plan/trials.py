@@ -90,13 +90,11 @@ class Trials:
 
     def _of_any(self, request: LeaseRequest) -> Trial:
         plan = self._planner.plan
-        before = dict(plan.leases)
         with plan.trial():
             lease = plan.put(Lease(request, self._sequence).to(LeaseState.PENDING))
             lease = self._planner.place(lease, self._now)
-            lost = losing(
-                (old, plan.leases[lease_id]) for lease_id, old in before.items() if lease_id != request.lease_id
-            )
+            others = plan.changes_in_block()
+            lost = losing((old, new) for old, new in others if old is not None and new.lease_id != request.lease_id)
         return Trial(lease.holdings[0], kinds_of(lost))
 
     def first_granted(

@@ -285,6 +285,19 @@ def test_several_vms_of_a_host_and_mixed_sets_are_weighed(make_planner: MakePlan
         assert (too_large(planner.context, request) is None) is fits
 
 
+def test_hosts_that_can_hold_a_node_are_counted_before_anything_is_mapped(
+    make_planner: MakePlanner, make_lease: MakeLease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them holds one at least, so only more nodes than that have to be mapped."""
+    mapped: list[int] = []
+    monkeypatch.setattr("lease_scheduler.plan.explain.map_vms", lambda *given: mapped.append(given[1].node_count))
+    planner = make_planner(site=Site((Host("plain", VM), Host("fast", VM, GPU), Host("faster", VM, GPU))))
+    for nodes in (1, 2, 3):
+        terms = make_lease(RESERVATION, node_sets=(NodeSet(nodes, VM, GPU),), start=0).request
+        assert (too_large(planner.context, terms) is None) is (nodes < 3)
+    assert mapped == [3]
+
+
 def test_a_share_of_a_host_is_not_shown_as_a_resource(make_planner: MakePlanner) -> None:
     """The resource that makes hosts exclusive was not requested by the project."""
     planner = make_planner(site=Site((Host("plain", VM.replaced(HOST_SHARE=WHOLE_HOST)),)))

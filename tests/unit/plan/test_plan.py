@@ -116,6 +116,23 @@ def test_what_fails_leaves_no_trace(plan: Plan, make_lease: MakeLease) -> None:
     assert plan.take_changes() == []
 
 
+def test_the_changes_of_a_block_are_those_since_it_began(plan: Plan, make_lease: MakeLease) -> None:
+    """With the value that each lease had then, and without what was undone inside of the block."""
+    first = plan.put(_held(make_lease(BEST_EFFORT), 10, 20, 0))
+    assert plan.changes_in_block() == []
+    with plan.trial():
+        second = plan.put(make_lease(BEST_EFFORT))
+        with plan.tentative():
+            moved = plan.put(_held(first, 30, 40, 1))
+            assert plan.changes_in_block() == [(first, moved)]
+        with plan.trial():
+            plan.put(make_lease(BEST_EFFORT))
+        assert plan.changes_in_block() == [(None, second), (first, moved)]
+        again = plan.put(_held(moved, 50, 60, 1))
+        assert plan.changes_in_block() == [(None, second), (first, again)]
+    assert plan.changes_in_block() == []
+
+
 def test_what_succeeds_stays(plan: Plan, make_lease: MakeLease) -> None:
     first = plan.put(_held(make_lease(BEST_EFFORT), 10, 20, 0))
     plan.take_changes()

@@ -31,6 +31,19 @@ def _queue(planner: Planner, *leases: Lease, now: int = 0) -> list[Lease]:
     return [planner.plan.leases[lease.lease_id] for lease in leases]
 
 
+@pytest.mark.parametrize(("nodes", "puts"), [(4, 1), (8, 3)])
+def test_a_range_of_nodes_costs_trials_only_if_not_all_fit(
+    make_planner: MakePlanner, make_lease: MakeLease, nodes: int, puts: int
+) -> None:
+    """All of them are placed at once. Of five to eight on a site of six, trials with 5 and 6 find a place first."""
+    planner = make_planner(6)
+    lease = planner.plan.put(make_lease(RESERVATION, nodes=nodes, start=10))
+    before = planner.plan.puts
+    placed = planner.place_most(lease, (min(nodes, 5),), 0)
+    assert placed.request.node_count == min(nodes, 6)
+    assert planner.plan.puts - before == puts
+
+
 def _place(planner: Planner, lease: Lease, now: int = 0) -> Lease:
     return planner.place(planner.plan.put(lease), now)
 
