@@ -5,18 +5,19 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import fractional, planner, prediction, shares, simulation
+from benchmarks import assurance, fractional, planner, prediction, shares, simulation
 from benchmarks.machine import console
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Times the planner, the simulator, predictors, shares and packings."
+        prog="python -m benchmarks",
+        description="Times the planner, the simulator, predictors, promises, shares and packings.",
     )
     parser.add_argument(
         "which",
         nargs="?",
-        choices=["planner", "simulation", "prediction", "shares", "fractional"],
+        choices=["planner", "simulation", "prediction", "assurance", "shares", "fractional"],
         help="all if not given",
     )
     parser.add_argument("--output", type=Path, default=Path("output/benchmarks"), help="where CSV files and plots go")
@@ -30,6 +31,8 @@ def main() -> None:
         simulation.run(given.output, out, repetitions=1 if given.quick else 3)
     if given.which in (None, "prediction"):
         prediction.run(given.output, out, quick=given.quick)
+    if given.which in (None, "assurance"):
+        assurance.run(out, quick=given.quick)
     if given.which in (None, "shares"):
         shares.run(out, quick=given.quick)
     if given.which in (None, "fractional"):

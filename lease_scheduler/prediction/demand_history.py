@@ -15,7 +15,7 @@ other. The share of misses is the largest one among those of all starts and of t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +57,11 @@ class Survey:
     observations: int
     missed: int
 
+    def reaches(self, assurance: float, confidence: float) -> bool:
+        """Return whether ``assurance`` is at least so much, without computing it where that is clear."""
+        allowed = 1.0 - assurance
+        return self.missed <= allowed * self.observations and self.assurance(confidence) >= assurance
+
     def assurance(self, confidence: float) -> float:
         """Return the probability with which the lifetime is reached at least, with this confidence; 0 if unknown."""
         return 1.0 - clopper_pearson(self.missed, self.observations, confidence)[1]
@@ -71,6 +76,7 @@ class _Table:
     :ivar reached: by demand, for each step the first one from it on in which the demand is at least that
     :ivar gaps: number of steps without observation before each step
     :ivar bins: time of week of each step
+    :ivar low: the demand that is not exceeded in so many steps that they tell something
     """
 
     first: int
@@ -78,6 +84,7 @@ class _Table:
     reached: NDArray[np.integer[Any]]
     gaps: NDArray[np.integer[Any]]
     bins: NDArray[np.integer[Any]]
+    low: int
 
 
 class DemandHistory:
@@ -100,6 +107,7 @@ class DemandHistory:
         self._level = Bmbp(window=_HOURS)
         self._table: _Table | None = None
         self._lives: dict[int, NDArray[np.integer[Any]]] = {}
+        self._masks: dict[tuple[int, int], list[NDArray[np.bool_]]] = {}
         self.changed: set[int] = set()
 
     # -- observation ---------------------------------------------------------------------------------------
@@ -192,48 +200,56 @@ class DemandHistory:
         end = len(table.starts) - steps
         if end <= begin:
             return Survey(0, 0)
-        parts = math.floor(room * PARTS + _ROUNDING)
-        lives = self._lives.get(parts)
-        if lives is None:
-            lives = self._lives[parts] = self._lives_of(table, max(parts, -1))
-        is_missed = lives[begin:end] < steps
-        starts, bins = table.starts[begin:end], table.bins[begin:end]
+        is_missed = self._lives_of(table, room)[begin:end] < steps
+        is_known: NDArray[np.bool_] | None = None
         if table.gaps[-1]:
-            known = table.gaps[begin + steps : end + steps] == table.gaps[begin:end]
-            is_missed, starts, bins = is_missed[known], starts[known], bins[known]
-        count = len(is_missed)
+            is_known = table.gaps[begin + steps : end + steps] == table.gaps[begin:end]
+            is_missed &= is_known
+        count = end - begin if is_known is None else int(np.count_nonzero(is_known))
         if not count:
             return Survey(0, 0)
         observations = -(-count // steps)
-        share = self._largest_share(is_missed, starts, bins, steps, now)
+        similar = [each[begin:end] for each in self._similar(table, now)]
+        share = self._largest_share(is_missed, is_known, similar, steps)
         return Survey(observations, math.ceil(share * observations - _ROUNDING))
 
     def _largest_share(
         self,
         is_missed: NDArray[np.bool_],
-        starts: NDArray[np.integer[Any]],
-        bins: NDArray[np.integer[Any]],
+        is_known: NDArray[np.bool_] | None,
+        similar: Sequence[NDArray[np.bool_]],
         steps: int,
-        now: int,
     ) -> float:
-        """Return the largest share of misses among the starts that resemble the present one in some way."""
-        count = len(is_missed)
-        present = now // STEP % _WEEK // _BIN
-        level = max(math.floor(self._share * PARTS + _ROUNDING), _low_level(starts))
-        groups = [is_missed, is_missed[bins == present], is_missed[bins % _BINS == present % _BINS]]
-        groups.append(is_missed[starts <= level])
-        newest = count // 2
-        while newest >= max(_LEAST_DAYS * _DAY, _LEAST_LIVES * steps):
-            groups.append(is_missed[-newest:])
+        """Return the largest share of misses among all starts, the newest ones, and those that resemble the present.
+
+        :param is_known: whether it is known what became of a start; None if it always is
+        """
+        missed, counts = [np.count_nonzero(is_missed & each) for each in similar], []
+        for each in similar:
+            counts.append(np.count_nonzero(each if is_known is None else each & is_known))
+        newest = len(is_missed)
+        while newest == len(is_missed) or newest >= max(_LEAST_DAYS * _DAY, _LEAST_LIVES * steps):
+            missed.append(np.count_nonzero(is_missed[-newest:]))
+            counts.append(np.int64(newest) if is_known is None else np.count_nonzero(is_known[-newest:]))
             newest //= 2
-        return max(np.count_nonzero(group) / len(group) for group in groups if len(group))
+        return max(part / count for part, count in zip(missed, counts, strict=True) if count)
+
+    def _similar(self, table: _Table, now: int) -> list[NDArray[np.bool_]]:
+        """Return which starts resemble the present: by the time of week, by the time of day, and by the demand."""
+        present = now // STEP % _WEEK // _BIN
+        level = max(math.floor(self._share * PARTS + _ROUNDING), table.low)
+        found = self._masks.get((present, level))
+        if found is None:
+            of_week, of_day = table.bins == present, table.bins % _BINS == present % _BINS
+            found = self._masks[present, level] = [of_week, of_day, table.starts <= level]
+        return found
 
     def _computed(self) -> _Table:
-        self._lives = {}
+        self._lives, self._masks = {}, {}
         days = sorted(self._days)
         if not days:
             empty = np.zeros(0, dtype=np.int64)
-            return _Table(0, empty, empty.reshape(1, 0), np.zeros(1, dtype=np.int64), empty)
+            return _Table(0, empty, empty.reshape(1, 0), np.zeros(1, dtype=np.int64), empty, 0)
         length = (days[-1] - days[0] + 1) * _DAY
         starts = np.full(length, _GAP, dtype=np.int64)
         mosts = np.full(length, _GAP, dtype=np.int64)
@@ -251,14 +267,19 @@ class DemandHistory:
             reached[level] = np.minimum.accumulate(instants[::-1])[::-1]
         gaps = np.concatenate(([0], np.cumsum(starts == _GAP)))
         bins = (steps + days[0] * _DAY) % _WEEK // _BIN
-        return _Table(days[0] * _DAY, starts, reached, gaps, bins)
+        known = starts[starts != _GAP]
+        low = int(np.partition(known, min(_LOWEST, len(known)) - 1)[min(_LOWEST, len(known)) - 1])
+        return _Table(days[0] * _DAY, starts, reached, gaps, bins, low)
 
-    def _lives_of(self, table: _Table, parts: int) -> NDArray[np.integer[Any]]:
-        """Return for each step how many steps later the demand has grown by more than this."""
-        steps = np.arange(len(table.starts))
-        levels = np.clip(table.starts + parts + 1, 0, len(table.reached) - 1)
-        lives: NDArray[np.integer[Any]] = table.reached[levels, steps] - steps
-        return lives
+    def _lives_of(self, table: _Table, room: float) -> NDArray[np.integer[Any]]:
+        """Return for each step how many steps later the demand has grown by more than this share of the site."""
+        parts = max(math.floor(room * PARTS + _ROUNDING), -1)
+        found = self._lives.get(parts)
+        if found is None:
+            steps = np.arange(len(table.starts))
+            levels = np.clip(table.starts + parts + 1, 0, len(table.reached) - 1)
+            found = self._lives[parts] = table.reached[levels, steps] - steps
+        return found
 
     # -- storage -------------------------------------------------------------------------------------------
 
@@ -293,12 +314,6 @@ class DemandHistory:
             if "level" in rest:
                 self._level.restore(rest["level"])
             self._share, self._since = float(rest["share"]), int(rest["since"])
-
-
-def _low_level(starts: NDArray[np.integer[Any]]) -> int:
-    """Return the demand that so many starts do not exceed that they tell something."""
-    rank = min(_LOWEST, len(starts)) - 1
-    return int(np.partition(starts, rank)[rank])
 
 
 def _steps(values: Any) -> list[int]:

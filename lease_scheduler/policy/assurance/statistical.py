@@ -14,8 +14,9 @@ from lease_scheduler.policy.assurance.record import PromiseRecord
 from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.outcomes import Outcome
 from lease_scheduler.prediction.bounds import Side, check_probability, least_count
-from lease_scheduler.prediction.demand_history import STEP, DemandHistory
+from lease_scheduler.prediction.demand_history import STEP, DemandHistory, Survey
 
+_HOUR = 3_600
 _DAY = "day "
 _LOAD = "load"
 _PROMISES = "promises"
@@ -67,44 +68,47 @@ class Statistical(AssurancePolicy):
         room = self._room_left(wanted.request, now)
         seconds = wanted.wait + wanted.seconds
         survey = self._history.survey(room, seconds, now)
-        reached = survey.assurance(self._confidence)
-        if room >= 0 and reached >= wanted.assurance:
+        if room >= 0 and survey.reaches(wanted.assurance, self._confidence):
             return Promise(Assured.STATISTICAL, survey.observations)
-        return Shortfall(self._instead(wanted, room, reached, survey.observations, now))
+        return Shortfall(self._instead(wanted, room, survey, now))
 
     def knows_too_little(self, wanted: Wanted, now: int) -> bool:
         """Return whether the past is too short for the promise, whatever happened in it."""
         survey = self._history.survey(1.0, wanted.wait + wanted.seconds, now)
         return survey.observations < least_count(1 - wanted.assurance, self._confidence, Side.LOWER)
 
-    def _instead(self, wanted: Wanted, room: float, reached: float, observations: int, now: int) -> str:
+    def _instead(self, wanted: Wanted, room: float, survey: Survey, now: int) -> str:
         """Say why a lifetime cannot be promised, and what can."""
         least = least_count(1 - wanted.assurance, self._confidence, Side.LOWER)
-        if observations < least:
+        if survey.observations < least:
             reason = (
                 f"{in_words(wanted.wait + wanted.seconds)} can be promised with {wanted.assurance:.6g} from {least} "
-                f"observations on, and this site has {observations}"
+                f"observations on, and this site has {survey.observations}"
             )
         else:
-            reason = f"{in_words(wanted.seconds)} can be promised with at most {max(0.0, reached):.2f} at present"
+            reached = max(0.0, survey.assurance(self._confidence)) if room >= 0 else 0.0
+            reason = f"{in_words(wanted.seconds)} can be promised with at most {reached:.2f} at present"
         shorter = self._longest_promise(wanted, room, now)
         if shorter:
             return f"{reason}; with {wanted.assurance:.6g} it is {in_words(shorter)}"
         return f"{reason}; with {wanted.assurance:.6g} no lifetime can be promised"
 
     def _longest_promise(self, wanted: Wanted, room: float, now: int) -> int:
-        """Return a lifetime that can be promised, close to the longest one; 0 if none can."""
+        """Return the longest lifetime that can be promised: in hours, or below an hour in steps; 0 if none can."""
         if room < 0:
             return 0
-        low, high = 0, wanted.seconds // STEP
-        while high > low:
-            middle = (low + high + 1) // 2
-            survey = self._history.survey(room, wanted.wait + middle * STEP, now)
-            if survey.assurance(self._confidence) >= wanted.assurance:
-                low = middle
-            else:
-                high = middle - 1
-        return low * STEP
+        for unit, most in ((_HOUR, wanted.seconds // _HOUR), (STEP, min(wanted.seconds, _HOUR) // STEP)):
+            low, high = 0, most
+            while high > low:
+                middle = (low + high + 1) // 2
+                survey = self._history.survey(room, wanted.wait + middle * unit, now)
+                if survey.reaches(wanted.assurance, self._confidence):
+                    low = middle
+                else:
+                    high = middle - 1
+            if low:
+                return low * unit
+        return 0
 
     def _room_left(self, request: LeaseRequest, now: int) -> float:
         """Return the share of the site that is left when all threats and promises are served."""
@@ -146,16 +150,19 @@ class Statistical(AssurancePolicy):
             self._record.follow(lease, self._share(lease.request))
         known = self._threats.get(lease.lease_id)
         if _threatens(lease):
-            if known is None or known[0] is not lease.request:
-                self._threats[lease.lease_id] = lease.request, self._share(lease.request)
+            if known is not None and known[0] is lease.request:
+                return
+            share = self._share(lease.request)
+            self._threats[lease.lease_id] = lease.request, share
+            self._demand += share - (0.0 if known is None else known[1])
         elif known is not None:
             del self._threats[lease.lease_id]
+            self._demand = self._demand - known[1] if self._threats else 0.0
         else:
             share = self._share(lease.request) if outcome is Outcome.REFUSED else 2.0
             if share <= 1.0 and may_threaten(lease.request):
                 self._history.refused(now, share)
             return
-        self._demand = sum(share for _, share in self._threats.values())
         self._history.demand(now, self._demand)
 
     def _share(self, request: LeaseRequest) -> float:
