@@ -24,6 +24,11 @@ _OPENINGS = 4
 _LONGEST_NOTICE = 3_600
 
 
+def nodes_in_words(count: int) -> str:
+    """Return a number of nodes as a text for people."""
+    return "1 node" if count == 1 else f"{count} nodes"
+
+
 @dataclass(frozen=True)
 class Alternative:
     """Terms that would be granted at present.
@@ -49,7 +54,7 @@ class Alternative:
         if self.change == "start":
             words = f"the same terms {in_words(self.start - start, up=True)} later"
         else:
-            words = f"{self.nodes} nodes" if self.change == "nodes" else in_words(self.duration)
+            words = nodes_in_words(self.nodes) if self.change == "nodes" else in_words(self.duration)
         if not self.preempted:
             return words
         preempted = " and ".join(f"{count} {kind}" for kind, count in self.preempted)

@@ -9,7 +9,7 @@ import numpy as np
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
-from lease_scheduler.plan.advice import Advice, Alternative
+from lease_scheduler.plan.advice import Advice, Alternative, nodes_in_words
 from lease_scheduler.plan.availability import Availability, IntArray
 from lease_scheduler.plan.awake_trial import fits_awake
 from lease_scheduler.plan.context import PlanningContext
@@ -118,7 +118,7 @@ def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: b
         return Refusal("past", _message(f"start: {in_words(now - start)} in the past", later, start), (), later)
     start = max(start, now)
     alternatives = advice.all()
-    wanted = f"{request.node_count} nodes for {in_words(request.duration)}"
+    wanted = f"{nodes_in_words(request.node_count)} for {in_words(request.duration)}"
     if request.kind is LeaseKind.DEADLINE:
         problem = f"deadline: no place for {wanted} from start to deadline"
         return Refusal(

@@ -73,6 +73,18 @@ def test_it_waits_until_it_can_be_assured_if_asked_to(make_world: MakeWorld) -> 
     assert (lease.started, lease.request.assured) == (800, Assured.PLANNED)
 
 
+def test_a_quote_without_a_place_promises_nothing(make_world: MakeWorld) -> None:
+    """The host is down, so the lease would wait in the queue; nobody knows when it would start."""
+    world = make_world(hosts=1, assurance="planned").until(20)
+    engine = world.run.engine
+    engine.host_out(world.run.site.hosts[0].name)
+    refused = engine.quote(_assured("work", submitted=20)).refusal
+    assert refused is not None
+    assert refused.constraint == "assurance"
+    assert refused.message.startswith("min_lifetime: there is no place for the lease at present")
+    assert engine.quote(_assured("work", submitted=20, await_assurance=True)).granted
+
+
 def test_a_quote_says_what_would_be_promised(make_world: MakeWorld) -> None:
     world = make_world(_reservation("other", 0, 500), hosts=1, assurance="planned").until(20)
     engine = world.run.engine

@@ -133,7 +133,7 @@ def test_a_refusal_names_what_would_fit(make_world: MakeWorld) -> None:
     assert world["2"].state is LeaseState.REJECTED
     assert world["2"].reason == (
         "nodes: no place for 2 nodes for 16 min 40 s at that time; taken: host-1; "
-        "would fit: the same terms 8 min 20 s later, 1 nodes"
+        "would fit: the same terms 8 min 20 s later, 1 node"
     )
     silent = make_world(
         request("1", RESERVATION, 2, start=500),

@@ -69,6 +69,17 @@ def test_the_place_of_an_offer_is_free_for_what_replaces_it(make_world: MakeWorl
     assert world["3"].holdings[0].start == 2000
 
 
+def test_what_a_rejected_offer_held_goes_to_a_lease_that_waits(make_world: MakeWorld) -> None:
+    world = make_world(planning={"suspension": Suspension.NONE}).until(0)
+    _offer(world, request("1", RESERVATION, 2, 1000, start=500), 1000)
+    world.run.engine.submit(request("2", BEST_EFFORT, 2, 600))
+    world.run.engine.step()
+    assert world["2"].holdings[0].start == 1500
+    world.run.engine.reject("1")
+    assert world["2"].holdings[0].start == 0
+    assert world.counters["replans"] == 1
+
+
 def test_as_many_nodes_as_there_is_room_for_are_offered(make_world: MakeWorld) -> None:
     """If a counter-offer gives a range; without one, all nodes have to fit."""
     world = make_world(request("2", RESERVATION, 1, 2000, start=0), hosts=3, pricing="constant").until(0)

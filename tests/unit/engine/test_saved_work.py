@@ -9,6 +9,7 @@ import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.model.breach import BreachKind
+from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.states import FINAL_STATES, SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.options import Migration
@@ -54,6 +55,14 @@ def _work(world: World) -> int:
         for each in world.run.recorder.occupations
         if each.phase.value == "run" and each.lease_id == "1"
     )
+
+
+def test_what_cannot_be_resumed_is_suspended_again(make_world: MakeWorld) -> None:
+    """The reservation ends at 600, the resumption takes 32 s, and so does the suspension."""
+    world = _preempted(make_world, CloudBehaviour(resume_failure_probability=1.0)).until(632)
+    (held,) = world["1"].holdings
+    assert world["1"].state is LeaseState.SUSPENDING
+    assert (held.run_start, held.run_end, held.end, held.closing) == (632, 632, 664, Closing.SUSPEND)
 
 
 def test_it_waits_longer_and_longer_and_goes_on_when_it_can(make_world: MakeWorld) -> None:

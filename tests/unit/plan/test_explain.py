@@ -54,7 +54,7 @@ def test_a_refusal_names_hosts_and_every_nearest_term_that_fits(busy: Planner, m
     )
     assert refusal.message == (
         "nodes: no place for 2 nodes for 16 min 40 s at that time; taken: host-1, host-2; "
-        "would fit: the same terms 25 min later, 1 nodes, 8 min 20 s"
+        "would fit: the same terms 25 min later, 1 node, 8 min 20 s"
     )
     for offer in refusal.alternatives:
         lease = make_lease(RESERVATION, offer.nodes, offer.duration, start=offer.start)
@@ -127,7 +127,7 @@ def test_a_deadline_that_cannot_be_met(make_planner: MakePlanner, make_lease: Ma
     assert (refusal.constraint, refusal.hosts) == ("deadline", ("host-1",))
     assert refusal.alternatives == (Alternative("start", 1000, 1, 500),)
     assert refusal.message.startswith(
-        "deadline: no place for 1 nodes for 8 min 20 s from start to deadline; would fit: "
+        "deadline: no place for 1 node for 8 min 20 s from start to deadline; would fit: "
     )
 
 

@@ -111,6 +111,8 @@ def test_what_does_not_wait() -> None:
     policy = load_policy("admission", "aacp", PolicyOptions())
     suspended = replace(_queued("1"), state=LeaseState.SUSPENDED_QUEUED, started=500)
     later = replace(_request("2"), kind=LeaseKind.DEADLINE, start=2_000, deadline=9_000)
+    due = Lease(replace(later, start=_NOW), 2, LeaseState.QUEUED)
+    assert policy.refusal(_request("9"), _NOW, _view(due)) is not None, "it may start from now on"
     held = (Holding((2,), 2_000, 2_000, 2_100, 2_100),)
     planned = Lease(later, 2, LeaseState.SCHEDULED, holdings=held)
     assert policy.refusal(_request("9"), _NOW, _view(suspended, planned, _queued("3", None))) is None
@@ -128,6 +130,13 @@ def test_the_load_is_learnt() -> None:
     assert load.local_service_rate == pytest.approx(1 / 50)
     assert load.local_variation == pytest.approx(0, abs=1e-6)
     assert policy.places(_view(), 1_000) == most_places(load, 150)
+
+
+def test_one_local_request_says_nothing_of_how_often_they_come() -> None:
+    policy = _taught("pacp", [*_arrivals(100, 1, 100, 2, None), *_arrivals(80, 11, 200, 1, "peer", first=200)])
+    load = policy.load(_view(), 1_000)
+    assert load is not None
+    assert load == Load(load.external_rate, load.external_work), "the load of local requests is that of none"
 
 
 def test_the_class_of_which_most_is_taken_counts() -> None:

@@ -30,8 +30,8 @@ def test_a_private_property_is_as_if_no_host_had_it() -> None:
 
 @pytest.mark.parametrize(("sees_site", "named"), [(True, True), (False, False)])
 def test_refusals_name_hosts_to_who_sees_the_site_only(sees_site: bool, named: bool) -> None:
-    refusal = Refusal("capacity", "nodes: no place; taken: compute-7; would fit: 1 nodes", ("compute-7",))
+    refusal = Refusal("capacity", "nodes: no place; taken: compute-7; would fit: 1 node", ("compute-7",))
     with pytest.raises(RefusedError) as refused, refusals({"sees_site": sees_site}):
         raise NoPlaceError(refusal)
     assert ("compute-7" in refused.value.message) is named
-    assert refused.value.message.endswith("; would fit: 1 nodes")
+    assert refused.value.message.endswith("; would fit: 1 node")

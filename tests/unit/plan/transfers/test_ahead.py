@@ -78,7 +78,10 @@ def test_a_host_that_has_it_until_then_lacks_nothing(kept_until: int | None, lac
 def test_the_use_before_leaves_it_there_for_a_while() -> None:
     uses = [_use(500, 0, until=600, lease_id="1"), _use(900, 0, lease_id="2"), _use(5000, 0, lease_id="3")]
 
-    assert [need.lease_id for need in lacking(0, uses, None, age=400)] == ["1", "3"]
+    assert [(need.lease_id, need.until) for need in lacking(0, uses, None, age=400)] == [
+        ("1", 600),
+        ("3", uses[2].until),
+    ]
 
 
 def test_who_begins_at_once_brings_it_himself() -> None:

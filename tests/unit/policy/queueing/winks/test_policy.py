@@ -95,6 +95,16 @@ def test_a_preempted_lease_goes_on_first_and_is_not_charged_again(make_book: Mak
     assert _behind(book, "b") == 100
 
 
+def test_preempted_leases_go_on_in_the_order_in_which_they_were_served(make_book: MakeBook) -> None:
+    """shirako A30: not in the order in which they came back."""
+    book = make_book(_winks())
+    running = [book.start(book.place(book.queue("a"), 0), 0) for _ in range(3)]
+    for lease in (running[1], running[2], running[0]):
+        book.set(replace(lease, state=LeaseState.SUSPENDED_QUEUED, holdings=(), active_since=None, accumulated=20), 20)
+    book.queue("b", 20)
+    assert book.turns(30) == ["1", "2", "3", "4"]
+
+
 def test_a_lease_that_loses_its_place_is_queued_with_its_old_tags(make_book: MakeBook) -> None:
     """shirako A31."""
     for accounting in ("schedule", "dispatch"):
