@@ -528,10 +528,17 @@ class Engine:
         hosts = self._state.planner.plan.site.hosts
         return {hosts[host].name: power for host, power in self._state.powers.items()}
 
+    @property
+    def sleeping_hosts(self) -> int:
+        """How many hosts are known to sleep."""
+        return len(self._state.powers.off - self._state.powers.changing)
+
     def hand_over_power(self, name: str, other: Engine) -> None:
         """Give another engine what is known of the power of a host that is awake and now belongs to it."""
-        power = self._state.powers.pop(self._outages.number(name), None)
+        host = self._outages.number(name)
+        power = self._state.powers.get(host)
         if power is not None:
+            del self._state.powers[host]
             other._state.powers[other._outages.number(name)] = power
 
     # -- disk images -------------------------------------------------------------------------------------

@@ -250,9 +250,9 @@ class HostPowers:
     def restore(self, powers: Mapping[int, HostPower], now: int) -> None:
         """Go on with the wishes of an engine that has stopped."""
         state, options = self._state, self._options
-        state.powers.update(powers)
         late = self._longest_lead
         for host, power in powers.items():
+            state.powers[host] = power
             if power.state is PowerState.WAKING:
                 # The cloud has not been able to report that it is awake.
                 self._ready[host] = min(max(power.since + late, now + options.allowance), now + late)

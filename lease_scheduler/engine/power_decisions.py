@@ -142,12 +142,8 @@ class PowerDecisions:
         found = is_idle.nonzero()[0].tolist()
         if not found:
             return []
-        out = plan.outages | self._powers.kept_awake(now)
-        return [host for host in found if host not in out and not self._is_off_or_waking(host)]
-
-    def _is_off_or_waking(self, host: int) -> bool:
-        power = self._state.powers.get(host)
-        return power is not None and power.state is not PowerState.AWAKE
+        out = plan.outages | self._powers.kept_awake(now) | self._state.powers.not_awake
+        return [host for host in found if host not in out]
 
     def _is_host(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Return which units of the site are hosts that offer something, and not addresses."""
@@ -173,13 +169,13 @@ class PowerDecisions:
         for lease in state.planner.plan.leases.values():
             for host in frozenset[int]().union(*(holding.hosts for holding in lease.holdings)):
                 held.setdefault(host, []).append(lease)
-        kept = self._state.planner.plan.outages | self._powers.kept_awake(now)
+        kept = state.planner.plan.outages | self._powers.kept_awake(now) | state.powers.not_awake
         for host in sorted(held, key=lambda each: (len(held[each]), -each)):
             if count <= 0:
                 return
             power = state.powers.get(host)
             is_young = power is not None and power.since + self._options.minimum_on_time > now
-            if host in kept or is_young or self._is_off_or_waking(host):
+            if host in kept or is_young:
                 continue
             if self._moves_away(host, held[host], now):
                 self._powers.fall_asleep([host], now)

@@ -16,7 +16,6 @@ from lease_scheduler.engine.outcomes import Outcomes
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.model.holding import Closing, MigrationRound
 from lease_scheduler.model.lease import Lease, PreemptionMode
-from lease_scheduler.model.power import PowerState
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.sleepers import closed
@@ -167,7 +166,7 @@ class EngineState:
     @property
     def not_awake(self) -> frozenset[int]:
         """Hosts that sleep, wake or have not woken in time."""
-        return frozenset(host for host, power in self.powers.items() if power.state is not PowerState.AWAKE)
+        return frozenset(self.powers.not_awake)
 
     @property
     def dead_hosts(self) -> frozenset[int]:

@@ -158,7 +158,7 @@ class EngineSteps:
         agree = partial(self._agree_in_queue, now=now) if is_asked else None
         while True:
             earliest = self._state.earliest(now)
-            if self._state.powers:
+            if self._state.powers and not plan.queue_is_empty:
                 with self._state.only_awake(now):
                     self._state.planner.process_queue(earliest, agree)
             else:

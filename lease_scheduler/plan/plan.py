@@ -427,7 +427,7 @@ class Plan:
         self.availability = self.rebuilt(now, Availability(capacity, self.classes))
         for host in self._outages:
             self.availability = self._with_outage(host, 1)
-        self.availability = taken(self.availability, dict.fromkeys(self.asleep, now), self.asleep)
+        self.availability = taken(self.availability, [(host, now, end) for host, end in sorted(self.asleep.items())])
         self._queued_needing = np.zeros(len(capacity), dtype=np.int64)
         for lease in self.queued():
             self._queued_needing += self._always_needed(lease.request)

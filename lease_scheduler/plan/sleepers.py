@@ -21,18 +21,23 @@ def take_until(plan: Plan, until: Mapping[int, int], now: int) -> None:
 
     :param until: host number -> first instant at which it can be used
     """
-    since = {host: max(now, plan.asleep.get(host, now)) for host in until}
-    longer = {host: end for host, end in until.items() if end > since[host]}
-    shorter = {host: max(now, end) for host, end in until.items() if max(now, end) < since[host]}
+    longer, shorter = [], []
     # Most hosts are taken already, so only what is between the two instants changes.
-    plan.availability = taken(taken(plan.availability, since, longer), shorter, since, sign=-1)
+    for host, after in sorted(until.items()):
+        before = plan.asleep.get(host, now)
+        before, after = before if before > now else now, after if after > now else now
+        if after > before:
+            longer.append((host, before, after))
+        elif after < before:
+            shorter.append((host, after, before))
+    plan.availability = taken(taken(plan.availability, longer), shorter, sign=-1)
     plan.asleep |= until
 
 
 def give_back(plan: Plan, hosts: Collection[int], now: int) -> None:
     """Let hosts be used from now on that are awake."""
     known = {host: plan.asleep.pop(host) for host in hosts if host in plan.asleep}
-    plan.availability = taken(plan.availability, dict.fromkeys(known, now), known, sign=-1)
+    plan.availability = taken(plan.availability, [(host, now, end) for host, end in sorted(known.items())], sign=-1)
 
 
 @contextmanager

@@ -13,16 +13,11 @@ def test_the_sets_follow_the_states() -> None:
     for now in range(500):
         host = stream.randrange(5)
         if host in powers and stream.random() < 0.2:
-            assert powers.pop(host).since < now
+            del powers[host]
         else:
             powers[host] = HostPower(stream.choice(list(PowerState)), now)
         states = {host: power.state for host, power in powers.items()}
         assert powers.off == {host for host, state in states.items() if state.is_off}
+        assert powers.not_awake == {host for host, state in states.items() if state is not PowerState.AWAKE}
         changing = (PowerState.FALLING_ASLEEP, PowerState.WAKING)
         assert powers.changing == {host for host, state in states.items() if state in changing}
-
-
-def test_powers_of_another_engine_are_taken_over() -> None:
-    powers = KnownPowers()
-    powers.update({3: HostPower(PowerState.WAKING, 1), 4: HostPower(PowerState.ASLEEP, 1)})
-    assert (powers.off, powers.changing) == ({4}, {3})
