@@ -169,6 +169,21 @@ OPTIONS: list[cfg.Opt] = [
         ],
         help="winks: whether a lease may cost more than the share of its flow of one window.",
     ),
+    cfg.IntOpt(
+        "winks_preempt_after",
+        default=0,
+        min=0,
+        help="winks: number of seconds for which a best-effort lease has to run before it may be suspended because its "
+        "flow holds more than its share and another flow waits that holds less. With 0, none is suspended for that. "
+        "Other values should be well above the time that suspending and resuming take.",
+    ),
+    cfg.FloatOpt(
+        "winks_preempt_excess",
+        default=0.25,
+        min=0.0,
+        help="winks: by which part of its share a flow must hold more than that before winks_preempt_after has an "
+        "effect on its leases.",
+    ),
     cfg.StrOpt(
         "winks_accounting",
         default="schedule",

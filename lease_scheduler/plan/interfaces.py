@@ -91,6 +91,10 @@ class Turn:
     latest_start: int | None = None
     accepts: Callable[[Holding], bool] | None = None
 
+    def allows(self, holding: Holding) -> bool:
+        """Return whether the lease may have a place."""
+        return self.accepts is None or self.accepts(holding)
+
 
 @dataclass
 class QueueRound:
@@ -99,11 +103,13 @@ class QueueRound:
     :ivar now: the earliest start that is possible
     :ivar queued: the queued leases, in the order of submission
     :ivar placed: leases that got a place in this round, by id; the planner adds them between two turns
+    :ivar live: all leases in the plan, by id
     """
 
     now: int
     queued: Sequence[Lease]
     placed: dict[str, Lease] = field(default_factory=dict)
+    live: Mapping[str, Lease] = field(default_factory=dict)
 
 
 class HostSelection(Protocol):
@@ -156,8 +162,27 @@ class Preemption(Protocol):
         return candidates
 
 
+@dataclass(frozen=True)
+class Claim:
+    """A queued lease for which running ones may be suspended, because others hold more than their share.
+
+    :ivar turn: its turn: until when it has to start, and whether it may have the place that was found
+    :ivar victims: decides which leases may be suspended for it, and in which order
+    :ivar is_fair: returns whether these leases may be suspended for it
+    """
+
+    turn: Turn
+    victims: Preemption
+    is_fair: Callable[[Sequence[Lease]], bool]
+
+
 class Queueing(Protocol):
-    """In which order queued leases get places (haizea F46)."""
+    """In which order queued leases get places (haizea F46).
+
+    :ivar has_claims: whether ``claims`` may yield any
+    """
+
+    has_claims: bool = False
 
     @abstractmethod
     def turns(self, queue: QueueRound) -> Iterable[Turn]:
@@ -168,6 +193,13 @@ class Queueing(Protocol):
         end the pass early, when nothing that is queued can fit any more.
         """
         ...
+
+    def claims(self, queue: QueueRound) -> Iterable[Claim]:
+        """Yield the leases for which others may be suspended, after the turns of a pass. Most policies have none.
+
+        The planner tries each claim before it takes the next one, and adds what got a place to ``queue.placed``.
+        """
+        return ()
 
     def look_again(self, now: int) -> int | None:
         """Return when leases that were left out of this pass may be placed even if nothing else happens, or None.

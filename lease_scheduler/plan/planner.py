@@ -16,6 +16,7 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.alike_starts import AlikeStarts
+from lease_scheduler.plan.claims import place_claim
 from lease_scheduler.plan.clearing import place_clearing
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import plan_deadline, requested_start
@@ -276,53 +277,70 @@ class Planner:
         try:
             if self.plan.queue_is_empty:
                 return
-            to_wait = self._places_to_wait(now)
-            needed = self.plan.needed_by_whole_queue()
-            if to_wait <= 0 and self.plan.availability.is_full(now, needed):
-                return
-            reach = QueueFilter(self.context, now)
-            self.brief_queueing()
-            queue = QueueRound(now, self.plan.queued())
-            served: set[str] = set()
-            for turn in self.queueing.turns(queue):
-                lease = turn.lease
-                holding = alike.holding_for(lease)
-                is_alike = holding is not None
-                if holding is not None and not _accepted(turn, holding):
-                    holding = None
-                if not is_alike:
-                    alike.enter()
-                    waits = to_wait > 0 and (turn.latest_start is None or turn.latest_start > now)
-                    if waits or not reach.is_too_short(lease):
-                        holding = self._holding_for(turn, now, waits=waits)
-                if holding is None:
-                    if self.options.backfilling_limit == 0:
-                        return
-                    continue
-                if lease.lease_id in served:
-                    continue
-                served.add(lease.lease_id)
-                found: Lease | None = placed_soonest(self.context, lease, holding, now)
-                if agree is not None and found is not None:
-                    found = agree(found)
-                if found is None:
-                    continue
-                placed = queue.placed[lease.lease_id] = alike.take(found) if is_alike else self.plan.put(found)
-                if not is_alike:
-                    alike.follow(lease)
-                if self.plan.images is not None:
-                    # Leases that share a transfer may now wait for something else.
-                    to_wait = self._places_to_wait(now)
-                else:
-                    to_wait -= self.plan.is_in_future(placed, now)
-                if to_wait <= 0 and not alike.has_room:
-                    alike.enter()
-                    if self.plan.availability.is_full(now, needed):
-                        return
+            queue = self._serve_turns(now, agree, alike)
+            if self.queueing.has_claims:
+                alike.enter()
+                self._serve_claims(now, agree, queue)
         finally:
             alike.enter()
             # However the pass ended, leases may have been left out only for the time being.
             self.look_again = self.queueing.look_again(now)
+
+    def _serve_turns(self, now: int, agree: Agree | None, alike: AlikeStarts) -> QueueRound | None:
+        """Give leases places in their turns; return the round, or None if nothing that is queued could fit."""
+        to_wait = self._places_to_wait(now)
+        needed = self.plan.needed_by_whole_queue()
+        if to_wait <= 0 and self.plan.availability.is_full(now, needed):
+            return None
+        reach = QueueFilter(self.context, now)
+        self.brief_queueing()
+        queue = QueueRound(now, self.plan.queued(), live=self.plan.leases)
+        served: set[str] = set()
+        for turn in self.queueing.turns(queue):
+            lease = turn.lease
+            holding = alike.holding_for(lease)
+            is_alike = holding is not None
+            if holding is not None and not turn.allows(holding):
+                holding = None
+            if not is_alike:
+                alike.enter()
+                waits = to_wait > 0 and (turn.latest_start is None or turn.latest_start > now)
+                if waits or not reach.is_too_short(lease):
+                    holding = self._holding_for(turn, now, waits=waits)
+            if holding is None:
+                if self.options.backfilling_limit == 0:
+                    return queue
+                continue
+            if lease.lease_id in served:
+                continue
+            served.add(lease.lease_id)
+            found: Lease | None = placed_soonest(self.context, lease, holding, now)
+            if agree is not None and found is not None:
+                found = agree(found)
+            if found is None:
+                continue
+            placed = queue.placed[lease.lease_id] = alike.take(found) if is_alike else self.plan.put(found)
+            if not is_alike:
+                alike.follow(lease)
+            if self.plan.images is not None:
+                # Leases that share a transfer may now wait for something else.
+                to_wait = self._places_to_wait(now)
+            else:
+                to_wait -= self.plan.is_in_future(placed, now)
+            if to_wait <= 0 and not alike.has_room:
+                alike.enter()
+                if self.plan.availability.is_full(now, needed):
+                    return queue
+        return queue
+
+    def _serve_claims(self, now: int, agree: Agree | None, queue: QueueRound | None) -> None:
+        """Give leases places for which others are suspended, as far as the queueing policy has claims."""
+        self.brief_queueing()
+        queue = queue or QueueRound(now, self.plan.queued(), live=self.plan.leases)
+        for claim in self.queueing.claims(queue):
+            placed = place_claim(self.context, claim, now, agree)
+            if placed is not None:
+                queue.placed[placed.lease_id] = placed
 
     def _holding_for(self, turn: Turn, now: int, *, waits: bool) -> Holding | None:
         """Return the earliest holding for the lease whose turn it is, within the limits of its turn, or None.
@@ -331,7 +349,7 @@ class Planner:
         """
         latest = turn.latest_start if waits else None
         holding = place_soonest(self.context, turn.lease, now, may_wait=waits, latest_start=latest)
-        return holding if holding is not None and _accepted(turn, holding) else None
+        return holding if holding is not None and turn.allows(holding) else None
 
     # -- deviations from the plan ------------------------------------------------------------------------
 
@@ -380,8 +398,3 @@ class Planner:
     def release(self, lease: Lease) -> Lease:
         """Remove all holdings of a lease."""
         return self.plan.put(replace(lease, holdings=()))
-
-
-def _accepted(turn: Turn, holding: Holding) -> bool:
-    """Return whether the lease whose turn it is may have a place."""
-    return turn.accepts is None or turn.accepts(holding)

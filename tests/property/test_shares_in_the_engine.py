@@ -40,6 +40,7 @@ def _shared(draw: st.DrawFn) -> tuple[Workload, RunSettings]:
         "winks_window": draw(st.sampled_from(["0", "600", "3000"])),
         "winks_limit": draw(st.sampled_from(["wide", "none"])),
         "winks_accounting": draw(st.sampled_from(["schedule", "dispatch"])),
+        "winks_preempt_after": draw(st.sampled_from(["0", "0", "300"])),
     }
     chosen = replace(
         run_settings,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.queueing.winks.claims import PreemptionOptions
 from lease_scheduler.policy.queueing.winks.policy import Winks
 from lease_scheduler.policy.queueing.winks.shares import ShareLimit, WinksOptions
 
@@ -24,6 +25,10 @@ class Budget(Winks):
 
     def _winks_options(self, options: PolicyOptions) -> WinksOptions:
         return WinksOptions(window=0, limit=ShareLimit.NONE)
+
+    def _preemption_options(self, options: PolicyOptions) -> PreemptionOptions:
+        # Shares of money say nothing about who holds too many hosts at present.
+        return PreemptionOptions()
 
     def _cost(self, request: LeaseRequest, seconds: int) -> int:
         if request.price is not None:

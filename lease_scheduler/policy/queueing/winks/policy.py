@@ -10,11 +10,19 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.interfaces import QueueRound, Turn
+from lease_scheduler.plan.interfaces import Claim, QueueRound, Turn
 from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.outcomes import Outcome
 from lease_scheduler.policy.queueing.base import QueueingPolicy
 from lease_scheduler.policy.queueing.report import FlowReport
+from lease_scheduler.policy.queueing.winks.claims import (
+    Balance,
+    Held,
+    PreemptionOptions,
+    ShareClaims,
+    held_at,
+    split_by_surplus,
+)
 from lease_scheduler.policy.queueing.winks.costs import SiteSize
 from lease_scheduler.policy.queueing.winks.flow_queue import QueuedRequest
 from lease_scheduler.policy.queueing.winks.naming import FlowNames, own_priority
@@ -46,6 +54,9 @@ class Winks(QueueingPolicy):
         if self._estimate < 1:
             raise InvalidValueError("policy option winks_estimate", "must be at least 1, not 0")
         self._shares = Shares(self._winks_options(options), 0)
+        self._preemption = self._preemption_options(options)
+        self.has_claims = self._preemption.after > 0
+        self._claim_again: int | None = None
         self._ledger = Ledger()
         self._weights: Mapping[str, float] = {}
         self._site: Site | None = None
@@ -62,6 +73,9 @@ class Winks(QueueingPolicy):
             debt=options.choice("winks_debt", ["yes", "no"], "yes") == "yes",
             accounting=Accounting(options.choice("winks_accounting", [each.value for each in Accounting], "schedule")),
         )
+
+    def _preemption_options(self, options: PolicyOptions) -> PreemptionOptions:
+        return PreemptionOptions.of(options)
 
     # -- the site and its flows --------------------------------------------------------------------------
 
@@ -109,9 +123,42 @@ class Winks(QueueingPolicy):
     def turns(self, queue: QueueRound) -> Iterable[Turn]:
         """See ``Queueing.turns``."""
         self._round = this_round = FlowRound(self._shares, queue)
-        tags = {lease_id: charge.tag for lease_id, charge in self._ledger.charges.items()}
-        yield from this_round.look_aside(waiting_again(queue, tags))
+        waiting = waiting_again(queue, self._tags())
+        later: list[Lease] = []
+        if self.has_claims and waiting:
+            queued = [flow.name for flow in self._shares.flows.values() if flow.queue.requests]
+            waiting, later = split_by_surplus(waiting, self._balance(queue)[1], self._flow_of, self._width, queued)
+        yield from this_round.look_aside(waiting)
         yield from this_round.turns(partial(needs, known=self._needs))
+        yield from this_round.left_over(later)
+
+    def claims(self, queue: QueueRound) -> Iterable[Claim]:
+        """See ``Queueing.claims``."""
+        this_round = self._round = self._round or FlowRound(self._shares, queue)
+        held, balance = self._balance(queue)
+        found = ShareClaims(this_round.shares, self._preemption, held, balance, self._tags())
+        waiting = {lease.lease_id: lease for lease in queue.queued if lease.lease_id not in queue.placed}
+        yield from found.claims(waiting, queue.placed, queue.now, this_round.share)
+        self._claim_again = found.again
+
+    def _balance(self, queue: QueueRound) -> tuple[list[Held], Balance]:
+        """Return what the plan gives leases when shares are compared, and how much more or less than its share each
+        flow has then.
+        """
+        held = held_at(queue.live.values(), queue.now + self._preemption.after, self._flow_of, self._width)
+        # Leases that were preempted, or that start later, want their share too.
+        names = {charge.flow for charge in self._ledger.charges.values()} | {each.flow for each in held}
+        names |= {flow.name for flow in self._shares.flows.values() if flow.queue.requests}
+        return held, Balance.of(self._shares.capacity, held, {name: self._weight(name) for name in names})
+
+    def _tags(self) -> dict[str, int]:
+        return {lease_id: charge.tag for lease_id, charge in self._ledger.charges.items()}
+
+    def _flow_of(self, lease: Lease) -> str:
+        return self._names.flow_of(lease.request)
+
+    def _width(self, lease: Lease) -> int:
+        return self._size.width(lease.request)
 
     def refusal(self, request: LeaseRequest) -> str | None:
         """See ``Queueing.refusal``: a lease that costs more than all of a window never starts without debt."""
@@ -128,9 +175,11 @@ class Winks(QueueingPolicy):
         )
 
     def look_again(self, now: int) -> int | None:
-        """See ``Queueing.look_again``: the next window has shares again."""
+        """See ``Queueing.look_again``: the next window has shares again, or a lease may be suspended for a share."""
         refused, self._round = self._round is not None and self._round.refused, None
-        self._ledger.look_again = (self._shares.window_of(now) + 1) * self._shares.options.window if refused else None
+        window = (self._shares.window_of(now) + 1) * self._shares.options.window if refused else None
+        again, self._claim_again = self._claim_again, None
+        self._ledger.look_again = min((each for each in (window, again) if each is not None), default=None)
         return self._ledger.look_again
 
     def _request(self, lease: Lease) -> QueuedRequest:

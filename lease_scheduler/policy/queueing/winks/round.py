@@ -17,6 +17,8 @@ class FlowRound:
 
     :param shares: the flows, with everything that is queued
     :param queue: the round
+    :ivar shares: copies of the flows, from which what gets a place is removed
+    :ivar share: cost that a flow of weight 1 may use of a window
     :ivar refused: whether the share of a window was used up for a lease that may start in a later one
     """
 
@@ -24,13 +26,13 @@ class FlowRound:
         self._queue = queue
         self.refused = False
         self._leases = {lease.lease_id: lease for lease in queue.queued}
-        self._shares = Shares(shares.options, shares.capacity)
-        self._shares.virtual_time = shares.virtual_time
-        self._shares.flows = {
+        self.shares = Shares(shares.options, shares.capacity)
+        self.shares.virtual_time = shares.virtual_time
+        self.shares.flows = {
             flow.name: replace(flow, queue=flow.queue.copy(), windows=flow.windows.copy())
             for flow in shares.flows.values()
         }
-        self._share = self._shares.share_per_weight(queue.now)
+        self.share = self.shares.share_per_weight(queue.now)
         #: Node counts and durations for which no place was found, by what the leases need. Those that the share of a
         #: flow refused are for that flow only.
         self._no_place: dict[tuple[Hashable, bool, str | None], list[tuple[int, int]]] = {}
@@ -39,33 +41,38 @@ class FlowRound:
         """Yield the turns of preempted leases, which get the earliest place that there is."""
         yield from map(Turn, waiting)
 
+    def left_over(self, waiting: list[Lease]) -> Iterator[Turn]:
+        """Yield the turns of preempted leases of flows that have their shares: they use what the others leave."""
+        for lease in waiting:
+            yield Turn(lease, self._queue.now)
+
     def turns(self, shape_of: Callable[[Lease], Hashable]) -> Iterator[Turn]:
         """Yield the turns of the flows, lowest clock first.
 
         :param shape_of: what a lease needs, apart from the number of its nodes and its duration
         """
-        order = ServiceOrder(self._shares.flows.values())
+        order = ServiceOrder(self.shares.flows.values())
         while (flow := order.next()) is not None:
             for turn, position in self._turns_of(flow, shape_of):
                 yield turn
                 placed = self._queue.placed.get(turn.lease.lease_id)
                 if placed is not None:
                     start = placed.holdings[0].start
-                    self._shares.schedule(flow, position, start, self._queue.now, self._share)
+                    self.shares.schedule(flow, position, start, self._queue.now, self.share)
                     order.again(flow)
                     break
 
     def _turns_of(self, flow: Flow, shape_of: Callable[[Lease], Hashable]) -> Iterator[tuple[Turn, int]]:
         """Yield the turns of the leases of a flow that may find a place, in its order, each with its position."""
-        now, window = self._queue.now, self._shares.options.window
-        most = self._shares.most_allowed(flow, now, self._share)
+        now, window = self._queue.now, self.shares.options.window
+        most = self.shares.most_allowed(flow, now, self.share)
         for position, request in enumerate(flow.queue.requests):
             lease = self._leases.get(request.key)
             if lease is None:
                 continue
             if request.is_wide and request.cost > most:
-                share = self._share * float(flow.weight)
-                self.refused = self.refused or not self._shares.is_too_costly(request, share)
+                share = self.share * float(flow.weight)
+                self.refused = self.refused or not self.shares.is_too_costly(request, share)
                 continue
             shape, size = shape_of(lease), (request.width, request.duration)
             if self._is_too_large(size, shape, request.is_wide, flow.name):
@@ -87,7 +94,7 @@ class FlowRound:
 
     def _test(self, flow: Flow, request: QueuedRequest, refused: list[Holding]) -> Callable[[Holding], bool]:
         def accepts(holding: Holding) -> bool:
-            if self._shares.may_start(flow, request, holding.start, self._share):
+            if self.shares.may_start(flow, request, holding.start, self.share):
                 return True
             refused.append(holding)
             self.refused = True

@@ -322,7 +322,16 @@ def test_names_of_flows_fit_into_the_database() -> None:
 
 @pytest.mark.parametrize(
     "option",
-    [{"flows": "user"}, {"limit": "all"}, {"debt": "maybe"}, {"window": "-1"}, {"accounting": ""}, {"estimate": "0"}],
+    [
+        {"flows": "user"},
+        {"limit": "all"},
+        {"debt": "maybe"},
+        {"window": "-1"},
+        {"accounting": ""},
+        {"estimate": "0"},
+        {"preempt_after": "-1"},
+        {"preempt_excess": "nan"},
+    ],
 )
 def test_wrong_options_are_refused(option: dict[str, str]) -> None:
     with pytest.raises(InvalidValueError, match=f"winks_{next(iter(option))}"):
@@ -377,3 +386,11 @@ def test_the_next_look_is_noted_after_each_pass_and_stored(make_book: MakeBook) 
 
     assert policy.look_again(40) is None, "this pass asked for no turns"
     assert policy.take_changes()["look"] is None
+
+
+def test_only_shares_of_hosts_suspend_leases() -> None:
+    options = PolicyOptions({"winks_preempt_after": "600"})
+
+    assert Winks(options).has_claims
+    assert not Budget(options).has_claims
+    assert not _winks().has_claims

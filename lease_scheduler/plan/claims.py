@@ -1,0 +1,71 @@
+"""Claims: queued leases for which others are suspended, so that each project gets its share of the site.
+
+Grit 2007, section 5.6.1 (shirako F105): what is preempted waits beside the queues, is not charged again, and goes on
+with what is left of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.displacing import make_room
+from lease_scheduler.plan.earliest_fit import place_soonest
+from lease_scheduler.plan.elastic import at_least
+from lease_scheduler.plan.exact_placement import exact_holding, hosts_with_room
+from lease_scheduler.plan.interfaces import Claim
+from lease_scheduler.plan.options import RoomLead
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.preemption import instants_of_room
+from lease_scheduler.plan.remaining_work import with_place
+
+
+def place_claim(
+    context: PlanningContext, claim: Claim, now: int, agree: Callable[[Lease], Lease | None] | None
+) -> Lease | None:
+    """Give the lease of a claim a place for which others are suspended, and return it, which is in the plan.
+
+    It starts as soon as enough of the leases that the claim allows can be suspended without loss. It gets no place if
+    it would soon have one without that, if there are too few of them, or if the claim does not accept them.
+
+    :param agree: as for ``Planner.process_queue``
+    :return: None if it gets no place; the plan is as it was
+    """
+    turn = claim.turn
+    request = at_least(turn.lease.request)
+    lease = replace(turn.lease, request=request)
+    if place_soonest(context, lease, now, may_wait=True, latest_start=turn.latest_start) is not None:
+        return None
+    # A lease that cannot be suspended in time stays, so nothing is lost.
+    options = replace(context.options, room_lead=RoomLead.STRICT)
+    context = replace(context, preemption=claim.victims, options=options)
+    duration = request.duration + context.suspension.shutdown_time(request)
+    latest = now + duration if turn.latest_start is None else turn.latest_start
+    for start in instants_of_room(context, now, latest + 1, now):
+        victims = _in_the_way(context, lease, start, start + duration, now)
+        if victims is None:
+            continue
+        assignment, in_the_way = victims
+        holding = exact_holding(context, request, assignment, start)
+        if not claim.is_fair(in_the_way) or not turn.allows(holding):
+            continue
+        placed = with_place(lease, holding)
+        agreed = placed if agree is None else agree(placed)
+        if agreed is None:
+            return None
+        with context.plan.tentative():
+            make_room(context, in_the_way, start, start + duration, now)
+            return context.plan.put(agreed)
+    return None
+
+
+def _in_the_way(
+    context: PlanningContext, lease: Lease, start: int, end: int, now: int
+) -> tuple[tuple[int, ...], tuple[Lease, ...]] | None:
+    """Return hosts for a lease and the leases to suspend for it, or None if there are none."""
+    try:
+        return hosts_with_room(context, lease.request, start, end, now, may_preempt=True)
+    except NotPlannableError:
+        return None
