@@ -349,6 +349,10 @@ class Driver(Protocol):
         """Return all flavors by id."""
         ...
 
+    def unusable(self, group: ProviderGroup) -> str | None:
+        """Return why servers of leases could not use devices of nested providers that are granted to them, or None."""
+        ...
+
     def image_facts(self, image_id: str) -> ImageFacts | None:
         """Return what is known about a disk image, or None if there is no image service."""
         ...

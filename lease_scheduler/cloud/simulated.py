@@ -43,6 +43,7 @@ from lease_scheduler.cloud.simulated_images import SimulatedImages
 from lease_scheduler.cloud.simulated_services import SimulatedServices
 from lease_scheduler.engine.interfaces import EventKind, OperationKind
 from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.worker import Worker
 
 #: Seconds after which to try again to hold capacity that is not free yet.
@@ -138,6 +139,10 @@ class SimulatedCloud:
     def pool(self) -> frozenset[str]:
         """See ``Driver.pool``."""
         return self._pool
+
+    def unusable(self, group: ProviderGroup) -> str | None:
+        """See ``Driver.unusable``."""
+        return None
 
     def announce(self, starts: Mapping[str, int]) -> None:
         """See ``Driver.announce``. Only leases use the hosts."""

@@ -94,6 +94,13 @@ OPTIONS: list[cfg.Opt] = [
         "Otherwise each of them is reported to operators when leases and cloud are compared, before a lease needs its "
         "host.",
     ),
+    cfg.MultiStrOpt(
+        "pci_alias",
+        default=[],
+        help="PCI alias of Nova, as in the option alias of the group [pci] of nova.conf; may be given several times. "
+        "Flavors of leases ask for PCI devices by these aliases. Resource classes and traits must be written as "
+        "Placement names them. Nova must have [filter_scheduler] pci_in_placement.",
+    ),
     cfg.FloatOpt(
         "lost_after",
         default=60.0,

@@ -10,6 +10,7 @@ from typing import Any
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.enforcement.bounds import check_terms, with_duration
 from lease_scheduler.service.missing import check_site_has
@@ -100,6 +101,7 @@ class LeaseDocuments:
         check_servers(terms.document.servers, terms.request.nodes)
         check_images_exist(terms.document.servers, terms.document.project_id, site.images.facts)
         self._check_bootable(terms.document, terms.request.nodes)
+        self._check_usable(terms)
         if not terms.document.maintenance:
             bounds = site.options.bounds.of_project(terms.document.project_id)
             terms = replace(terms, request=with_duration(bounds, terms.request))
@@ -113,6 +115,18 @@ class LeaseDocuments:
         """
         check_bootable(document.servers, nodes, document.reservations)
         check_images(document.servers, nodes, document.reservations, self._site.images.facts)
+
+    def _check_usable(self, terms: Terms) -> None:
+        """Refuse devices that servers could not use. On whole hosts, projects choose the flavors of their servers.
+
+        :raises InvalidValueError: naming them
+        """
+        for node_set in terms.request.nodes:
+            if terms.document.servers or node_set.resources.get(HOST_SHARE) != WHOLE_HOST:
+                for group in node_set.groups:
+                    problem = self._site.driver.unusable(group)
+                    if problem is not None:
+                        raise InvalidValueError("nodes.groups", problem)
 
     def _with_before_end(self, document: LeaseDocument, lease: Document, start: int | None) -> LeaseDocument:
         """Return the document with the default instant of the notification before the end, if none was given."""
@@ -152,6 +166,7 @@ class LeaseDocuments:
         if named:
             check_site_has(merged, pool)
             self._check_bootable(terms.document, request.nodes)
+            self._check_usable(terms)
         if not named:
             # Keep the chosen hosts unless the reservation itself changes.
             request = replace(request, nodes=lease.request.nodes)

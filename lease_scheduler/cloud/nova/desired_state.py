@@ -15,6 +15,7 @@ from lease_scheduler.cloud.nova.holding import flavors_of, without
 from lease_scheduler.cloud.nova.hosts import Node
 from lease_scheduler.cloud.nova.lease_parts import LeasePart
 from lease_scheduler.cloud.nova.names import Labels
+from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.reservations import said_by
 from lease_scheduler.cloud.nova.steps import wanted_servers
 from lease_scheduler.nova import aggregates as metadata
@@ -29,6 +30,7 @@ class Known:
     :ivar labels: names of flavor and slots by node set
     :ivar parts: reservations that have, or should have, an aggregate of their own
     :ivar claims: servers for which nothing is held, see ``Reservations.claims``
+    :ivar aliases: PCI aliases of Nova
     :ivar now: the present instant
     """
 
@@ -37,6 +39,7 @@ class Known:
     labels: Mapping[int, Labels]
     parts: tuple[tuple[LeasePart, Aggregate | None], ...]
     claims: Mapping[tuple[int, str], int]
+    aliases: PciAliases
     now: int
 
 
@@ -159,7 +162,7 @@ def _held(order: Order, known: Known) -> Iterable[Item]:
 
 
 def _flavors(order: Order, known: Known) -> Iterable[Item]:
-    for flavor in flavors_of(order, known.labels):
+    for flavor in flavors_of(order, known.labels, known.aliases):
         name = flavor.labels.flavor_id
         inside = (Kind.FLAVOR, name)
         extra_specs = flavor.extra_specs(order.lease_id)

@@ -44,6 +44,7 @@ from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.outliving import OutlivingServers
 from lease_scheduler.cloud.nova.overdrafts import Overdrafts
+from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.precaching import CachePreloading
 from lease_scheduler.cloud.nova.preemption import ServerPreemption
@@ -60,6 +61,7 @@ from lease_scheduler.cloud.nova.usage import ServerUsage
 from lease_scheduler.cloud.nova.vacancy import Vacancy
 from lease_scheduler.cloud.nova.watcher import Watcher
 from lease_scheduler.cloud.observations import AggregateChange, Observer, Stranger
+from lease_scheduler.model.providers import ProviderGroup
 
 #: Makes a watcher from hosts, flavors, a test whether a lease is managed, and the names of the hosts of the pool.
 MakeWatcher = Callable[[Hosts, FlavorCatalogue, Callable[[str], bool], Callable[[], Collection[str]]], Watcher]
@@ -81,6 +83,7 @@ class DriverOptions:
     :ivar snapshots: how images of servers are made
     :ivar blazar: what is done for Blazar's clients
     :ivar tells_trespassers: whether ordinary servers on hosts of the pool are reported
+    :ivar pci_aliases: by which Nova gives PCI devices to servers
     """
 
     operations: int = 20
@@ -91,6 +94,7 @@ class DriverOptions:
     snapshots: SnapshotOptions = field(default_factory=SnapshotOptions)
     blazar: BlazarOptions = field(default_factory=BlazarOptions)
     tells_trespassers: bool = True
+    pci_aliases: PciAliases = field(default_factory=PciAliases)
 
 
 _DEFAULTS = DriverOptions()
@@ -134,13 +138,16 @@ class NovaDriver:
         self._clock = clock
         self._hosts = hosts = Hosts(nova_with_facts, placement)
         self._nodes = nodes = Nodes(hosts)
-        self._flavors = flavors = FlavorCatalogue(nova)
+        self._flavors = flavors = FlavorCatalogue(nova, options.pci_aliases)
         self._aggregates = aggregates = Aggregates(nova)
-        lease_flavors = LeaseFlavors(nova)
+        lease_flavors = LeaseFlavors(nova, options.pci_aliases)
         self._lease_aggregates = lease_aggregates = LeaseAggregates(aggregates)
         self._ends = ends = Ends(aggregates, lease_aggregates)
         lost = LostCommands(nova, options.lost)
-        self._servers = servers = Servers(nova, on_behalf_of, lease_aggregates.project_of, options.boot_timeout, lost)
+        self._aliases = aliases = options.pci_aliases
+        self._servers = servers = Servers(
+            nova, on_behalf_of, lease_aggregates.project_of, options.boot_timeout, lost, aliases
+        )
         self._server_groups = server_groups = ServerGroups(nova, on_behalf_of)
         self._freepool = Freepool(aggregates, freepool)
         self._usage = ServerUsage(nova, servers.find)
@@ -160,6 +167,7 @@ class NovaDriver:
             intruders,
             reservations.labels,
             reservations.claims,
+            aliases,
         )
         preemption = ServerPreemption(
             nova, servers.find, guests, intruders, throttle, lost, placement.release, options.room
@@ -195,6 +203,7 @@ class NovaDriver:
             nodes,
             servers,
             reservations,
+            aliases,
             freepool,
             trusts,
             broken,
@@ -249,6 +258,10 @@ class NovaDriver:
     def flavors(self) -> Mapping[str, Flavor]:
         """See ``Driver.flavors``."""
         return self._flavors
+
+    def unusable(self, group: ProviderGroup) -> str | None:
+        """See ``Driver.unusable``."""
+        return self._aliases.problem(group)
 
     def image_facts(self, image_id: str) -> ImageFacts | None:
         """See ``Driver.image_facts``."""

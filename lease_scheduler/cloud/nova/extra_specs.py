@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from lease_scheduler.cloud.nova.pci_aliases import ALIAS, PciAliases
 from lease_scheduler.model.providers import ProviderGroup, together
 from lease_scheduler.model.resources import Resources
 
@@ -58,10 +59,11 @@ def groups(extra_specs: Mapping[str, str]) -> tuple[ProviderGroup, ...]:
     )
 
 
-def asking_for(found: Iterable[ProviderGroup]) -> dict[str, str]:
+def asking_for(found: Iterable[ProviderGroup], aliases: PciAliases) -> dict[str, str]:
     """Return the extra specs of a lease's flavor that ask for groups. Several may come from the same provider."""
-    said: dict[str, str] = {}
-    for number, group in enumerate(found):
+    alias, others = aliases.divided(found)
+    said: dict[str, str] = {} if alias is None else {ALIAS: alias}
+    for number, group in enumerate(others):
         said |= {f"resources{_OWN}{number}:{name}": str(amount) for name, amount in group.resources.items()}
         said |= {f"trait{_OWN}{number}:{trait}": _REQUIRED for trait in sorted(group.traits)}
     return {**said, _POLICY: "none"} if said else {}
@@ -69,7 +71,7 @@ def asking_for(found: Iterable[ProviderGroup]) -> dict[str, str]:
 
 def is_asked(key: str) -> bool:
     """Return whether an extra spec is one of those that say what Placement counts, as flavors of leases have them."""
-    return key.startswith((RESOURCES, f"resources{_OWN}", f"trait{_OWN}"))
+    return key == ALIAS or key.startswith((RESOURCES, f"resources{_OWN}", f"trait{_OWN}"))
 
 
 def all_resources(extra_specs: Mapping[str, str]) -> Mapping[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
@@ -14,6 +14,7 @@ from lease_scheduler.cloud.driver import Flavor
 from lease_scheduler.cloud.nova import extra_specs as specs
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.names import Labels
+from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
 from lease_scheduler.nova.boots import FLAVOR_LEASE
@@ -25,14 +26,15 @@ class FlavorCatalogue(Mapping[str, Flavor]):
     :param nova: novaclient's client with administrator rights
     """
 
-    def __init__(self, nova: Any) -> None:
+    def __init__(self, nova: Any, aliases: PciAliases) -> None:
         self._nova = nova
+        self._aliases = aliases
         self._lock = Lock()
         self._known: dict[str, Flavor] | None = None
 
     def refresh(self) -> None:
         """Read all flavors again."""
-        found = {each.id: read_flavor(each) for each in self._nova.flavors.list(is_public=None)}
+        found = {each.id: read_flavor(each, self._aliases) for each in self._nova.flavors.list(is_public=None)}
         with self._lock:
             self._known = found
 
@@ -40,7 +42,7 @@ class FlavorCatalogue(Mapping[str, Flavor]):
         known = self._all()
         if flavor_id not in known:
             try:
-                found = read_flavor(self._nova.flavors.get(flavor_id))
+                found = read_flavor(self._nova.flavors.get(flavor_id), self._aliases)
             except NotFound:
                 raise KeyError(flavor_id) from None
             with self._lock:
@@ -60,11 +62,11 @@ class FlavorCatalogue(Mapping[str, Flavor]):
         return self._known
 
 
-def read_flavor(found: Any) -> Flavor:
+def read_flavor(found: Any, aliases: PciAliases) -> Flavor:
     """Return what one server of a flavor of Nova's needs."""
     # Nova lists extra specs from 2.61 on. An empty list is an answer too.
     listed: Mapping[str, str] | None = getattr(found, "extra_specs", None)
-    extra_specs = found.get_keys() if listed is None else listed
+    extra_specs = aliases.spelled_out(found.get_keys() if listed is None else listed)
     disk_gb = found.disk + (getattr(found, "OS-FLV-EXT-DATA:ephemeral", 0) or 0) + -(-int(found.swap or 0) // 1024)
     resources = {VCPU: found.vcpus, MEMORY_MB: found.ram, DISK_GB: disk_gb}
     resources |= specs.resources(extra_specs)
@@ -81,6 +83,7 @@ class WantedFlavor:
     :ivar shared: whether the servers take slots
     :ivar claims: whether a server claims what it needs on its host itself, so that nothing is held for it
     :ivar groups: what a server claims of nested resource providers, which it always does itself
+    :ivar aliases: by which Nova gives PCI devices to servers
     """
 
     labels: Labels
@@ -88,6 +91,7 @@ class WantedFlavor:
     shared: bool
     claims: bool
     groups: tuple[ProviderGroup, ...] = ()
+    aliases: PciAliases = field(default_factory=PciAliases)
 
     @property
     def size(self) -> tuple[int, int, int]:
@@ -106,7 +110,12 @@ class WantedFlavor:
         if self.shared:
             needed[self.labels.slot_class] = 1
         amounts = {f"{specs.RESOURCES}{name}": str(amount) for name, amount in needed.items()}
-        return {FLAVOR_LEASE: lease_id, **self.labels.extra_specs, **amounts, **specs.asking_for(self.groups)}
+        return {
+            FLAVOR_LEASE: lease_id,
+            **self.labels.extra_specs,
+            **amounts,
+            **specs.asking_for(self.groups, self.aliases),
+        }
 
 
 class LeaseFlavors:
@@ -119,8 +128,9 @@ class LeaseFlavors:
     :param nova: novaclient's client with administrator rights
     """
 
-    def __init__(self, nova: Any) -> None:
+    def __init__(self, nova: Any, aliases: PciAliases) -> None:
         self._nova = nova
+        self._aliases = aliases
 
     def ensure(self, lease_id: str, wanted: WantedFlavor, project_id: str) -> None:
         """Create or change the flavor of a node set, and let the project use it. One that Blazar made becomes ours."""
@@ -145,7 +155,7 @@ class LeaseFlavors:
     def groups(self, flavor_id: str) -> tuple[ProviderGroup, ...]:
         """Return what a server of a flavor claims of nested providers: nothing if the flavor does not exist."""
         try:
-            return read_flavor(self._nova.flavors.get(flavor_id)).groups
+            return read_flavor(self._nova.flavors.get(flavor_id), self._aliases).groups
         except NotFound:
             return ()
 

@@ -23,6 +23,7 @@ from lease_scheduler.cloud.nova.intruders import Intruders
 from lease_scheduler.cloud.nova.names import Labels
 from lease_scheduler.cloud.nova.nested import Stock
 from lease_scheduler.cloud.nova.nodes import Nodes
+from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.placement import NoRoomError, Placement
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.lease import PreemptionMode
@@ -60,6 +61,7 @@ class Holding:
         intruders: Intruders,
         labels_of: LabelsOf,
         claims_of: ClaimsOf,
+        aliases: PciAliases,
     ) -> None:
         self._placement = placement
         self._nodes = nodes
@@ -69,6 +71,7 @@ class Holding:
         self._intruders = intruders
         self._labels_of = labels_of
         self._claims_of = claims_of
+        self._aliases = aliases
 
     def hold(self, order: Order, waited: int) -> bool:
         """Hold what a lease needs on shared hosts, with a slot for each of its servers. Return whether that is done.
@@ -85,7 +88,7 @@ class Holding:
         labels = self._labels_of(order)
         if not lease_parts.nested_classes(shared):
             self._make_slots(to_hold, labels)
-        for wanted in flavors_of(order, labels):
+        for wanted in flavors_of(order, labels, self._aliases):
             self._flavors.ensure(order.lease_id, wanted, order.document.project_id)
         return True
 
@@ -292,7 +295,7 @@ class Holding:
             self._placement.remove_class(names.slot_class(known.lease_id, number))
 
 
-def flavors_of(order: Order, labels: Mapping[int, Labels]) -> list[WantedFlavor]:
+def flavors_of(order: Order, labels: Mapping[int, Labels], aliases: PciAliases) -> list[WantedFlavor]:
     """Return the flavors that a lease has while it runs."""
     found = lease_parts.vms(order)
     first_of_set = {vm.node_set: vm for vm in reversed(found)}
@@ -302,7 +305,7 @@ def flavors_of(order: Order, labels: Mapping[int, Labels]) -> list[WantedFlavor]
         if order.document.servers or not is_whole:
             claims = is_whole and order.request.preemption_mode not in _STAYING
             of_server, groups = lease_parts.of_server(vm), lease_parts.groups_of_server(vm)
-            flavors.append(WantedFlavor(labels[number], of_server, shared=not is_whole, claims=claims, groups=groups))
+            flavors.append(WantedFlavor(labels[number], of_server, not is_whole, claims, groups, aliases))
     return flavors
 
 

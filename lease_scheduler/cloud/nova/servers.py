@@ -18,6 +18,7 @@ from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.listing import all_servers
 from lease_scheduler.cloud.nova.lost import LostCommands
+from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.model.durations import in_words
 
 #: Seconds for which a server that finds no host is booted again. nova-scheduler learns of aggregates by messages, which
@@ -60,12 +61,14 @@ class Servers:
         project_of: Callable[[str], str | None],
         boot_timeout: int,
         lost: LostCommands,
+        aliases: PciAliases,
     ) -> None:
         self._nova = nova
         self._project_of = project_of
         self._on_behalf_of = on_behalf_of
         self._boot_timeout = boot_timeout
         self._lost = lost
+        self._aliases = aliases
 
     # -- what there is ---------------------------------------------------------------------------------------
 
@@ -110,10 +113,15 @@ class Servers:
         return any(each.action == "delete" and each.project_id == project_id for each in actions)
 
     def find(self, **query: str) -> list[Any]:
-        """Return all servers that satisfy a query of Nova's, such as ``host`` or ``tags``."""
+        """Return all servers that satisfy a query of Nova's, such as ``host`` or ``tags``.
+
+        The extra specs of their flavors have the groups that Nova adds for PCI aliases.
+        """
         found = all_servers(self._nova, **query)
         projects: dict[str, str | None] = {}
         for server in found:
+            if server.flavor.get("extra_specs"):
+                server.flavor["extra_specs"] = self._aliases.spelled_out(server.flavor["extra_specs"])
             server.tags = [text for text in of.tags(server) if self._is_genuine(text, server, projects)]
         wanted = query.get("tags")
         # Nova still lists a server for a moment after it is deleted.

@@ -23,6 +23,7 @@ from lease_scheduler.cloud.nova.broken_images import BrokenImages
 from lease_scheduler.cloud.nova.complaints import complain
 from lease_scheduler.cloud.nova.extra_specs import is_asked
 from lease_scheduler.cloud.nova.nodes import Nodes
+from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.reservations import Reservations
 from lease_scheduler.cloud.nova.servers import Servers
@@ -56,6 +57,7 @@ class Survey:
         nodes: Nodes,
         servers: Servers,
         reservations: Reservations,
+        aliases: PciAliases,
         freepool: str,
         trusts: Callable[[], Collection[str]] | None,
         images: BrokenImages | None,
@@ -69,6 +71,7 @@ class Survey:
         self._nodes = nodes
         self._servers = servers
         self._reservations = reservations
+        self._aliases = aliases
         self._freepool = freepool
         self._trusts = trusts
         self._images = images
@@ -120,6 +123,7 @@ class Survey:
                     self._reservations.labels(order, aggregates.get),
                     tuple(self._reservations.parts(order, aggregates.get)),
                     self._reservations.claims(order, aggregates.get),
+                    self._aliases,
                     self._clock.now(),
                 )
                 items += desired_state.wanted(expectation, known)

@@ -13,6 +13,7 @@ from keystoneauth1.session import Session
 
 from lease_scheduler.cloud.configured import ConfiguredCloud
 from lease_scheduler.cloud.driver import WaitingClock
+from lease_scheduler.cloud.nova.pci_aliases import parse
 
 if TYPE_CHECKING:
     from lease_scheduler.cloud.nova.connection import Connection
@@ -24,7 +25,14 @@ _GROUP = "nova"
 
 
 class ConfiguredNova(ConfiguredCloud):
-    """The OpenStack cloud that group ``nova`` configures."""
+    """The OpenStack cloud that group ``nova`` configures.
+
+    :raises InvalidValueError: a PCI alias is not one that Nova accepts
+    """
+
+    def __init__(self, conf: Any) -> None:
+        super().__init__(conf)
+        self._pci_aliases = parse(conf[_GROUP].pci_alias)
 
     def driver(self, clock: WaitingClock) -> NovaDriver:
         """See ``ConfiguredCloud.driver``."""
@@ -52,6 +60,7 @@ class ConfiguredNova(ConfiguredCloud):
             ),
             snapshots=SnapshotOptions(blazar.image_prefix, group.image_timeout),
             tells_trespassers=not group.ordinary_servers,
+            pci_aliases=self._pci_aliases,
         )
         return NovaDriver(
             clock,

@@ -17,6 +17,7 @@ from lease_scheduler.cloud.driver import DriverEvent
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
 from lease_scheduler.cloud.nova.hosts import Hosts
+from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.observations import AggregateChange, ServerChange, Stranger
 from lease_scheduler.cmd import configuration, messaging
@@ -69,7 +70,7 @@ class Observer:
         self.told: list[tuple[float, Any]] = []
         self._listens = topics is None
         self.watcher = cloud.watching(connection)(
-            hosts, FlavorCatalogue(self.nova), lambda lease_id: True, lambda: _HOSTS
+            hosts, FlavorCatalogue(self.nova, PciAliases()), lambda lease_id: True, lambda: _HOSTS
         )
 
     def start(self) -> None:

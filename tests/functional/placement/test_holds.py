@@ -15,6 +15,7 @@ from lease_scheduler.cloud.nova.devices import DeviceReader
 from lease_scheduler.cloud.nova.flavors import WantedFlavor
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.overdrafts import Overdrafts
+from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
@@ -60,6 +61,7 @@ class Cloud:
             cast(Any, SimpleNamespace(make_room=lambda *args: None)),
             lambda order: {0: names.labels(order.lease_id, 0)},
             lambda order: {},
+            PciAliases(),
         )
         self.overdrafts = Overdrafts(
             nova,

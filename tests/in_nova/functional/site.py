@@ -84,6 +84,7 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
 
     compute_driver = "fake.MediumFakeDriver"
     options = DriverOptions()
+    filters: tuple[str, ...] = ("ComputeFilter", "ServerGroupAffinityFilter", "LeaseFilter")
     #: How often each step is carried out: twice as after a crash that lost the record of the first time.
     times = 1
 
@@ -134,7 +135,7 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
                     "nova.scheduler.filters.all_filters",
                     "lease_scheduler.nova.lease_filter.LeaseFilter",
                 ],
-                enabled_filters=["ComputeFilter", "ServerGroupAffinityFilter", "LeaseFilter"],
+                enabled_filters=list(self.filters),
                 weight_classes=[
                     "nova.scheduler.weights.all_weighers",
                     "lease_scheduler.nova.lease_weigher.LeaseWeigher",

@@ -155,6 +155,21 @@ def test_ranges_are_of_the_host_only(gpus: Any) -> None:
         )
 
 
+def test_devices_that_servers_could_not_use_are_refused(gpus: Any) -> None:
+    """On whole hosts, the project chooses the flavors, unless the engine boots the servers."""
+    gpus.cloud.unusable = lambda group: "no alias" if A100 in group.traits else None
+    lease_id = gpus.ask(reservations=_nodes(groups=[_gpu_group(T4)]), preemption_mode="shelve")
+    unusable = _nodes(groups=[_gpu_group(A100)])
+    with pytest.raises((RefusedError, InvalidValueError), match="nodes.groups.*no alias"):
+        gpus.ask(reservations=unusable, preemption_mode="shelve")
+    changed = {"id": gpus.site.work.documents[lease_id].reservations[0].reservation_id, "nodes": unusable[0]["nodes"]}
+    with pytest.raises((RefusedError, InvalidValueError), match="nodes.groups.*no alias"):
+        gpus.leases.update({}, lease_id, {"reservations": [changed]})
+    whole = _nodes(groups=[_gpu_group(A100)], exclusive=True)
+    later: dict[str, Any] = {"start": BEGIN + 4 * HOUR, "end": BEGIN + 5 * HOUR, "preemption_mode": "shelve"}
+    assert _hosts(gpus, gpus.ask(reservations=whole, **later)) == ["gpu-1"]
+
+
 @pytest.fixture
 def two_pools(lead: Any) -> Any:
     """In one pool, a GPU is a provider of its own; in the other one, a host has it itself, with its trait."""

@@ -9,6 +9,7 @@ from lease_scheduler.cloud.nova import extra_specs
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.flavors import WantedFlavor, read_flavor
 from lease_scheduler.cloud.nova.names import labels
+from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import Resources
 
@@ -28,7 +29,7 @@ def test_numbered_and_named_groups() -> None:
         "group_policy": "none",
     }
     flavor = SimpleNamespace(vcpus=2, ram=512, disk=0, swap="", extra_specs=said)
-    assert read_flavor(flavor) == Flavor({"MEMORY_MB": 512}, frozenset(), (NETWORK, GPU))
+    assert read_flavor(flavor, PciAliases()) == Flavor({"MEMORY_MB": 512}, frozenset(), (NETWORK, GPU))
 
 
 def test_the_flavor_of_a_lease_asks_for_its_groups() -> None:
@@ -51,7 +52,12 @@ def test_the_flavor_of_a_lease_asks_for_its_groups() -> None:
 
 
 def test_a_server_claims_what_its_groups_say() -> None:
-    flavor = {"vcpus": 2, "ram": 512, "disk": 1, "extra_specs": extra_specs.asking_for([GPU, NETWORK, GPU])}
+    flavor = {
+        "vcpus": 2,
+        "ram": 512,
+        "disk": 1,
+        "extra_specs": extra_specs.asking_for([GPU, NETWORK, GPU], PciAliases()),
+    }
     server = SimpleNamespace(flavor=flavor)
     assert of.claims(server)["VGPU"] == 2
     assert of.has_some_of(server, {"VGPU": 1})

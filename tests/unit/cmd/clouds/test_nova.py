@@ -9,10 +9,12 @@ from oslo_config import cfg
 
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
 from lease_scheduler.cloud.nova.hosts import Hosts
+from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.watcher import Watcher
 from lease_scheduler.cmd import configuration
 from lease_scheduler.cmd.clouds.nova import ConfiguredNova
+from lease_scheduler.model.errors import InvalidValueError
 
 
 def _load(path: Path, lines: str = "") -> cfg.ConfigOpts:
@@ -27,7 +29,18 @@ def _make(conf: cfg.ConfigOpts) -> Watcher:
     cloud = ConfiguredNova(conf)
     connection = cloud.connection()
     hosts = Hosts(connection.nova_with_facts, Placement(connection.placement))
-    return cloud.watching(connection)(hosts, FlavorCatalogue(connection.nova), lambda lease_id: True, lambda: ())
+    return cloud.watching(connection)(
+        hosts, FlavorCatalogue(connection.nova, PciAliases()), lambda lease_id: True, lambda: ()
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["a100", '{"name": "a100"}', '{"name": "fpga", "resource_class": "fpga"}', '{"resource_class": "CUSTOM_FPGA"}'],
+)
+def test_pci_aliases_that_nova_would_not_accept_are_refused_at_start(tmp_path: Path, line: str) -> None:
+    with pytest.raises(InvalidValueError, match=r"nova\.pci_alias"):
+        ConfiguredNova(_load(tmp_path / "service.conf", f"pci_alias = {line}\n"))
 
 
 def test_by_default_nova_is_listened_to(tmp_path: Path) -> None:
