@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from lease_scheduler.cmd import (
     campaign,
     campaign_files,
+    capacity,
     convert_data,
     experiments,
     rate_sweep,
@@ -41,6 +42,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "lease-sim") -> 
     experiments.add_parser(commands)
     workload_tools.add_parsers(commands)
     rate_sweep.add_parser(commands)
+    capacity.add_parser(commands)
     convert_data.add_parser(commands)
     given = parser.parse_args(arguments)
     try:

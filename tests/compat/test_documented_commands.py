@@ -111,6 +111,7 @@ SIMULATIONS = [
     ("user/simulator.rst", "lease-sim run blue1 --annotate"),
     ("user/simulator.rst", "lease-sim convert SDSC-BLUE"),
     ("user/simulator.rst", "lease-sim rate-sweep"),
+    ("user/simulator.rst", "lease-sim capacity"),
     ("user/simulator.rst", "lease-sim run blue1 --set simulation.suspend_factor"),
 ]
 RUN = [README, *LEASES, *FEEDS, SUBSCRIPTIONS, *HOSTS, *BODIES, *OPERATORS, *SIMULATIONS]
@@ -324,6 +325,8 @@ def _prepare(folder: Path) -> None:
     write_annotations(Annotations((LeaseAnnotation(software=image),)), folder / "images.lwfa")
     rates = [LeaseAnnotation(extras={"simul_userrate": rate}) for rate in ("2.00", "1.00") * 3]
     write_annotations(Annotations(tuple(rates)), folder / "rates.lwfa")
+    use = "2026-11-01T09:00:00Z,2026-11-01T10:00:00Z,4,16,640"
+    (folder / "usage.csv").write_text(f"start,end,node_hours,VCPU_hours,VCPU_capacity_hours\n{use}\n")
 
 
 def test_simulations(tmp_path: Path) -> None:
@@ -334,7 +337,7 @@ def test_simulations(tmp_path: Path) -> None:
         if (tmp_path / "run.json").exists():
             # The page puts the runs of several files together.
             shutil.copy(tmp_path / "run.json", tmp_path / "run-1.json")
-    for name in ("perrun.csv", "perlease.csv", "utilization.csv", "month.lwf", "sweep.csv"):
+    for name in ("perrun.csv", "perlease.csv", "utilization.csv", "month.lwf", "sweep.csv", "capacity.png"):
         assert (tmp_path / name).stat().st_size > 0, name
 
 
