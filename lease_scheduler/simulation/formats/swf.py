@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
@@ -105,11 +106,7 @@ def read_swf(path: str | os.PathLike[str], options: SwfOptions | None = None) ->
     counts = Counter(swf_jobs=0, swf_cancelled=0, swf_unknown_size=0, swf_without_requested_time=0)
     last_submission = 0
     last = float("inf") if options.length is None else options.begin + options.length
-    for number, line in read_lines(path):
-        fields = line.split()
-        if not fields or fields[0].startswith(";"):
-            continue
-        values = _numbers(name, number, fields)
+    for number, fields, values in _jobs(path):
         job, submitted, queue = int(values[0]), int(values[1]), int(values[14])
         if not options.begin <= submitted <= last or (options.queues is not None and queue not in options.queues):
             continue
@@ -128,6 +125,23 @@ def read_swf(path: str | os.PathLike[str], options: SwfOptions | None = None) ->
     title = PurePath(name).name.removesuffix(".gz").removesuffix(".swf")
     attributes = {key: str(count) for key, count in (counts | {"swf_last_submission": last_submission}).items()}
     return Workload(title, ordered, _site(ordered, options), attributes)
+
+
+def read_numbers(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[float]]]:
+    """Yield the jobs of an SWF log as they are, plain or gzip: (1-based number of the line, its 18 fields).
+
+    :raises InputFileError: the file cannot be read or is wrong; the error names the line
+    """
+    for number, _, values in _jobs(path):
+        yield number, values
+
+
+def _jobs(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str], list[float]]]:
+    name = os.fspath(path)
+    for number, line in read_lines(path):
+        fields = line.split()
+        if fields and not fields[0].startswith(";"):
+            yield number, fields, _numbers(name, number, fields)
 
 
 def _numbers(path: str, number: int, fields: list[str]) -> list[float]:

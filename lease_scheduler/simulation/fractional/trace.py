@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,6 +52,24 @@ class Trace:
             if (self.tasks > most).any():
                 job = int(np.argmax(self.tasks > most))
                 raise InvalidValueError(f"{field}[{job}]", f"must fit into the {self.nodes} empty nodes")
+
+    @property
+    def load(self) -> float:
+        """Work that is submitted per second, as a part of what all nodes can do."""
+        work = float((self.processing * self.tasks * self.cpu).sum())
+        return work / self.nodes / float(self.release[-1] - self.release[0])
+
+    def scaled(self, load: float) -> Trace:
+        """Return the same jobs with longer or shorter times between them, to whole seconds, so that the load is this.
+
+        :param load: more than 0
+        :raises InvalidValueError: it is not, or all jobs are submitted at one instant
+        """
+        if not 0 < load < np.inf:
+            raise InvalidValueError("load", f"must be more than 0, not {load:g}")
+        if not len(self.release) or self.release[-1] == self.release[0]:
+            raise InvalidValueError("load", "the jobs must be submitted at two instants at least")
+        return replace(self, release=np.round(self.release * (self.load / load)))
 
     def bound(self) -> float:
         """Return a largest stretch that no schedule of these jobs can be below."""

@@ -6,24 +6,38 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lease_scheduler.simulation.campaigns.case import Case
-from lease_scheduler.simulation.experiments.dfrs import dfrs_4
+from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.dfrs import dfrs_4, dfrs_5, dfrs_6
 from lease_scheduler.simulation.experiments.dfrs.offline_cases import OfflineCase, OptimumCase
+from lease_scheduler.simulation.experiments.dfrs.online_cases import LOG, LOG_FILE, OnlineCase
 from lease_scheduler.simulation.experiments.paper import Chapter, Paper
 
-CHAPTERS: Mapping[str, Chapter] = {"dfrs-4": dfrs_4}
+CHAPTERS: Mapping[str, Chapter] = {"dfrs-4": dfrs_4, "dfrs-5": dfrs_5, "dfrs-6": dfrs_6}
 
 
 def forecast(case: Case) -> float:
     """Return roughly how many CPU seconds a run takes."""
     if isinstance(case, OfflineCase):
         return case.instances * case.jobs * case.dimensions / 500
-    assert isinstance(case, OptimumCase)
-    return case.instances * case.jobs / 2
+    if isinstance(case, OptimumCase):
+        return case.instances * case.jobs / 2
+    assert isinstance(case, OnlineCase)
+    each = 0.2 if case.source == LOG else 0.1
+    # A linear program for each event takes longer.
+    return case.count * sum(5.0 if "OPT=AVG" in row else each for row in case.rows)
 
 
 def inputs() -> list[Path]:
-    """Return the files that the runs read: none, as all instances are generated."""
-    return []
+    """Return the files that the runs read: a log in the folder of workload logs, if it is there."""
+    folder = data_folder()
+    return [folder / LOG_FILE] if folder is not None and (folder / LOG_FILE).is_file() else []
 
 
-PAPER = Paper("dfrs", CHAPTERS, {}, "dfrs-4: this chapter of Stillwell 2010; dfrs: all of them", inputs, forecast)
+PAPER = Paper(
+    "dfrs",
+    CHAPTERS,
+    {},
+    "dfrs-4, -5, -6: these chapters of Stillwell 2010; dfrs: all of them",
+    inputs,
+    forecast,
+)

@@ -57,3 +57,21 @@ def test_the_stretch_is_bounded() -> None:
     assert trace.stretches(np.array([40.0, 305])).tolist() == [4, 3]
     assert trace.stretches(np.array([1.0, 105])).tolist() == [1, 1]
     assert trace.bound() == 1
+
+
+def test_loads_are_scaled() -> None:
+    """dfrs F56: 4 nodes; 100 s x 2 tasks x 1 and 50 s x 4 tasks x 0.5 in 100 s are 0.75 of them."""
+    trace = Trace(
+        4, np.array([10.0, 110]), np.array([2, 4]), np.array([1, 0.5]), np.full(2, 0.1), np.array([100.0, 50])
+    )
+    assert trace.load == pytest.approx(0.75)
+    slower = trace.scaled(0.25)
+    assert slower.release.tolist() == [30, 330]
+    assert slower.load == pytest.approx(0.25)
+    assert slower.processing.tolist() == [100, 50]
+    for load in (0, -1, np.inf, np.nan):
+        with pytest.raises(InvalidValueError, match="load: must be more than 0"):
+            trace.scaled(load)
+    alone = Trace(1, np.zeros(1), np.ones(1, np.int64), np.ones(1), np.zeros(1), np.ones(1))
+    with pytest.raises(InvalidValueError, match="load: the jobs must be submitted at two instants"):
+        alone.scaled(0.5)

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from lease_scheduler.simulation.experiments.dfrs import dfrs_4, offline_checks
-from lease_scheduler.simulation.experiments.dfrs.chapters import PAPER
+from lease_scheduler.fractional.online.names import NAMES
+from lease_scheduler.simulation.experiments.dfrs import dfrs_4, dfrs_5, dfrs_6, offline_checks, online_checks
+from lease_scheduler.simulation.experiments.dfrs.chapters import CHAPTERS, PAPER
 from lease_scheduler.simulation.experiments.dfrs.offline_cases import OfflineCase, OptimumCase, instances_of
+from lease_scheduler.simulation.experiments.dfrs.online_cases import BATCH, OnlineCase
+from lease_scheduler.simulation.experiments.dfrs.published import COST, DEGRADATION
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.registry import find, names
 
 
 def test_the_paper_is_listed() -> None:
-    assert {"dfrs", "dfrs-4"} <= set(names())
+    assert {"dfrs", "dfrs-4", "dfrs-5", "dfrs-6"} <= set(names())
     assert find("dfrs-4")[0] is PAPER
 
 
 @pytest.mark.parametrize("extent", list(Extent))
 def test_cases_have_names_of_their_own_and_a_cost(extent: Extent) -> None:
-    cases = dfrs_4.cases(extent=extent)
+    cases = [case for chapter in CHAPTERS.values() for case in chapter.cases(extent=extent)]
     assert len({case.name for case in cases}) == len(cases)
     assert all(PAPER.forecast(case) > 0 for case in cases)
 
@@ -91,3 +95,74 @@ def test_figures_of_yields(offline: dict[str, Any]) -> None:
     assert found.unsolved("CPSUM") == 25
     assert found.success_over("GREEDY", "CPSUM") == 25 and found.success_over("CPSUM", "GREEDY") == 0
     assert found.gain_over("CPSUM", "GREEDY") == pytest.approx(100)
+
+
+def test_the_published_figures_are_those_of_all_algorithms() -> None:
+    """dfrs B.1 to B.6: 116 algorithms, and two batch schedulers, which cost nothing."""
+    assert set(COST) == set(NAMES)
+    assert set(DEGRADATION) == {*NAMES, "FCFS", "EASY"}
+    assert DEGRADATION["GreedyPM*/per/OPT=MIN/MVT=600"] == (6.9, 4.8, 6.1)
+    assert COST["GreedyPM*/per/OPT=MIN/MVT=600"] == (0.54, 0.26, 33.80, 56.45, 5.11, 6.84)
+
+
+def test_the_whole_campaign_has_all_algorithms_without_programs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """dfrs E9: 182 weeks, 100 unscaled and 900 scaled traces; those that need linear programs on 30 traces."""
+    monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path))
+    counts: dict[tuple[str, bool, str], int] = {}
+    for case in dfrs_5.cases(extent=Extent.ONCE):
+        assert isinstance(case, OnlineCase)
+        for row in case.rows:
+            key = case.source, case.load is None, row
+            counts[key] = counts.get(key, 0) + case.count
+    for row in (*BATCH, *NAMES):
+        kinds = [("HPC2N", True), ("Lublin", True), ("Lublin", False)]
+        assert [counts.get((*kind, row), 0) for kind in kinds] == ([0, 30, 0] if "AVG" in row else [182, 100, 900])
+
+
+def test_a_run_has_figures_for_each_trace_and_algorithm() -> None:
+    """dfrs F57, F59, F60: and whoever moves nothing has no costs."""
+    case = OnlineCase("Lublin", 0.9, 3, 1, ("FCFS", "Greedy*/OPT=MIN", "GreedyP*/OPT=MIN"))
+    found = case.run()
+    assert len(found["bound"]) == len(found["FCFS"]) == 1
+    assert found["FCFS"][0][0] > found["GreedyP*/OPT=MIN"][0][0] >= 1
+    assert found["FCFS"][0][1:] == found["Greedy*/OPT=MIN"][0][1:] == [0] * 6
+    bandwidth, per_hour, per_job = found["GreedyP*/OPT=MIN"][0][1:4]
+    assert bandwidth > 0 and per_hour > 0 and per_job > 0 and found["GreedyP*/OPT=MIN"][0][4:] == [0] * 3
+
+
+@pytest.mark.parametrize("chapter", [dfrs_5, dfrs_6])
+def test_a_report_of_online_runs(chapter: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """dfrs E10 to E12: with figures that are made up: a degradation of 5, and half as much traffic as period."""
+    monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path))
+    outcomes = {}
+    for case in chapter.cases(extent=Extent.QUICK):
+        each = [5.0, 600 / case.period, 30.0, 5.0, 300 / case.period, 50.0, 6.0]
+        outcomes[case.name] = {"bound": [2.0] * case.count} | {row: [each] * case.count for row in case.rows}
+    with (tmp_path / "console.txt").open("w") as file:
+        outside = chapter.report(outcomes, tmp_path, extent=Extent.QUICK, console=Console(file=file, width=160))
+    report = (tmp_path / "report.txt").read_text()
+    assert outside == report.count("MISS") > 0
+    assert online_checks.BEST in report
+    assert len(list(tmp_path.glob("fig-*.png"))) > 0
+
+
+def test_weeks_of_the_log_are_left_out_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LEASE_SCHEDULER_DATA", raising=False)
+    sources = {case.source for case in dfrs_5.cases(extent=Extent.ONCE) if isinstance(case, OnlineCase)}
+    assert sources == {"Lublin"}
+    assert PAPER.inputs() == []
+
+
+def test_figures_of_costs() -> None:
+    """dfrs F57, F59: by hand, of two traces at two periods."""
+    cases = [OnlineCase("Lublin", 0.7, 0, 1, (online_checks.BEST,), period) for period in (600, 2100)]
+    outcomes = {
+        cases[0].name: {online_checks.BEST: [[4.0, 0.3, 1, 1, 0.1, 1, 1]]},
+        cases[1].name: {online_checks.BEST: [[6.0, 0.1, 1, 1, 0.05, 1, 1]]},
+    }
+    degradation, bandwidth = online_checks.by_period(cases, outcomes)
+    assert degradation == {600: 4, 2100: 6}
+    assert bandwidth == pytest.approx({600: 0.4, 2100: 0.15})
+    assert online_checks.by_load(cases, outcomes, online_checks.BEST) == {0.7: 5}

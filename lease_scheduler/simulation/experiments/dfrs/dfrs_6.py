@@ -1,0 +1,88 @@
+"""Chapter 6 of Stillwell 2010: what pauses and moves cost, and longer periods (E11, E12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+
+from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments.checks import Check
+from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.dfrs.online_cases import LOG, LUBLIN, WEEKS, OnlineCase, online_cases
+from lease_scheduler.simulation.experiments.dfrs.online_checks import BEST, by_period, cost_checks, period_checks
+from lease_scheduler.simulation.experiments.dfrs.published import COST
+from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.report import write_report
+from lease_scheduler.simulation.reports.plots import plot_lines
+
+_HIGH_LOADS = (0.7, 0.8, 0.9)
+_QUICK_PERIODS = (600, 1200, 2100, 3900, 6000, 12_000)
+_WHOLE_PERIODS = tuple(range(600, 12_001, 300))
+
+#: Traces of a first look, of each load in it, and those of the dissertation.
+_QUICK, _QUICK_LOADS, _WHOLE = 30, 10, 100
+
+_QUICK_ROWS = (
+    "GreedyP*/OPT=MIN",
+    "GreedyPM*/OPT=MIN",
+    BEST,
+    "MCB*/OPT=MIN/MVT=600",
+    "MCB*/per/OPT=MIN/MVT=600",
+    "/per/OPT=MIN/MVT=600",
+)
+
+
+def cases(*, extent: Extent) -> list[Case]:
+    """Return all runs; see ``paper.Chapter``."""
+    return [*_costs(extent), *(case for kind in _periods(extent).values() for case in kind)]
+
+
+def _costs(extent: Extent) -> list[OnlineCase]:
+    if extent.is_whole:
+        rows = [row for row in COST if "OPT=AVG" not in row]
+        return online_cases(LUBLIN, _WHOLE, rows, loads=_HIGH_LOADS)
+    return online_cases(LUBLIN, _QUICK_LOADS, _QUICK_ROWS, loads=_HIGH_LOADS)
+
+
+def _periods(extent: Extent) -> dict[str, list[OnlineCase]]:
+    """Return kind of traces -> runs with each period."""
+    if not extent.is_whole:
+        return {
+            "unscaled": online_cases(LUBLIN, _QUICK, [BEST], periods=_QUICK_PERIODS),
+            "scaled": online_cases(LUBLIN, _QUICK_LOADS, [BEST], loads=_HIGH_LOADS, periods=_QUICK_PERIODS),
+        }
+    found = {
+        "unscaled": online_cases(LUBLIN, _WHOLE, [BEST], periods=_WHOLE_PERIODS),
+        "scaled": online_cases(LUBLIN, _WHOLE, [BEST], loads=_HIGH_LOADS, periods=_WHOLE_PERIODS),
+    }
+    if data_folder() is not None:
+        found["HPC2N"] = online_cases(LOG, WEEKS, [BEST], periods=_WHOLE_PERIODS, at_once=26)
+    return found
+
+
+def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+    """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
+    periods = _periods(extent)
+    groups: dict[str, list[Check]] = {
+        "Tables 6.1 and B.4 to B.6 (E11): loads of 0.7 and more": cost_checks(_costs(extent), outcomes),
+        "Figure 6.1 (E12): the period": [
+            check for title, kind in periods.items() for check in period_checks(title, kind, outcomes)
+        ],
+    }
+    found = {title: by_period(kind, outcomes) for title, kind in periods.items()}
+    for place, measure, file in ((0, "degradation from the bound", "fig-6.1a.png"), (1, "GB/s", "fig-6.1b.png")):
+        plot_lines(
+            {BEST: {title: values[place] for title, values in found.items()}},
+            directory / file,
+            quantity="period (s)",
+            measure=measure,
+            reference=None,
+        )
+    left_out = ""
+    if extent.is_whole and data_folder() is None:
+        left_out = "Left out, as LEASE_SCHEDULER_DATA names no folder: periods with the weeks of HPC2N."
+    outside = write_report(groups, cases(extent=extent), outcomes, directory, console, left_out)
+    console.print(f"Tables, figures and single runs are in {directory}")
+    return outside
