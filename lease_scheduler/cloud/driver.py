@@ -148,11 +148,13 @@ class Flavor:
     """What one server of a flavor of the cloud needs.
 
     :ivar groups: resources that must come from one provider each
+    :ivar problem: why servers of a lease of this flavor would lack something that it asks for, or None
     """
 
     resources: Mapping[str, int]
     traits: frozenset[str] = frozenset()
     groups: tuple[ProviderGroup, ...] = ()
+    problem: str | None = None
 
 
 @dataclass(frozen=True)

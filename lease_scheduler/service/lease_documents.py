@@ -23,7 +23,7 @@ from lease_scheduler.service.server_templates import (
     check_servers,
 )
 from lease_scheduler.service.site_plan import SitePlan
-from lease_scheduler.service.terms import Terms, build_terms, lease_document
+from lease_scheduler.service.terms import Pool, Terms, build_terms, lease_document
 
 
 class LeaseDocuments:
@@ -101,7 +101,7 @@ class LeaseDocuments:
         check_servers(terms.document.servers, terms.request.nodes)
         check_images_exist(terms.document.servers, terms.document.project_id, site.images.facts)
         self._check_bootable(terms.document, terms.request.nodes)
-        self._check_usable(terms)
+        self._check_usable(lease, pool, terms)
         if not terms.document.maintenance:
             bounds = site.options.bounds.of_project(terms.document.project_id)
             terms = replace(terms, request=with_duration(bounds, terms.request))
@@ -116,11 +116,15 @@ class LeaseDocuments:
         check_bootable(document.servers, nodes, document.reservations)
         check_images(document.servers, nodes, document.reservations, self._site.images.facts)
 
-    def _check_usable(self, terms: Terms) -> None:
+    def _check_usable(self, lease: Document, pool: Pool, terms: Terms) -> None:
         """Refuse devices that servers could not use. On whole hosts, projects choose the flavors of their servers.
 
         :raises InvalidValueError: naming them
         """
+        for position, reservation in enumerate(lease["reservations"]):
+            flavor = pool.flavors.get(reservation.get("flavor_id") or "")
+            if flavor is not None and flavor.problem is not None:
+                raise InvalidValueError(f"reservations[{position}].flavor_id", flavor.problem)
         for node_set in terms.request.nodes:
             if terms.document.servers or node_set.resources.get(HOST_SHARE) != WHOLE_HOST:
                 for group in node_set.groups:
@@ -166,7 +170,7 @@ class LeaseDocuments:
         if named:
             check_site_has(merged, pool)
             self._check_bootable(terms.document, request.nodes)
-            self._check_usable(terms)
+            self._check_usable(merged, pool, terms)
         if not named:
             # Keep the chosen hosts unless the reservation itself changes.
             request = replace(request, nodes=lease.request.nodes)

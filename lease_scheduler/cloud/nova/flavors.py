@@ -66,12 +66,14 @@ def read_flavor(found: Any, aliases: PciAliases) -> Flavor:
     """Return what one server of a flavor of Nova's needs."""
     # Nova lists extra specs from 2.61 on. An empty list is an answer too.
     listed: Mapping[str, str] | None = getattr(found, "extra_specs", None)
-    extra_specs = aliases.spelled_out(found.get_keys() if listed is None else listed)
+    said = found.get_keys() if listed is None else listed
+    extra_specs, unknown = aliases.spelled_out(said), aliases.unknown(said)
     disk_gb = found.disk + (getattr(found, "OS-FLV-EXT-DATA:ephemeral", 0) or 0) + -(-int(found.swap or 0) // 1024)
     resources = {VCPU: found.vcpus, MEMORY_MB: found.ram, DISK_GB: disk_gb}
     resources |= specs.resources(extra_specs)
     needed = {name: amount for name, amount in resources.items() if amount}
-    return Flavor(needed, specs.traits(extra_specs), specs.groups(extra_specs))
+    problem = f"its PCI devices cannot be leased, because no alias {unknown[0]} is configured" if unknown else None
+    return Flavor(needed, specs.traits(extra_specs), specs.groups(extra_specs), problem)
 
 
 @dataclass(frozen=True)

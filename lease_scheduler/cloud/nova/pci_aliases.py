@@ -42,14 +42,16 @@ class PciAliases:
         if ALIAS not in extra_specs:
             return extra_specs
         said: dict[str, str] = {}
-        for match in filter(None, map(_ASKED.fullmatch, extra_specs[ALIAS].split(","))):
-            device = self._devices.get(match[1])
-            for _ in range(int(match[2]) if device is not None else 0):
-                assert device is not None
+        for name, count in _asked(extra_specs):
+            for device in [self._devices[name]] * count if name in self._devices else ():
                 suffix = f"_ALIAS{sum(key.startswith('resources') for key in said)}"
                 said |= {f"resources{suffix}:{name}": str(amount) for name, amount in device.resources.items()}
                 said |= {f"trait{suffix}:{trait}": "required" for trait in device.traits}
         return {**extra_specs, **said}
+
+    def unknown(self, extra_specs: Mapping[str, str]) -> list[str]:
+        """Return the names of aliases in the extra specs of a flavor that are not known."""
+        return [name for name, _ in _asked(extra_specs) if name not in self._devices]
 
     def divided(self, groups: Iterable[ProviderGroup]) -> tuple[str | None, list[ProviderGroup]]:
         """Divide groups into those that aliases ask for, as the value of the extra spec, and all others."""
@@ -79,6 +81,12 @@ class PciAliases:
             if group.resources.keys() == device.resources.keys() and group.traits == device.traits:
                 return name
         return None
+
+
+def _asked(extra_specs: Mapping[str, str]) -> list[tuple[str, int]]:
+    """Return the name of each alias in the extra specs of a flavor, and how many devices of it are asked for."""
+    found = map(_ASKED.fullmatch, extra_specs.get(ALIAS, "").split(","))
+    return [(match[1], int(match[2])) for match in found if match is not None]
 
 
 def parse(lines: Iterable[str]) -> PciAliases:

@@ -170,6 +170,13 @@ def test_devices_that_servers_could_not_use_are_refused(gpus: Any) -> None:
     assert _hosts(gpus, gpus.ask(reservations=whole, **later)) == ["gpu-1"]
 
 
+def test_flavors_whose_devices_cannot_be_leased_are_refused(gpus: Any) -> None:
+    gpus.cloud.flavors = lambda: {"pci": Flavor({"VCPU": 1}, problem="no alias fpga")}
+    terms = {"id": str(uuid4()), "resource_type": "flavor:instance", "flavor_id": "pci", "amount": 1, "affinity": None}
+    with pytest.raises((RefusedError, InvalidValueError), match=r"reservations\[0\].flavor_id.*no alias fpga"):
+        gpus.ask(reservations=[terms])
+
+
 @pytest.fixture
 def two_pools(lead: Any) -> Any:
     """In one pool, a GPU is a provider of its own; in the other one, a host has it itself, with its trait."""

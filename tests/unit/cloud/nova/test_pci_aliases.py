@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from lease_scheduler.cloud.nova import extra_specs
-from lease_scheduler.cloud.nova.flavors import WantedFlavor
+from lease_scheduler.cloud.nova.flavors import WantedFlavor, read_flavor
 from lease_scheduler.cloud.nova.names import labels
 from lease_scheduler.cloud.nova.pci_aliases import ALIAS, PciAliases, parse
 from lease_scheduler.model.errors import InvalidValueError
@@ -29,9 +31,10 @@ def aliases() -> PciAliases:
 
 
 def test_an_alias_is_spelled_out_as_nova_asks_for_it(aliases: PciAliases) -> None:
-    """Each device in a group of its own. Aliases that are not configured ask for nothing that is known."""
+    """Each device in a group of its own. What an alias asks for that is not configured is not known."""
     said = {ALIAS: "a100:2, fpga:1,other:3", "resources1:VGPU": "1"}
     assert extra_specs.groups(aliases.spelled_out(said)) == (GPU, ONE_A100, ONE_A100, ONE_FPGA)
+    assert (aliases.unknown(said), aliases.unknown({ALIAS: "a100:1"}), aliases.unknown({})) == (["other"], [], [])
     assert aliases.spelled_out({"resources1:VGPU": "1"}) == {"resources1:VGPU": "1"}
     assert extra_specs.groups(aliases.spelled_out({ALIAS: "a100"})) == ()
 
@@ -61,6 +64,13 @@ def test_devices_without_an_alias_of_their_own_are_a_problem(aliases: PciAliases
     assert PciAliases().problem(ONE_A100) == (
         "no PCI alias stands for 1 CUSTOM_PCI_10DE_20B0; ask for whole hosts (exclusive)"
     )
+
+
+def test_a_flavor_with_an_alias_that_is_not_configured_has_a_problem(aliases: PciAliases) -> None:
+    flavor = SimpleNamespace(vcpus=1, ram=512, disk=0, swap="", extra_specs={ALIAS: "a100:1,other:1"})
+    assert "no alias other is configured" in (read_flavor(flavor, aliases).problem or "")
+    flavor.extra_specs = {ALIAS: "a100:1"}
+    assert read_flavor(flavor, aliases).problem is None
 
 
 @pytest.mark.parametrize(
