@@ -94,6 +94,8 @@ def test_adaptive_goes_down_by_half_as_long_as_he_takes_none() -> None:
     """haizea F80, DOWN."""
     policy = Adaptive(PolicyOptions({"pricing_rate": "8"}))
     assert [_offer(policy, "a", 1.5) for _ in range(5)] == [8, 4, 2, 1, 1.5]
+    steeper = Adaptive(PolicyOptions({"pricing_rate": "8", "pricing_down": "0.25"}))
+    assert [_offer(steeper, "a", 1.5) for _ in range(3)] == [8, 2, 0.5]
 
 
 def test_adaptive_takes_the_upper_median_of_users() -> None:
