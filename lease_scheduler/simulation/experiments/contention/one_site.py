@@ -31,7 +31,6 @@ _HOSTS = 32
 _VM = Resources({VCPU: 1, MEMORY_MB: 1024})
 _DAY = 86_400
 _SPAN = 14 * _DAY
-_MEAN_RUNTIME = 7_200.0
 _LONGEST_RUNTIME = 36_000.0
 
 #: The typeless model on 32 nodes; a medium of 2.5 gives the mean of 4 nodes.
@@ -49,33 +48,37 @@ class SiteCase:
     :ivar best_effort: share of the external requests that are best-effort, in per cent; half of them can be cancelled
     :ivar local: number of local requests in per cent of all; None for 1,000 of 3,000
     :ivar seed: seed of the workload
+    :ivar hours: mean duration of requests; 2 in the dissertation
     """
 
     policy: str
     best_effort: int = 50
     local: int | None = None
     seed: int = 1
+    hours: int = 2
 
     @property
     def name(self) -> str:
         """See ``campaigns.case.Case``."""
         local = "" if self.local is None else f" local={self.local}"
-        return f"site {self.policy} best-effort={self.best_effort}{local} seed={self.seed}"
+        hours = "" if self.hours == SiteCase.hours else f" hours={self.hours}"
+        return f"site {self.policy} best-effort={self.best_effort}{local}{hours} seed={self.seed}"
 
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
         locals_ = LOCALS if self.local is None else REQUESTS * self.local // 100
-        workload = mixed_workload(locals_, self.best_effort / 100, self.seed)
+        workload = mixed_workload(locals_, self.best_effort / 100, self.seed, self.hours)
         return figures(Run(workload, run_settings(POLICIES[self.policy])).execute())
 
 
-def mixed_workload(local: int, best_effort: float, seed: int) -> Workload:
+def mixed_workload(local: int, best_effort: float, seed: int, hours: int = SiteCase.hours) -> Workload:
     """Return 3,000 requests within two weeks.
 
     :param local: number of local requests; they start at once
     :param best_effort: share of the external requests without a deadline
+    :param hours: mean duration
     """
-    jobs = lublin_jobs(_MODEL, REQUESTS, _SPAN, _MEAN_RUNTIME, seed, _LONGEST_RUNTIME)
+    jobs = lublin_jobs(_MODEL, REQUESTS, _SPAN, hours * 3_600.0, seed, _LONGEST_RUNTIME)
     external = REQUESTS - local
     without_deadline = round(external * best_effort)
     counts = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lease_scheduler.simulation.campaigns.case import Outcome
 from lease_scheduler.simulation.experiments.checks import Check
@@ -60,6 +60,12 @@ SWEEPS: Mapping[str, Sweep] = {
     ),
 }
 
+#: Sweep (c) with requests that are half as long, so that all local ones together fit on the site.
+_HALF_LOAD = replace(
+    SWEEPS["c"], case=lambda policy, point, seed: SiteCase(policy, local=point, seed=seed, hours=SiteCase.hours // 2)
+)
+_PREEMPTING = tuple(policy for policy in POLICIES if policy != "NOP")
+
 #: Largest accepted rise of the external rejection rate, in points.
 _MOST_MORE_REJECTED = 2.0
 
@@ -73,6 +79,13 @@ def cases(sweeps: Sequence[str], seeds: Sequence[int]) -> list[SiteCase]:
         for point in SWEEPS[name].points
         for policy in POLICIES
     ]
+    if "c" in sweeps:
+        found += [
+            _HALF_LOAD.case(policy, point, seed)
+            for seed in seeds
+            for point in _HALF_LOAD.points
+            for policy in _PREEMPTING
+        ]
     return list(dict.fromkeys(found))
 
 
@@ -164,12 +177,18 @@ def preemption_checks(outcomes: Outcomes, seeds: Sequence[int], sweeps: Sequence
         checks.append(Check(f"({name}) suspendable requests that lost work", None, (lost,), 0, 0, "all policies"))
     if "c" in sweeps:
         results = Results(outcomes, SWEEPS["c"], seeds)
-        for policy in ("MOV", "MLIP", "MOML"):
+        for policy in _PREEMPTING:
             line = results.line(policy, "lease_preemptions")
             correlation = rank_correlation(list(line), list(line.values()))
             checks.append(
                 Check(f"(c) {policy} preemptions rise with local share, rho", None, (correlation,), 0.8, None)
             )
+        half = Results(outcomes, _HALF_LOAD, seeds)
+        for policy in _PREEMPTING:
+            line = half.line(policy, "lease_preemptions")
+            correlation = rank_correlation(list(line), list(line.values()))
+            note = ", ".join(f"{value:.0f}" for value in line.values())
+            checks.append(Check(f"(c) {policy}, the same at half the load", None, (correlation,), None, None, note))
     return checks
 
 
