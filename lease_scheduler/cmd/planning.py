@@ -58,6 +58,7 @@ def _site_policies(conf: cfg.ConfigOpts, policies: Policies) -> SitePolicies:
         policies.penalty,
         policies.power,
         policies.assurance,
+        policies.relocation,
     )
 
 

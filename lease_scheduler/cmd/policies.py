@@ -21,6 +21,7 @@ from lease_scheduler.policy.power.base import PowerPolicy
 from lease_scheduler.policy.preemption.base import PreemptionPolicy
 from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.queueing.base import QueueingPolicy
+from lease_scheduler.policy.relocation.base import RelocationPolicy
 
 
 class Replaceable:
@@ -93,6 +94,11 @@ class Policies:
     def power(self) -> PowerPolicy:
         """The policy that decides how many hosts sleep."""
         return cast(PowerPolicy, self._places["power"])
+
+    @property
+    def relocation(self) -> RelocationPolicy:
+        """The policy that decides which running leases move to other hosts."""
+        return cast(RelocationPolicy, self._places["relocation"])
 
     @property
     def assurance(self) -> AssurancePolicy:

@@ -143,6 +143,19 @@ OPTIONS: list[cfg.Opt] = [
         help="worst-fit: resource classes by importance, separated by blanks. By default VCPU, MEMORY_MB and DISK_GB "
         "come first, then the other classes that a lease asks for.",
     ),
+    cfg.FloatOpt(
+        "energy_aware_threshold",
+        default=50.0,
+        min=0.0,
+        max=100.0,
+        help="energy-aware: hosts are emptied only while at most this share of the site, in per cent, is allocated.",
+    ),
+    cfg.BoolOpt(
+        "energy_aware_consolidates",
+        default=True,
+        help="energy-aware: whether hosts are emptied, so that they can sleep. If not, only new nodes fill the fullest "
+        "hosts in studies, and nothing moves in the service.",
+    ),
     cfg.IntOpt(
         "winks_window",
         default=0,

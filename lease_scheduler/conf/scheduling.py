@@ -91,6 +91,33 @@ OPTIONS: list[cfg.Opt] = [
         help="Power policy: decides how many hosts sleep, and how many wake for leases that wait. Name of an entry "
         "point in the namespace lease_scheduler.policy.power.",
     ),
+    cfg.StrOpt(
+        "policy_relocation",
+        default="none",
+        mutable=True,
+        help="Relocation policy: decides which running leases move to other hosts although they could stay. Name of an "
+        "entry point in the namespace lease_scheduler.policy.relocation. Only leases that are preemptible and have the "
+        "preemption mode migrate are moved.",
+    ),
+    cfg.IntOpt(
+        "relocation_interval",
+        default=3600,
+        min=1,
+        help="Seconds from one decision of the relocation policy to the next.",
+    ),
+    cfg.IntOpt(
+        "relocation_budget",
+        default=10,
+        min=1,
+        help="Largest number of servers that one decision of the relocation policy moves.",
+    ),
+    cfg.IntOpt(
+        "relocation_rest",
+        default=14_400,
+        min=1,
+        help="Seconds for which a lease runs undisturbed after its start, or after it has moved, before the relocation "
+        "policy moves it. A lease that has less left to run is not moved either.",
+    ),
     cfg.FloatOpt(
         "refund_share",
         default=1.0,

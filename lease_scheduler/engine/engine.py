@@ -12,6 +12,7 @@ from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.early_suspension import suspend_now
 from lease_scheduler.engine.image_supply import ImageSupply
 from lease_scheduler.engine.interfaces import Clock, Cloud, ImageCarrier, Operation, Recorder, Store
+from lease_scheduler.engine.live_moves import LiveMoves
 from lease_scheduler.engine.offers import Offers, offer_end
 from lease_scheduler.engine.outages import Outages
 from lease_scheduler.engine.outcomes import Outcomes
@@ -46,6 +47,8 @@ from lease_scheduler.policy.power.base import PowerPolicy
 from lease_scheduler.policy.power.none import NoPower
 from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
+from lease_scheduler.policy.relocation.base import RelocationPolicy
+from lease_scheduler.policy.relocation.none import NoRelocation
 
 
 class Engine:
@@ -67,6 +70,7 @@ class Engine:
     :param order: order of submission that it shares with other engines; None for its own
     :param power: power policy; None means that hosts sleep only when told to
     :param assurance: assurance policy; None means that no lifetimes are promised
+    :param relocation: relocation policy; None means that no lease moves while it runs without need
     :raises InvalidValueError: transfers are planned, but there is no carrier
     """
 
@@ -85,6 +89,7 @@ class Engine:
         order: SubmissionOrder | None = None,
         power: PowerPolicy | None = None,
         assurance: AssurancePolicy | None = None,
+        relocation: RelocationPolicy | None = None,
     ) -> None:
         is_planned = planner.plan.images is not None or planner.ahead is not None
         if is_planned and carrier is None:
@@ -94,7 +99,8 @@ class Engine:
         breaches = Breaches(recorder, penalty, options.breach_tolerance)
         power = power or NoPower(PolicyOptions())
         self._assurance = assurance or NoAssurance(PolicyOptions())
-        observers = (admission, *planner.policies.values(), pricing, penalty, power, self._assurance)
+        relocation = relocation or NoRelocation(PolicyOptions())
+        observers = (admission, *planner.policies.values(), pricing, penalty, power, self._assurance, relocation)
         outcomes = Outcomes(observers, self._brief)
         self._state = EngineState(planner, cloud, store, recorder, options, breaches, outcomes, power_policy=power)
         self._prices = Prices(self._state, pricing)
@@ -123,6 +129,7 @@ class Engine:
             self._order,
             self._powers,
             self._assurances,
+            LiveMoves(self._state, relocation),
         )
         self._known: set[str] = set()
 
@@ -179,6 +186,7 @@ class Engine:
         state.closed_hosts.update(plan.site.index[name] for name in closed)
         numbers = {plan.site.index[name]: power for name, power in (powers or {}).items() if name in plan.site.index}
         self._powers.restore(numbers, self._clock.now())
+        self._steps.live_moves.follow_clock(self._clock.now())
         self.brief_policies()
         self._known.update(lease.lease_id for lease in kept)
         self._steps.submitted.extend(Submission(lease.request) for lease in undecided)

@@ -14,6 +14,7 @@ from lease_scheduler.engine.known_powers import KnownPowers
 from lease_scheduler.engine.lateness import Lateness
 from lease_scheduler.engine.outcomes import Outcomes
 from lease_scheduler.engine.power_options import PowerOptions
+from lease_scheduler.engine.relocation_options import RelocationOptions
 from lease_scheduler.model.holding import Closing, MigrationRound
 from lease_scheduler.model.lease import Lease, PreemptionMode
 from lease_scheduler.model.states import LeaseState
@@ -60,6 +61,7 @@ class EngineOptions:
     :ivar power: how hosts sleep and wake
     :ivar keeps_saved_work: whether a suspended lease waits if it cannot be resumed, or not by its deadline. If not, it
         starts over or fails
+    :ivar relocation: how much running leases may be disturbed by moves
     """
 
     planning_lead: int = 0
@@ -72,6 +74,7 @@ class EngineOptions:
     operation_quantile: float | None = None
     power: PowerOptions = field(default_factory=PowerOptions)
     keeps_saved_work: bool = False
+    relocation: RelocationOptions = field(default_factory=RelocationOptions)
 
 
 @dataclass

@@ -13,6 +13,7 @@ from lease_scheduler.engine.evasion import Evasion
 from lease_scheduler.engine.image_supply import ImageSupply
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, OperationKind
 from lease_scheduler.engine.lifecycle import Lifecycle
+from lease_scheduler.engine.live_moves import LiveMoves
 from lease_scheduler.engine.occupied import OccupiedHosts
 from lease_scheduler.engine.offers import Offers
 from lease_scheduler.engine.outages import Outages
@@ -67,6 +68,7 @@ class EngineSteps:
     :param prices: computes prices
     :param order: gives requests their positions in the order of submission
     :ivar power_decisions: has hosts sleep and wake
+    :ivar live_moves: moves running leases as the relocation policy decides
     :ivar submitted: requests that have not been decided yet
     """
 
@@ -82,11 +84,13 @@ class EngineSteps:
         order: SubmissionOrder,
         powers: HostPowers,
         assurances: Assurances,
+        live_moves: LiveMoves,
     ) -> None:
         self._state = state
         self._admission = admission
         self._prices = prices
         self._assurances = assurances
+        self.live_moves = live_moves
         self._offers = offers
         self._deviations = deviations
         self._outages = outages
@@ -124,6 +128,8 @@ class EngineSteps:
         if may_sleep:
             self.power_decisions.serve_waiting(now)
         self.serve_queue(now)
+        if self.live_moves.move(now):
+            self._state.publish(now)
         if may_sleep:
             self.power_decisions.let_sleep(now)
         self._state.planner.plan.forget(now)
@@ -134,7 +140,8 @@ class EngineSteps:
         looks = min(self._state.occupied.values(), default=None)
         retries = self._deviations.retries.next_due()
         queue = self._state.planner.look_again
-        instants = [self._preparation.next_due(), self._images.next_due(), retries, looks, queue]
+        moves = self.live_moves.next_due()
+        instants = [self._preparation.next_due(), self._images.next_due(), retries, looks, queue, moves]
         if self._state.powers or self._state.power_policy.manages:
             instants += [self._powers.next_due(), self.power_decisions.next_due()]
         ahead = min((instant for instant in instants if instant is not None), default=None)

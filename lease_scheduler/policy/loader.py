@@ -21,6 +21,7 @@ from lease_scheduler.policy.power.base import PowerPolicy
 from lease_scheduler.policy.preemption.base import PreemptionPolicy
 from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.queueing.base import QueueingPolicy
+from lease_scheduler.policy.relocation.base import RelocationPolicy
 
 _NAMESPACE = "lease_scheduler.policy."
 
@@ -38,6 +39,7 @@ FAMILIES: Mapping[str, type[Policy]] = MappingProxyType(
         "pricing": PricingPolicy,
         "penalty": PenaltyPolicy,
         "power": PowerPolicy,
+        "relocation": RelocationPolicy,
     }
 )
 
@@ -62,6 +64,8 @@ def load_policy(family: Literal["pricing"], name: str, options: PolicyOptions) -
 def load_policy(family: Literal["penalty"], name: str, options: PolicyOptions) -> PenaltyPolicy: ...
 @overload
 def load_policy(family: Literal["power"], name: str, options: PolicyOptions) -> PowerPolicy: ...
+@overload
+def load_policy(family: Literal["relocation"], name: str, options: PolicyOptions) -> RelocationPolicy: ...
 @overload
 def load_policy(family: str, name: str, options: PolicyOptions) -> Policy: ...
 

@@ -16,6 +16,7 @@ from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.power.base import PowerPolicy
 from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
+from lease_scheduler.policy.relocation.base import RelocationPolicy
 
 #: Replaces the policies. Called with what policies have learnt, by (pool, family, name), then by subject.
 ReplacePolicies = Callable[[Mapping[tuple[str, str, str], Mapping[str, Learnt]]], None]
@@ -36,6 +37,7 @@ class SitePolicies:
     :ivar penalty: computes the penalty for a breach; None if there are no penalties
     :ivar power: decides how many hosts sleep; None if none does by itself
     :ivar assurance: decides for how long leases are promised to run; None if nothing is promised
+    :ivar relocation: decides which running leases move to other hosts; None if none does without need
     """
 
     make_planner: Callable[[Site], Planner]
@@ -44,6 +46,7 @@ class SitePolicies:
     penalty: PenaltyPolicy | None = None
     power: PowerPolicy | None = None
     assurance: AssurancePolicy | None = None
+    relocation: RelocationPolicy | None = None
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ def learning_policies(policies: SitePolicies, planner: Planner, pricing: Pricing
         "penalty": policies.penalty,
         "power": policies.power,
         "assurance": policies.assurance,
+        "relocation": policies.relocation,
     }
     # The planner's own defaults are no policies.
     return {family: policy for family, policy in found.items() if hasattr(policy, "take_changes")}

@@ -122,6 +122,7 @@ def _engine(
         penalty=policies.penalty,
         order=order,
         power=policies.power,
+        relocation=policies.relocation,
         assurance=policies.assurance,
     )
 

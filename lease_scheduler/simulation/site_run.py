@@ -97,6 +97,7 @@ class SiteRun:
             self.penalty,
             power=load_policy("power", settings.power, options),
             assurance=load_policy("assurance", settings.assurance, options),
+            relocation=load_policy("relocation", settings.relocation, options),
         )
         self._next_request = 0
         self._best_effort_count = sum(lease.request.kind is LeaseKind.BEST_EFFORT for lease in workload.leases)

@@ -57,6 +57,7 @@ def take_over(run: Run, learnt: dict[str, Learnt] | None = None) -> None:
         run.store,
         run.recorder,
         run_settings.engine,
+        relocation=load_policy("relocation", run_settings.relocation, options),
     )
     stored = list(run.store.load())
     run.engine.restore(stored, old.operations.values(), old.next_sequence, old.outages)

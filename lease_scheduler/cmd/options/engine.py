@@ -6,6 +6,7 @@ from oslo_config import cfg
 
 from lease_scheduler.conf.values import operation_quantile
 from lease_scheduler.engine.power_options import PowerOptions
+from lease_scheduler.engine.relocation_options import RelocationOptions
 from lease_scheduler.engine.state import EngineOptions
 
 
@@ -33,6 +34,11 @@ def engine_options(
         operation_quantile=operation_quantile(conf),
         power=_power_options(conf, confirms=confirms_power),
         keeps_saved_work=keeps_saved_work,
+        relocation=RelocationOptions(
+            interval=conf.scheduling.relocation_interval,
+            budget=conf.scheduling.relocation_budget,
+            rest=conf.scheduling.relocation_rest,
+        ),
     )
 
 

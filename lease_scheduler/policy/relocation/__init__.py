@@ -1,4 +1,5 @@
 """Relocation policies: which running nodes move to other hosts.
 
-Studies of broker and provider use them (``simulation.experiments.shirako``).
+The engine asks the configured one (``engine.live_moves``); studies of broker and provider use them too
+(``simulation.experiments.shirako``).
 """

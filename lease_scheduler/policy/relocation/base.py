@@ -15,7 +15,10 @@ class RelocationPolicy(Policy):
     """Decides which running nodes move, although they could stay.
 
     :param options: what the operator set for policies
+    :ivar relocates: whether ``moves`` may return any
     """
+
+    relocates = True
 
     @abstractmethod
     def moves(self, placement: Placement) -> list[Move]:

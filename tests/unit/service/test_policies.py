@@ -36,6 +36,7 @@ def test_every_policy_may_learn_however_the_planner_uses_it(transfers: TransferO
         penalty=load_policy("penalty", "none", OPTIONS),
         power=load_policy("power", "none", OPTIONS),
         assurance=load_policy("assurance", "none", OPTIONS),
+        relocation=load_policy("relocation", "none", OPTIONS),
     )
 
     found = learning_policies(policies, planner, no_prices())
