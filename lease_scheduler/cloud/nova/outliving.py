@@ -109,13 +109,14 @@ class OutlivingServers:
 
 
 def _smallest(server: Any, flavors: Sequence[Any]) -> Any:
-    """Return the smallest public flavor that gives a server at least what it has now, or None."""
+    """Return the smallest public flavor that gives a server at least what it has now, and no devices; None without."""
     size = (server.flavor["vcpus"], server.flavor["ram"], server.flavor["disk"])
     found = [
         each
         for each in flavors
         if all(has >= needed for has, needed in zip((each.vcpus, each.ram, each.disk), size, strict=True))
         and not of.flavor_gives_way(each)
+        and not of.flavor_has_devices(each)
         # Nova also lists private flavors of our own project.
         and getattr(each, "os-flavor-access:is_public")
     ]

@@ -11,9 +11,13 @@ from novaclient.exceptions import Conflict, NotFound
 
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.extra_specs import RESOURCES, all_resources, groups
+from lease_scheduler.cloud.nova.pci_aliases import ALIAS
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
 from lease_scheduler.nova.aggregates import is_true
 from lease_scheduler.nova.boots import FLAVOR_LEASE, FLAVOR_PREEMPTIBLE
+
+#: Resource classes that are the size of a server.
+_SIZE = frozenset({VCPU, "PCPU", MEMORY_MB, DISK_GB})
 
 #: States of servers.
 ACTIVE, OFFLOADED, SHELVED, STOPPED, SUSPENDED = "ACTIVE", "SHELVED_OFFLOADED", "SHELVED", "SHUTOFF", "SUSPENDED"
@@ -145,6 +149,15 @@ def flavor_gives_way(flavor: Any) -> bool:
     :param flavor: as novaclient lists it
     """
     return _say_that_it_gives_way(flavor.extra_specs)
+
+
+def flavor_has_devices(flavor: Any) -> bool:
+    """Return whether servers of a flavor get more than a size: something of other classes, or PCI devices.
+
+    :param flavor: as novaclient lists it
+    """
+    asked = {name for name, amount in all_resources(flavor.extra_specs).items() if amount}
+    return ALIAS in flavor.extra_specs or not asked <= _SIZE
 
 
 def _say_that_it_gives_way(extra_specs: Mapping[str, str]) -> bool:

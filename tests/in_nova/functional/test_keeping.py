@@ -26,8 +26,16 @@ class KeepingTest(NovaSite):
         self.driver.set_pool(["host1", "host2"])
         self.lease_id = str(uuid4())
         self.nova.flavors.create(_LARGE_ENOUGH, 1024, 2, 1)
-        giving_way = self.nova.flavors.create("spot", 1024, 2, 1)
-        giving_way.set_keys({"lease:preemptible": "true"})
+        # Nobody shall get more than the size of a server: their ids come first in the order of flavors.
+        for number, more in enumerate(
+            (
+                {"lease:preemptible": "true"},
+                {"resources:VGPU": "1"},
+                {"resources_GPU:VGPU": "1"},
+                {"pci_passthrough:alias": "a100:1"},
+            )
+        ):
+            self.nova.flavors.create(f"more-{number}", 1024, 2, 1, flavorid=f"-{number}").set_keys(more)
 
     def _live_through(self, on_end: str, size: Resources, *hosts: str, template: bool = True) -> list[str]:
         """Run a lease to its end and return the ids of its servers."""
