@@ -25,6 +25,7 @@ from lease_scheduler.api.interfaces import (
 )
 from lease_scheduler.api.login.interfaces import IdentityUnavailableError
 from lease_scheduler.api.login.routes import Login, add_routes
+from lease_scheduler.api.matched_rules import MatchedRule
 from lease_scheduler.api.metrics import ROUTE
 from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE, V1_0, V1_2, header, requested
 from lease_scheduler.api.page_files import add_page, page_or, protection
@@ -68,6 +69,7 @@ def build_app(
     access.register(enforcer)
     services = Services(settings, engine, reader, clock, enforcer, ROUTES, trusts)
     app = flask.Flask("lease_scheduler.api", static_folder=None)
+    app.url_rule_class = MatchedRule
     app.config["MAX_CONTENT_LENGTH"] = settings.maximum_body
     app.url_map.merge_slashes = False
     for route in ROUTES:
