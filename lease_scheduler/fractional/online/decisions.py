@@ -56,7 +56,7 @@ def greedy_nodes(job: int, jobs: Jobs, load: Floats, held: Floats) -> Integers:
     :param held: memory in use on each node
     """
     count = jobs.first[job + 1] - jobs.first[job]
-    memory = jobs.memory[job]
+    cpu, memory = jobs.cpu[job], jobs.memory[job]
     if not _may_fit(count, memory, held):
         return np.empty(0, np.int64)
     loads, helds = load.copy(), held.copy()
@@ -69,7 +69,7 @@ def greedy_nodes(job: int, jobs: Jobs, load: Floats, held: Floats) -> Integers:
         if chosen < 0:
             return np.empty(0, np.int64)
         nodes[task] = chosen
-        loads[chosen] += jobs.cpu[job]
+        loads[chosen] += cpu
         helds[chosen] += memory
     return np.sort(nodes)
 
@@ -77,12 +77,14 @@ def greedy_nodes(job: int, jobs: Jobs, load: Floats, held: Floats) -> Integers:
 @compiled
 def _may_fit(count: int, memory: float, held: Floats) -> bool:
     """Return False only if so many tasks do not fit; this takes less time than to try."""
-    room = 0
+    if held.min() + memory > 1 + TOLERANCE:
+        return False
+    if memory <= 2 * TOLERANCE:
+        return True
+    room, inverse = 0, 1 / memory
     for node in range(len(held)):
-        if memory <= 2 * TOLERANCE:
-            return True
         # Slightly too much rather than too little: rounding must not decide here.
-        room += max(0, int((1 - held[node] + 2 * TOLERANCE) / memory + TOLERANCE))
+        room += max(0, int((1 - held[node] + 2 * TOLERANCE) * inverse + TOLERANCE))
         if room >= count:
             return True
     return False

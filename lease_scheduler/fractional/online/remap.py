@@ -62,30 +62,32 @@ def map_anew(
     """Map as many jobs as possible anew.
 
     :param order: numbers of all jobs in the system, by decreasing priority
-    :param place: node of each task of running jobs
+    :param place: node of each task of running jobs, sorted for each job
     :param keeps: whether the job keeps its nodes, by position in ``order``
     :param nodes: number of nodes
     :param literal: search all targets before a job is left out. Otherwise it is left out if the easiest target of the
         search is too much, which is faster; packing is not monotone, so now and then a higher one might do
-    :return: how many jobs are kept, from the first one on; the nodes of their tasks; the yields that were aimed at
+    :return: how many jobs are kept, from the first one on; the nodes of their tasks, sorted for each job; the yields
+        that were aimed at
     """
     count = len(order)
+    widths = jobs.first[order + 1] - jobs.first[order]
     first = np.zeros(count + 1, np.int64)
-    for position in range(count):
-        job = order[position]
-        first[position + 1] = first[position] + jobs.first[job + 1] - jobs.first[job]
-    tasks = _Tasks(jobs.cpu[order], jobs.memory[order], first, np.full(first[count], -1))
+    first[1:] = np.cumsum(widths)
+    fixed = np.full(first[count], -1)
     for position in range(count):
         if keeps[position]:
-            job = order[position]
-            tasks.place[first[position] : first[position + 1]] = place[jobs.first[job] : jobs.first[job + 1]]
+            begin = jobs.first[order[position]]
+            fixed[first[position] : first[position + 1]] = place[begin : begin + widths[position]]
+    tasks = _Tasks(jobs.cpu[order], jobs.memory[order], first, fixed)
+    demands = tasks.memory * widths
     kept = count
     demand = 0.0
     for position in range(count):
-        demand += tasks.memory[position] * (first[position + 1] - first[position])
+        demand += demands[position]
     while kept > 0 and demand > nodes * (1 + TOLERANCE):
         kept -= 1
-        demand -= tasks.memory[kept] * (first[kept + 1] - first[kept])
+        demand -= demands[kept]
     by_cpu = _sorted(tasks.cpu, tasks.memory)
     by_memory = _sorted(tasks.memory, tasks.cpu)
     while kept > 0:
@@ -138,11 +140,12 @@ def _aim(target: float, kept: int, tasks: _Tasks, outlook: Outlook) -> Floats:
     """
     aim = np.full(kept, target)
     if outlook.horizon > 0:
+        cpu, flow, virtual = tasks.cpu, outlook.flow, outlook.virtual
         for job in range(kept):
-            needed = target * (outlook.flow[job] + outlook.horizon) - outlook.virtual[job]
+            needed = target * (flow[job] + outlook.horizon) - virtual[job]
             if needed > outlook.horizon:
                 return np.empty(0)
-            aim[job] = max(needed / outlook.horizon, min(1.0, SMALLEST_SHARE / tasks.cpu[job]))
+            aim[job] = max(needed / outlook.horizon, min(1.0, SMALLEST_SHARE / cpu[job]))
     return aim
 
 
@@ -169,6 +172,7 @@ def _pack(
     from the list that levels the loads of CPU and memory.
     """
     need = aim * tasks.cpu[:kept]
+    # Fields are read once: a compiled loop counts references to arrays of tuples.
     memory, first = tasks.memory, tasks.first
     total = 0.0
     for job in range(kept):
@@ -182,10 +186,12 @@ def _pack(
     placed = tasks.place[: first[kept]].copy()
     left = np.zeros(kept, np.int64)
     missing = 0
+    least_need, least_memory = np.inf, np.inf
     for job in range(kept):
         if placed[first[job]] < 0:
             left[job] = first[job + 1] - first[job]
             missing += left[job]
+            least_need, least_memory = min(least_need, need[job]), min(least_memory, memory[job])
             continue
         for task in range(first[job], first[job + 1]):
             load[placed[task]] += need[job]
@@ -210,7 +216,7 @@ def _pack(
         # The loads of a node only grow, so what has not fitted will not.
         cursor[:] = heads
         previous[:] = -1
-        while missing:
+        while missing and load[node] + least_need <= 1 + TOLERANCE and held[node] + least_memory <= 1 + TOLERANCE:
             chosen = -1
             which = 0 if load[node] <= held[node] else 1
             for _ in range(2):
@@ -228,9 +234,9 @@ def _pack(
                 break
             load[node] += need[chosen]
             held[node] += memory[chosen]
+            placed[first[chosen + 1] - left[chosen]] = node
             left[chosen] -= 1
             missing -= 1
-            placed[first[chosen] + left[chosen]] = node
             if left[chosen] == 0:
                 cursor[which] = following[chosen]
                 if previous[which] < 0:

@@ -167,8 +167,10 @@ def _step(facts: Facts, rules: Rules, state: State) -> bool:
     if counts[UPCOMING] == len(facts.release) and counts[PRESENT] == 0:
         return False
     now = facts.release[counts[UPCOMING]] if counts[UPCOMING] < len(facts.release) else np.inf
-    for job in running_jobs(state):
-        now = min(now, state.ends[job])
+    is_running, ends = state.is_running, state.ends
+    for job in state.present[: counts[PRESENT]]:
+        if is_running[job]:
+            now = min(now, ends[job])
     is_period = False
     if rules.is_periodic:
         if counts[PRESENT] == 0:
@@ -178,7 +180,7 @@ def _step(facts: Facts, rules: Rules, state: State) -> bool:
         is_period = bool(counts[CYCLE] * rules.period <= now + _INSTANT)
         if is_period:
             counts[CYCLE] += 1
-    _pass(facts, state, now)
+    _pass(state, now)
     has_ended = _end(facts, state)
     submitted = counts[UPCOMING]
     while counts[UPCOMING] < len(facts.release) and facts.release[counts[UPCOMING]] <= now + _INSTANT:
@@ -201,16 +203,21 @@ def _step(facts: Facts, rules: Rules, state: State) -> bool:
 
 
 @compiled
-def _pass(facts: Facts, state: State, now: float) -> None:
+def _pass(state: State, now: float) -> None:
     """Let time pass: running jobs make progress by their yields, except while they are held up."""
+    is_running, was_running, is_placed, is_marked = (
+        state.is_running,
+        state.was_running,
+        state.is_placed,
+        state.is_marked,
+    )
+    virtual, yields, held_up_until = state.virtual, state.yields, state.held_up_until
     for job in state.present[: state.counts[PRESENT]]:
-        state.was_running[job] = state.is_running[job]
-        state.is_marked[job] = False
-        if state.is_running[job]:
-            begin = max(state.now[0], state.held_up_until[job])
-            state.virtual[job] += state.yields[job] * max(0.0, now - begin)
-            for task in range(facts.jobs.first[job], facts.jobs.first[job + 1]):
-                state.last_place[task] = state.place[task]
+        was_running[job] = is_running[job]
+        is_placed[job] = is_marked[job] = False
+        if is_running[job]:
+            begin = max(state.now[0], held_up_until[job])
+            virtual[job] += yields[job] * max(0.0, now - begin)
     state.now[0] = now
 
 
@@ -263,22 +270,29 @@ def _map_anew(facts: Facts, rules: Rules, state: State) -> None:
     keeps = state.is_running[order] & ((flow < rules.keep_flow) | (virtual < rules.keep_virtual))
     outlook = Outlook(rules.period if rules.is_stretch else 0.0, flow, virtual)
     kept, found, aims = map_anew(order, facts.jobs, state.place, keeps, facts.nodes, outlook, rules.literal)
-    for job in order:
-        if state.is_running[job]:
-            take(facts, state, job)
+    is_running, place, first = state.is_running, state.place, facts.jobs.first
     begin = 0
-    for position in range(kept):
+    for position in range(len(order)):
         job = order[position]
-        end = begin + facts.jobs.first[job + 1] - facts.jobs.first[job]
-        put(facts, state, job, np.sort(found[begin:end]))
-        state.aim[job] = aims[position]
+        end = begin + first[job + 1] - first[job]
+        is_kept = position < kept
+        if is_kept:
+            state.aim[job] = aims[position]
+        if is_running[job]:
+            if is_kept and (found[begin:end] == place[first[job] : first[job + 1]]).all():
+                begin = end
+                continue
+            take(facts, state, job)
+        if is_kept:
+            put(facts, state, job, found[begin:end])
         begin = end
 
 
 @compiled
 def _hold_up(facts: Facts, rules: Rules, state: State) -> None:
     """Hold up what was resumed or moved."""
-    for job in running_jobs(state):
+    running = running_jobs(state)
+    for job in running[state.is_placed[running]]:
         tasks = slice(facts.jobs.first[job], facts.jobs.first[job + 1])
         width = tasks.stop - tasks.start
         if not state.was_running[job]:

@@ -52,8 +52,9 @@ class State(NamedTuple):
     :ivar totals: see ``RESUMED``
     :ivar present: jobs in the system in the order of submission, at the beginning of the array
     :ivar place: node of each task of running jobs
-    :ivar last_place: the same at the beginning of the instant
+    :ivar last_place: the same at the beginning of the instant, for jobs that have been taken from their nodes since
     :ivar was_running: whether the job ran at the beginning of the instant
+    :ivar is_placed: whether the job was given nodes since then
     :ivar is_marked: whether the job was paused for another one at this instant
     :ivar held_up_until: when the penalty ends
     :ivar aim: yield that mapping by stretch aims at
@@ -69,6 +70,7 @@ class State(NamedTuple):
     last_place: Integers
     is_running: NDArray[np.bool_]
     was_running: NDArray[np.bool_]
+    is_placed: NDArray[np.bool_]
     is_marked: NDArray[np.bool_]
     has_started: NDArray[np.bool_]
     virtual: Floats
@@ -92,6 +94,7 @@ def begin_state(facts: Facts) -> State:
         last_place=np.zeros(tasks, np.int64),
         is_running=np.zeros(jobs, np.bool_),
         was_running=np.zeros(jobs, np.bool_),
+        is_placed=np.zeros(jobs, np.bool_),
         is_marked=np.zeros(jobs, np.bool_),
         has_started=np.zeros(jobs, np.bool_),
         virtual=np.zeros(jobs),
@@ -121,16 +124,22 @@ def ordered(facts: Facts, state: State, numbers: Integers) -> Integers:
 def put(facts: Facts, state: State, job: int, nodes: Integers) -> None:
     """Let a job have these sorted nodes."""
     state.is_running[job] = True
+    state.is_placed[job] = True
     state.place[facts.jobs.first[job] : facts.jobs.first[job + 1]] = nodes
+    cpu, memory, load, held = facts.jobs.cpu[job], facts.jobs.memory[job], state.load, state.held
     for node in nodes:
-        state.load[node] += facts.jobs.cpu[job]
-        state.held[node] += facts.jobs.memory[job]
+        load[node] += cpu
+        held[node] += memory
 
 
 @compiled
 def take(facts: Facts, state: State, job: int) -> None:
     """Take a running job from its nodes."""
     state.is_running[job] = False
-    for node in state.place[facts.jobs.first[job] : facts.jobs.first[job + 1]]:
-        state.load[node] -= facts.jobs.cpu[job]
-        state.held[node] -= facts.jobs.memory[job]
+    tasks = slice(facts.jobs.first[job], facts.jobs.first[job + 1])
+    if not state.is_placed[job]:
+        state.last_place[tasks] = state.place[tasks]
+    cpu, memory, load, held = facts.jobs.cpu[job], facts.jobs.memory[job], state.load, state.held
+    for node in state.place[tasks]:
+        load[node] -= cpu
+        held[node] -= memory
