@@ -183,6 +183,29 @@ def _steps(found: Document, *, revenue: bool, capacity: bool) -> Table:
     return columns, [[line.get(name) for name in columns] for line in lines]
 
 
+class ShowCapacity(ListCommand):
+    """List how many hosts can go, or are missing, at which promise, by what was used (admin only)."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--start", metavar="<date>", help="Start of the period (default: 90 days before its end)")
+        parser.add_argument("--end", metavar="<date>", help="End of the period (default: now)")
+        parser.add_argument(
+            "--promises",
+            metavar="<share,...>",
+            help="Shares of the hours with use that are to find enough hosts (default: 0.9,0.95,0.99)",
+        )
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
+        query = {"start": parsed.start, "end": parsed.end, "promises": parsed.promises}
+        found = client.request("GET", "/capacity", terms.CAPACITY, query=query)["capacity"]
+        lines = [
+            {"present_hosts": found["hosts"], "days": found["days"], "full": found["full"], **need}
+            for need in found["promises"]
+        ]
+        columns = ("promise", "hosts", "can_go", "spare", "lifetime", "present_hosts", "days", "least_days", "full")
+        return output.rows(lines, columns)
+
+
 class ListPools(ListCommand):
     """List the pools that the project may use, in the order in which they are tried."""
 

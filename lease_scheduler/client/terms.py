@@ -25,6 +25,7 @@ POOLS = "1.26"
 
 #: Microversion of assured lifetimes.
 ASSURANCE = "1.30"
+CAPACITY = "1.32"
 
 #: Microversion of availability with and without preemption.
 PREEMPTION_ADVICE = "1.17"

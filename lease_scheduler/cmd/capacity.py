@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -51,39 +50,17 @@ def capacity(given: argparse.Namespace) -> int:
     if given.plot is not None:
         plot_capacity(report, given.plot)
     if given.json:
-        print(json.dumps(_document(report), indent=2))
+        print(json.dumps(report.document(), indent=2))
     else:
         _print(report)
     return 0
-
-
-def _document(report: CapacityReport) -> dict[str, Any]:
-    return {
-        "hosts": report.hosts,
-        "days": report.days,
-        "hours": len(report.peaks),
-        "mean": round(report.mean, 3),
-        "highest": round(report.peaks[-1], 3),
-        "full": round(report.full, 4),
-        "promises": [
-            {
-                "promise": need.promise,
-                "hosts": need.hosts,
-                "can_go": None if need.hosts is None else report.hosts - need.hosts,
-                "spare": need.spare,
-                "lifetime": need.lifetime,
-                "least_days": need.least_days,
-            }
-            for need in report.needs
-        ],
-    }
 
 
 def _print(report: CapacityReport) -> None:
     out = Console(highlight=False, soft_wrap=True)
     out.print(
         f"{report.hosts} hosts, {report.days} days with use, {len(report.peaks)} hours; {report.mean:.1f} hosts in use "
-        f"on the average, at most {report.peaks[-1]:.1f}; full in {report.full:.1%} of these hours"
+        f"on the average, at most {report.highest:.1f}; full in {report.full:.1%} of these hours"
     )
     table = Table(box=box.ASCII)
     for heading in ("promise", "hosts needed", "can go", "missing", "awake and free", "lifetime"):

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +88,34 @@ class CapacityReport:
     full: float
     needs: tuple[Need, ...]
 
+    @property
+    def highest(self) -> float:
+        """Return the highest demand, in hosts."""
+        return self.peaks[-1] if self.peaks else 0.0
+
+    def document(self) -> dict[str, Any]:
+        """Return the report as plain values, with what can go for each promise; negative if it is missing."""
+        promises = [
+            {
+                "promise": need.promise,
+                "hosts": need.hosts,
+                "can_go": None if need.hosts is None else self.hosts - need.hosts,
+                "spare": need.spare,
+                "lifetime": need.lifetime,
+                "least_days": need.least_days,
+            }
+            for need in self.needs
+        ]
+        return {
+            "hosts": self.hosts,
+            "days": self.days,
+            "hours": len(self.peaks),
+            "mean": round(self.mean, 3),
+            "highest": round(self.highest, 3),
+            "full": round(self.full, 4),
+            "promises": promises,
+        }
+
 
 def capacity_report(
     uses: Iterable[Use], hosts: int, promises: Sequence[float] = PROMISES, confidence: float = _CONFIDENCE
@@ -96,14 +125,17 @@ def capacity_report(
     :param uses: in any order; they may overlap
     :param hosts: how many hosts the site has
     :param confidence: of all bounds
-    :raises InvalidValueError: nothing was used, a number is out of range, or the record is longer than ten years
+    :raises InvalidValueError: a number is out of range, or the record is longer than ten years
     """
     for promise in promises:
         check_probability("promise", promise)
     check_probability("confidence", confidence)
-    if hosts < 1:
-        raise InvalidValueError("hosts", f"must be at least 1, not {hosts}")
+    if hosts < 0:
+        raise InvalidValueError("hosts", f"must be at least 0, not {hosts}")
     steps = _levels(uses)
+    if not steps:
+        unknown = (Need(promise, None, None, 0, least_count(promise, confidence)) for promise in promises)
+        return CapacityReport(hosts, 0, (), 0.0, 0.0, tuple(unknown))
     begin, end = steps[0][0] // _HOUR, -(-steps[-1][0] // _HOUR)
     if end - begin > _MOST_HOURS:
         raise InvalidValueError("history", f"must not be longer than ten years, not {(end - begin) // (24 * 366)}")
@@ -123,7 +155,7 @@ def capacity_report(
             promise,
             _needed(known, days, promise, confidence),
             _spare(steps, promise, confidence),
-            _lifetime(history, (hosts - typical - 1) / hosts, promise, confidence, steps[-1][0]),
+            _lifetime(history, (hosts - typical - 1) / max(1, hosts), promise, confidence, steps[-1][0]),
             least_count(promise, confidence),
         )
         for promise in promises
@@ -134,14 +166,12 @@ def capacity_report(
 
 
 def _levels(uses: Iterable[Use]) -> list[tuple[int, float]]:
-    """Return the instants at which the demand changes, and the demand from then on; the last one is 0."""
+    """Return the instants at which the demand changes, and the demand from then on, which is 0 at last."""
     changes: dict[int, float] = {}
     for use in uses:
         if use.end > use.start and use.hosts > 0:
             changes[use.start] = changes.get(use.start, 0.0) + use.hosts
             changes[use.end] = changes.get(use.end, 0.0) - use.hosts
-    if not changes:
-        raise InvalidValueError("history", "must have at least one hour in which something was used")
     found, level = [], 0.0
     for instant in sorted(changes):
         level += changes[instant]
@@ -181,8 +211,8 @@ def _history(steps: Sequence[tuple[int, float]], hosts: int, typical: float) -> 
     """Return the demand as the assurance policies know it, with the typical demand at the end."""
     history = DemandHistory()
     for instant, level in steps:
-        history.demand(instant, level / hosts)
-    history.demand(steps[-1][0], typical / hosts)
+        history.demand(instant, level / max(1, hosts))
+    history.demand(steps[-1][0], typical / max(1, hosts))
     return history
 
 

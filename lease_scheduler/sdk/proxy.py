@@ -9,6 +9,7 @@ from openstack import proxy, resource
 
 from lease_scheduler.sdk.resources import (
     Availability,
+    Capacity,
     ChangeQuote,
     Feed,
     FloatingIP,
@@ -162,6 +163,13 @@ class Proxy(proxy.Proxy):
         :param query: project_id, all_projects, start, end, interval
         """
         return Usage().fetch(self, requires_id=False, **query)
+
+    def get_capacity(self, **query: Any) -> Capacity:
+        """Return how many hosts can go, or are missing. For administrators.
+
+        :param query: start, end, promises
+        """
+        return Capacity().fetch(self, requires_id=False, **query)
 
     def series(self) -> Iterator[Series]:
         """Return the series of the own project."""

@@ -9,7 +9,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.31"
+MAXIMUM_MICROVERSION = "1.32"
 
 
 class _Resource(resource.Resource):
@@ -377,3 +377,27 @@ class Usage(_Resource):
     #: s, if steps were asked for
     interval = Body("interval", type=int)
     history = Body("history", type=list, list_type=dict)
+
+
+class Capacity(_Resource):
+    """How many hosts the use of a period takes."""
+
+    base_path = "/capacity"
+    resource_key = "capacity"
+    allow_fetch = True
+
+    _query_mapping = resource.QueryParameters("start", "end", "promises", include_pagination_defaults=False)
+
+    start = Body("start")
+    end = Body("end")
+    hosts = Body("hosts", type=int)
+    #: Days and hours in which something was used
+    days = Body("days", type=int)
+    hours = Body("hours", type=int)
+    #: Hosts in use on the average, and at most
+    mean = Body("mean", type=float)
+    highest = Body("highest", type=float)
+    #: Share of these hours in which the site was full
+    full = Body("full", type=float)
+    #: A dictionary for each promise
+    promises = Body("promises", type=list, list_type=dict)

@@ -41,7 +41,7 @@ def plot_capacity(report: CapacityReport, path: str | os.PathLike[str]) -> None:
     with picture(path, 8, 4.5) as figure:
         axes = figure.subplots()
         count = len(report.peaks)
-        over = 1 - np.arange(1, count + 1) / count
+        over = 1 - np.arange(1, count + 1) / max(1, count)
         axes.step(report.peaks, over, where="post", color=PALETTE[0], label="hours with a higher demand")
         axes.axvline(report.hosts, color=INK, linestyle="--", label=f"the present {report.hosts} hosts")
         for colour, need in zip(PALETTE[1:], report.needs, strict=False):

@@ -14,6 +14,7 @@ from lease_scheduler.api.access import (
     availability,
     base,
     calendar,
+    capacity,
     feed,
     feeds,
     floatingips,
@@ -46,6 +47,7 @@ _MODULES = (
     feed,
     feeds,
     flows,
+    capacity,
     calendar,
 )
 

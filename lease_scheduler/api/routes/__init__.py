@@ -9,6 +9,7 @@ from lease_scheduler.api.routes import (
     allocations,
     availability,
     calendar,
+    capacity,
     feed,
     feeds,
     floatingips,
@@ -42,6 +43,7 @@ _MODULES = (
     feeds,
     flows,
     usage,
+    capacity,
     calendar,
 )
 

@@ -373,6 +373,18 @@ def test_breaches_and_penalties(service: Service, openstack: Openstack) -> None:
     assert {asked.version for asked in service.asked} == {"reservation 1.15"}
 
 
+def test_capacity_has_a_line_for_each_promise(service: Service, openstack: Openstack) -> None:
+    need = {"promise": 0.95, "hosts": 5, "can_go": 3, "spare": 2, "lifetime": 21_600, "least_days": 59}
+    unknown = {"promise": 0.99, "hosts": None, "can_go": None, "spare": None, "lifetime": 0, "least_days": 299}
+    report = {"hosts": 8, "days": 70, "full": 0.0, "promises": [need, unknown]}
+    service.will_answer("GET", "/v1/capacity", {"capacity": report})
+    lines = openstack("capacity", "--promises", "0.95,0.99", "--start", "s", "-f", "json").document
+    assert [line["Can Go"] for line in lines] == [3, None]
+    assert lines[0]["Present Hosts"] == 8
+    (asked,) = service.asked
+    assert asked.version == "reservation 1.32"
+
+
 def test_since_when_a_lease_is_idle(service: Service, openstack: Openstack) -> None:
     service.will_answer("GET", f"/v1/leases/{ID}", {"lease": LEASE | {"idle_since": "2030-01-01T00:00:00Z"}})
     assert openstack("show", ID, "--idle", "-f", "json").document["idle_since"] == "2030-01-01T00:00:00Z"

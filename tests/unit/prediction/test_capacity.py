@@ -77,12 +77,17 @@ def test_what_is_needed_is_enough_in_the_future() -> None:
     assert clopper_pearson(failed, 50, 0.99)[0] <= 0.05
 
 
+def test_nothing_is_known_without_use() -> None:
+    report = capacity_report([Use(5, 5, 1.0)], 4, (0.9,))
+    assert (report.days, report.highest, report.mean, report.full) == (0, 0.0, 0.0, 0.0)
+    assert report.needs[0].hosts is None
+    assert capacity_report(_days([2.0] * 40), 0, (0.9,)).needs[0].hosts == 2
+
+
 @pytest.mark.parametrize(
     ("uses", "hosts", "promises", "message"),
     [
-        ([], 4, (0.9,), "history: must have at least one hour"),
-        ([Use(5, 5, 1.0)], 4, (0.9,), "history: must have at least one hour"),
-        ([Use(0, 9, 1.0)], 0, (0.9,), "hosts: must be at least 1, not 0"),
+        ([Use(0, 9, 1.0)], -1, (0.9,), "hosts: must be at least 0, not -1"),
         ([Use(0, 9, 1.0)], 4, (1.0,), "promise: must be more than 0 and less than 1"),
         ([Use(0, 9, 1.0), Use(10**12, 10**12 + 1, 1.0)], 4, (0.9,), "history: must not be longer than ten years"),
     ],

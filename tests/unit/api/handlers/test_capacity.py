@@ -1,0 +1,77 @@
+"""How many hosts can go, or are missing (prediction A12-A14, A17)."""
+
+from __future__ import annotations
+
+import pytest
+
+from lease_scheduler.api.dates import iso_date
+from tests.unit.api.conftest import Client
+from tests.unit.api.fakes import Site
+
+_DAY, _HOUR = 86_400, 3_600
+
+
+def _used(site: Site, days: int, hosts: float, project: str = "red") -> list[dict[str, object]]:
+    """Return what takes some hosts at nine o'clock of each of the last days."""
+    midnight = site.clock.now() // _DAY * _DAY
+    return [
+        {
+            "project_id": project,
+            "start": midnight - day * _DAY + 9 * _HOUR,
+            "resource_seconds": {"VCPU": round(hosts * 8 * _HOUR), "CUSTOM_OTHER": 5},
+        }
+        for day in range(1, days + 1)
+    ]
+
+
+def test_administrators_see_what_can_go(admin: Client, member: Client, site: Site) -> None:
+    """Use of all projects adds up; a class that no host has does not count."""
+    for name in ("host-1", "host-2", "host-3"):
+        admin.post("/v1/os-hosts", {"name": name})
+    for host in site.host_rows.values():
+        host["capacity"] = {"VCPU": 8}
+    site.usage_rows = [*_used(site, 60, 0.4), *_used(site, 60, 0.5, "blue")]
+    path = "/v1/capacity?promises=0.9,0.95,0.99"
+    answer = admin.at("latest").get(path)
+    assert answer.status_code == 200, answer.json
+    found = (answer.json or {})["capacity"]
+    assert (found["hosts"], found["days"], found["hours"], found["highest"]) == (3, 60, 60, 0.9)
+    assert found["end"] == iso_date(site.clock.now())
+    assert [need["hosts"] for need in found["promises"]] == [1, 1, None]
+    assert [need["can_go"] for need in found["promises"]] == [2, 2, None]
+    assert [need["least_days"] for need in found["promises"]] == [29, 59, 299]
+    (asked,) = [call for call in site.calls if call[0] == "usage"]
+    assert asked[1:] == (None, site.clock.now() - 90 * _DAY, site.clock.now(), site.clock.now(), _HOUR)
+    assert member.at("latest").get(path).status_code == 403
+    assert admin.at("1.31").get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "message"),
+    [
+        ("promises=1", "promises", "promises: must be numbers of more than 0 and less than 1"),
+        ("promises=0.9,much", "promises", "not 'much'"),
+        ("promises=nan", "promises", "not 'nan'"),
+        ("promises=" + ",".join(["0.9"] * 17), "promises", "promises: must be at most 16, not 17"),
+        ("start=2030-01-01&end=2029-01-01", "end", "end: must be later than start"),
+        ("start=2020-01-01&end=2024-01-01", "start", "start: must be at most two years before end"),
+    ],
+)
+def test_wrong_parameters_are_named(admin: Client, query: str, field: str, message: str) -> None:
+    answer = admin.at("latest").get(f"/v1/capacity?{query}")
+    assert answer.status_code == 400
+    assert (answer.json or {})["field"] == field
+    assert message in (answer.json or {})["error_message"]
+
+
+@pytest.mark.parametrize("query", ["", "start=2099-01-01&end=2099-02-01"])
+def test_a_site_that_knows_nothing_says_so(admin: Client, site: Site, query: str) -> None:
+    """Without use, in the future, and even without hosts."""
+    admin.post("/v1/os-hosts", {"name": "host-1"})
+    for hosts in (1, 0):
+        found = (admin.at("latest").get(f"/v1/capacity?{query}").json or {})["capacity"]
+        assert (found["hosts"], found["days"], found["highest"]) == (hosts, 0, 0)
+        assert {(need["hosts"], need["can_go"], need["spare"], need["lifetime"]) for need in found["promises"]} == {
+            (None, None, None, 0)
+        }
+        site.host_rows.clear()
