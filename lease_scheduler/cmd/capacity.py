@@ -31,7 +31,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--hosts", type=int, required=True, metavar="COUNT", help="how many hosts the site has")
     parser.add_argument("--cores", type=int, metavar="COUNT", help="cores of a host, for traces of instances")
     parser.add_argument(
-        "--promise", type=float, action="append", metavar="SHARE", help="more than 0 and less than 1; may be repeated"
+        "--promise",
+        type=float,
+        action="append",
+        metavar="SHARE",
+        help="at most 0.9999; may be repeated",
     )
     parser.add_argument("--confidence", type=float, default=0.95, metavar="SHARE", help="of all bounds (0.95)")
     parser.add_argument("--json", action="store_true", help="print JSON in place of a table")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.prediction.bounds import check_probability, least_count, upper_rank
+from lease_scheduler.prediction.bounds import least_count, upper_rank
 from lease_scheduler.prediction.demand_history import DemandHistory
 from lease_scheduler.prediction.hot_spare import HotSpare, SpareRules
 
 #: Promises that are reported unless others are asked for.
 PROMISES = (0.9, 0.95, 0.99)
+#: Highest promise and confidence: a bound of a higher one would take more days than any record has.
+HIGHEST = 0.9999
 _CONFIDENCE = 0.95
 _HOUR, _DAY = 3_600, 86_400
 #: Longest lifetime that is looked for: hours.
@@ -127,9 +129,9 @@ def capacity_report(
     :param confidence: of all bounds
     :raises InvalidValueError: a number is out of range, or the record is longer than ten years
     """
-    for promise in promises:
-        check_probability("promise", promise)
-    check_probability("confidence", confidence)
+    for name, value in (*(("promise", promise) for promise in promises), ("confidence", confidence)):
+        if not 0 < value <= HIGHEST:
+            raise InvalidValueError(name, f"must be more than 0 and at most {HIGHEST}, not {value}")
     if hosts < 0:
         raise InvalidValueError("hosts", f"must be at least 0, not {hosts}")
     steps = _levels(uses)
@@ -191,7 +193,8 @@ def _needed(peaks: NDArray[np.float64], days: int, promise: float, confidence: f
 
 def _spare(steps: Sequence[tuple[int, float]], promise: float, confidence: float) -> int | None:
     """Return how many hosts must be free for what is requested in an hour."""
-    learning = HotSpare(SpareRules(promise, confidence))
+    rules = SpareRules(promise, confidence)
+    learning = HotSpare(replace(rules, most_epochs=max(rules.most_epochs, least_count(promise, confidence))))
     hour, before = steps[0][0] // _HOUR, 0.0
     for instant, level in steps:
         while hour < instant // _HOUR:

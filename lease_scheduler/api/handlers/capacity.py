@@ -10,7 +10,7 @@ from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.providers import together
-from lease_scheduler.prediction.capacity import PROMISES, Use, capacity_report
+from lease_scheduler.prediction.capacity import HIGHEST, PROMISES, Use, capacity_report
 
 _HOUR, _DAY = 3_600, 86_400
 _PERIOD = 90 * _DAY
@@ -45,8 +45,8 @@ def _promises(text: str) -> Sequence[float]:
             value = float(part)
         except ValueError:
             value = 0.0
-        if not 0 < value < 1:
-            problem = f"promises: must be numbers of more than 0 and less than 1, such as 0.95,0.99, not {part[:40]!r}"
+        if not 0 < value <= HIGHEST:
+            problem = f"promises: must be numbers of more than 0 and at most {HIGHEST}, not {part[:40]!r}"
             raise ApiError(400, problem, "promises")
         found.append(value)
     if len(found) > _MOST_PROMISES:

@@ -13,7 +13,7 @@ QUERY = (
     Parameter(
         "promises",
         base.text(255, 1, examples=["0.95,0.99"]),
-        "Shares of the hours with use, each more than 0 and less than 1, separated by commas; default: 0.9,0.95,0.99.",
+        "Shares of the hours with use, at most 0.9999 each, separated by commas; default: 0.9,0.95,0.99.",
     ),
 )
 

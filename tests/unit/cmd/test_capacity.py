@@ -52,7 +52,10 @@ def test_json_and_a_plot(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixt
         (["--hosts", "0"], "--hosts: must be at least 1, not 0"),
         (["--hosts", "3", "--cores", "-1"], "--cores: must be at least 1, not -1"),
         (["--hosts", "3"], "trace.txt:1: is a trace of instances; say --cores, how many cores a host has"),
-        (["--hosts", "3", "--cores", "12", "--promise", "1"], "promise: must be more than 0 and less than 1, not 1.0"),
+        (
+            ["--hosts", "3", "--cores", "12", "--promise", "1"],
+            "promise: must be more than 0 and at most 0.9999",
+        ),
         (["--hosts", "3", "--cores", "12", "--confidence", "2"], "confidence: must be more than 0"),
         (["--hosts", "3", "--cores", "12", "--plot", "a.gif"], "path: must end in .png or .svg"),
     ],

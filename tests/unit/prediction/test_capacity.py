@@ -77,6 +77,12 @@ def test_what_is_needed_is_enough_in_the_future() -> None:
     assert clopper_pearson(failed, 50, 0.99)[0] <= 0.05
 
 
+def test_the_highest_promise_takes_many_days() -> None:
+    """It has no bound of what is needed; the spare is the largest that was seen."""
+    (need,) = capacity_report(_days([2.0] * 80), 4, (0.9999,)).needs
+    assert (need.hosts, need.spare, need.least_days) == (None, 2, 29_956)
+
+
 def test_nothing_is_known_without_use() -> None:
     report = capacity_report([Use(5, 5, 1.0)], 4, (0.9,))
     assert (report.days, report.highest, report.mean, report.full) == (0, 0.0, 0.0, 0.0)
@@ -88,7 +94,7 @@ def test_nothing_is_known_without_use() -> None:
     ("uses", "hosts", "promises", "message"),
     [
         ([Use(0, 9, 1.0)], -1, (0.9,), "hosts: must be at least 0, not -1"),
-        ([Use(0, 9, 1.0)], 4, (1.0,), "promise: must be more than 0 and less than 1"),
+        ([Use(0, 9, 1.0)], 4, (1.0,), "promise: must be more than 0 and at most 0.9999"),
         ([Use(0, 9, 1.0), Use(10**12, 10**12 + 1, 1.0)], 4, (0.9,), "history: must not be longer than ten years"),
     ],
 )

@@ -49,8 +49,9 @@ def test_administrators_see_what_can_go(admin: Client, member: Client, site: Sit
 @pytest.mark.parametrize(
     ("query", "field", "message"),
     [
-        ("promises=1", "promises", "promises: must be numbers of more than 0 and less than 1"),
+        ("promises=1", "promises", "promises: must be numbers of more than 0 and at most 0.9999"),
         ("promises=0.9,much", "promises", "not 'much'"),
+        ("promises=0.9,0.99999", "promises", "not '0.99999'"),
         ("promises=nan", "promises", "not 'nan'"),
         ("promises=" + ",".join(["0.9"] * 17), "promises", "promises: must be at most 16, not 17"),
         ("start=2030-01-01&end=2029-01-01", "end", "end: must be later than start"),
