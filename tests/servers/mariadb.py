@@ -11,6 +11,9 @@ import sqlalchemy
 from tests.servers.base import OwnProcess, Server, find_program
 from tests.servers.databases import answers, execute
 
+#: Each change of a table would wait for the disk several times, and again for a processor on a busy machine.
+_NO_SYNC = "--loose-debug-no-sync"
+
 
 def check_installed() -> None:
     """Check that the required programs are installed.
@@ -70,6 +73,7 @@ class MariaDB(Server):
                 "--auth-root-authentication-method=normal",
                 "--skip-test-db",
                 "--skip-name-resolve",
+                _NO_SYNC,
             ]
         )
         unfinished.rename(self._data)
@@ -89,6 +93,7 @@ class MariaDB(Server):
             # Each commit is handed to the kernel at once; the kernel decides when it reaches the disk.
             "--innodb-flush-log-at-trx-commit=2",
             "--innodb-flush-method=nosync",
+            _NO_SYNC,
             "--innodb-buffer-pool-size=128M",
             "--max-connections=600",
             "--character-set-server=utf8mb4",
