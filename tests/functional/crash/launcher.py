@@ -18,9 +18,9 @@ from typing import Any
 
 warnings.filterwarnings("ignore", message=r"\s*Eventlet is deprecated")
 
-from tests.functional.crash import power_scenario, scenario  # noqa: E402
+from tests.functional.crash import move_scenario, power_scenario, scenario  # noqa: E402
 
-_SCENARIOS = {"day": scenario, "power": power_scenario}
+_SCENARIOS = {"day": scenario, "power": power_scenario, "move": move_scenario}
 
 _LONGEST_RUN = 110.0
 

@@ -162,7 +162,7 @@ def run(folder: Path, url: str, kill_at: int, speed: float, *, pools: bool = Fal
     differences: list[str] = []
 
     def compare() -> None:
-        differences.extend(_differences(site, store.kept()))
+        differences.extend(plan_differences(site, store.kept()))
 
     compare()
     store.on_commit = compare
@@ -205,7 +205,7 @@ def run(folder: Path, url: str, kill_at: int, speed: float, *, pools: bool = Fal
     return seen
 
 
-def _differences(site: SitePlan, kept: tuple[Lease, ...]) -> list[str]:
+def plan_differences(site: SitePlan, kept: tuple[Lease, ...]) -> list[str]:
     """Return the differences between the engine's plan and the plan rebuilt from the database."""
     live = {lease.lease_id: lease for lease in site.engine.live_leases()}
     found = [f"{lease} is not as it is kept" for lease in kept if live.get(lease.lease_id) != lease]
