@@ -10,6 +10,7 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Assured, Lease, LeaseRequest
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.policy.assurance.base import AssurancePolicy, Promise, Shortfall, Wanted
+from lease_scheduler.policy.assurance.booked import BookedDemand
 from lease_scheduler.policy.assurance.record import PromiseRecord
 from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.outcomes import Outcome
@@ -29,7 +30,7 @@ class Statistical(AssurancePolicy):
     the demand of leases that may preempt it, and the leases that were promised something before. How often, in the
     past, would that demand have taken the room that is left now within the lifetime (``prediction.demand_history``)?
     The upper Clopper-Pearson limit of that share, at ``assurance_confidence``, must be at most the probability of
-    preemption.
+    preemption. The same is asked of the room that is left when most of the planned leases run.
 
     Less than ``assurance_least`` (0.5) cannot be asked for: it would be promised always, and leases with a promise are
     preempted after all others.
@@ -52,6 +53,8 @@ class Statistical(AssurancePolicy):
         self._capacity: dict[str, int] = {}
         self._threats: dict[str, tuple[LeaseRequest, float]] = {}
         self._demand = 0.0
+        self._planned: dict[str, Lease] = {}
+        self._booked = BookedDemand()
 
     # -- promises ------------------------------------------------------------------------------------------
 
@@ -65,19 +68,19 @@ class Statistical(AssurancePolicy):
                 f"of the last {kept + broken} promises of this site {broken} were broken, which is more than a promise "
                 f"of {wanted.assurance:.6g} allows"
             )
-        room = self._room_left(wanted.request, now)
-        seconds = wanted.wait + wanted.seconds
-        survey = self._history.survey(room, seconds, now)
-        if room >= 0 and survey.reaches(wanted.assurance, self._confidence):
+        # What is left for the demand of others.
+        spare = 1.0 - self._record.promised(now) - self._share(wanted.request)
+        survey = self._survey(spare, wanted.wait + wanted.seconds, now)
+        if survey.reaches(wanted.assurance, self._confidence):
             return Promise(Assured.STATISTICAL, survey.observations)
-        return Shortfall(self._instead(wanted, room, survey, now))
+        return Shortfall(self._instead(wanted, spare, survey, now))
 
     def knows_too_little(self, wanted: Wanted, now: int) -> bool:
         """Return whether the past is too short for the promise, whatever happened in it."""
         survey = self._history.survey(1.0, wanted.wait + wanted.seconds, now)
         return survey.observations < least_count(1 - wanted.assurance, self._confidence, Side.LOWER)
 
-    def _instead(self, wanted: Wanted, room: float, survey: Survey, now: int) -> str:
+    def _instead(self, wanted: Wanted, spare: float, survey: Survey, now: int) -> str:
         """Say why a lifetime cannot be promised, and what can."""
         least = least_count(1 - wanted.assurance, self._confidence, Side.LOWER)
         if survey.observations < least:
@@ -86,22 +89,20 @@ class Statistical(AssurancePolicy):
                 f"observations on, and this site has {survey.observations}"
             )
         else:
-            reached = max(0.0, survey.assurance(self._confidence)) if room >= 0 else 0.0
+            reached = max(0.0, survey.assurance(self._confidence))
             reason = f"{in_words(wanted.seconds)} can be promised with at most {reached:.2f} at present"
-        shorter = self._longest_promise(wanted, room, now)
+        shorter = self._longest_promise(wanted, spare, now)
         if shorter:
             return f"{reason}; with {wanted.assurance:.6g} it is {in_words(shorter)}"
         return f"{reason}; with {wanted.assurance:.6g} no lifetime can be promised"
 
-    def _longest_promise(self, wanted: Wanted, room: float, now: int) -> int:
+    def _longest_promise(self, wanted: Wanted, spare: float, now: int) -> int:
         """Return the longest lifetime that can be promised: in hours, or below an hour in steps; 0 if none can."""
-        if room < 0:
-            return 0
         for unit, most in ((_HOUR, wanted.seconds // _HOUR), (STEP, min(wanted.seconds, _HOUR) // STEP)):
             low, high = 0, most
             while high > low:
                 middle = (low + high + 1) // 2
-                survey = self._history.survey(room, wanted.wait + middle * unit, now)
+                survey = self._survey(spare, wanted.wait + middle * unit, now)
                 if survey.reaches(wanted.assurance, self._confidence):
                     low = middle
                 else:
@@ -110,9 +111,19 @@ class Statistical(AssurancePolicy):
                 return low * unit
         return 0
 
-    def _room_left(self, request: LeaseRequest, now: int) -> float:
-        """Return the share of the site that is left when all threats and promises are served."""
-        return 1.0 - self._demand - self._record.promised(now) - self._share(request)
+    def _survey(self, spare: float, seconds: int, now: int) -> Survey:
+        """Return how often the demand took too soon what is left now, or what is left when most is booked.
+
+        :param spare: share of the site that is left for the demand
+        """
+        until = now + seconds
+        found = self._history.survey(spare - self._demand, seconds, now)
+        booked, instant = self._booked.peak(self._demand, now, until)
+        if booked <= self._demand:
+            return found
+        then = self._history.survey(spare - booked, until - instant, instant)
+        # Survival of both is what is asked for. The past has bookings of that kind in it, so the worse one is enough.
+        return max(found, then, key=lambda each: each.missed / each.observations if each.observations else 1.0)
 
     # -- observation ---------------------------------------------------------------------------------------
 
@@ -130,16 +141,20 @@ class Statistical(AssurancePolicy):
         self._capacity = capacity
         self._threats = {key: (request, self._share(request)) for key, (request, _) in self._threats.items()}
         self._demand = sum(share for _, share in self._threats.values())
+        self._book(self._planned.values())
 
     def take_over(self, leases: Iterable[Lease], now: int) -> None:
         """See ``AssurancePolicy.take_over``."""
         self._threats = {}
         self._record.forget_live()
+        leases = list(leases)
         for lease in leases:
             if _threatens(lease):
                 self._threats[lease.lease_id] = lease.request, self._share(lease.request)
             self._record.follow(lease, self._share(lease.request))
         self._demand = sum(share for _, share in self._threats.values())
+        self._planned = {}
+        self._book([lease for lease in leases if not lease.is_final and may_threaten(lease.request)])
         self._history.resume(now, self._demand)
 
     def observe(self, outcome: Outcome, lease: Lease, before: Lease | None, now: int) -> None:
@@ -148,6 +163,8 @@ class Statistical(AssurancePolicy):
             self._record.broken(lease, now)
         elif lease.request.assured is not None:
             self._record.follow(lease, self._share(lease.request))
+        if may_threaten(lease.request):
+            self._follow_plan(lease)
         known = self._threats.get(lease.lease_id)
         if _threatens(lease):
             if known is not None and known[0] is lease.request:
@@ -164,6 +181,22 @@ class Statistical(AssurancePolicy):
                 self._history.refused(now, share)
             return
         self._history.demand(now, self._demand)
+
+    def _book(self, leases: Iterable[Lease]) -> None:
+        """Take note of what is planned for some leases, and of nothing else."""
+        leases = list(leases)
+        self._booked.clear()
+        self._planned.clear()
+        for lease in leases:
+            self._follow_plan(lease)
+
+    def _follow_plan(self, lease: Lease) -> None:
+        if lease.is_final or not lease.holdings:
+            self._planned.pop(lease.lease_id, None)
+            self._booked.remove(lease.lease_id)
+        elif self._planned.get(lease.lease_id) is not lease:
+            self._planned[lease.lease_id] = lease
+            self._booked.put(lease, self._share(lease.request))
 
     def _share(self, request: LeaseRequest) -> float:
         """Return the share of the site that a lease takes, of the class of which it takes the largest one."""

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Assured, Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.policy.assurance.base import AssurancePolicy, Promise, Shortfall, Wanted
+from lease_scheduler.policy.assurance.booked import BookedDemand
 from lease_scheduler.policy.assurance.both import Both
 from lease_scheduler.policy.assurance.none import NoAssurance
 from lease_scheduler.policy.assurance.planned import Planned
@@ -125,6 +127,42 @@ def test_promises_take_room_from_later_ones() -> None:
     policy.observe(Outcome.STARTED, older, None, now)
     assert isinstance(_answer(policy, now, 6 * _HOUR, nodes=6), Shortfall)
     assert isinstance(_answer(policy, now + 7 * _HOUR, 2 * _HOUR, nodes=6), Promise), "its lifetime is over"
+
+
+def test_what_is_booked_takes_room_from_its_start_on() -> None:
+    """On any hosts. The history is one of four hosts, and twelve are booked for a part of the lifetime."""
+    policy = Statistical(PolicyOptions())
+    now = _use(policy, 60)
+    booked = replace(_reservation("booked", 12, LeaseState.READY, now), started=None)
+    begin = now + 2 * _HOUR
+    held = Holding(tuple(range(12)), begin, begin, begin + 3 * _HOUR, begin + 3 * _HOUR)
+    assert isinstance(_answer(policy, now, 6 * _HOUR), Promise)
+    policy.observe(Outcome.PLACED, replace(booked, holdings=(held,)), None, now)
+    assert isinstance(_answer(policy, now, _HOUR), Promise), "it is over before"
+    assert "at most" in _reason(_answer(policy, now, 6 * _HOUR))
+    again = Statistical(PolicyOptions())
+    again.follow(_SITE)
+    again.restore({key: value for key, value in policy.take_changes().items() if value is not None})
+    again.take_over([_reservation("now", 1, LeaseState.ACTIVE, now), replace(booked, holdings=(held,))], now)
+    assert "at most" in _reason(_answer(again, now, 6 * _HOUR)), "an engine that takes over knows it too"
+    policy.observe(Outcome.CANCELLED, replace(booked, state=LeaseState.CANCELLED), None, now)
+    assert isinstance(_answer(policy, now, 6 * _HOUR), Promise)
+
+
+def test_what_follows_a_lease_on_its_hosts_takes_no_more_room() -> None:
+    policy = Statistical(PolicyOptions())
+    now = _use(policy, 60)
+    whole = replace(_reservation("whole", 13, LeaseState.ACTIVE, now), started=now)
+    middle = now + 2 * _HOUR
+    first = Holding(tuple(range(13)), now, now, middle, middle)
+    second = Holding(tuple(range(13)), middle, middle, middle + _DAY, middle + _DAY)
+    booked = BookedDemand()
+    booked.put(replace(whole, holdings=(first,)), 13 / 16)
+    booked.put(replace(_reservation("next", 13, LeaseState.READY, now), holdings=(second,)), 13 / 16)
+    assert booked.peak(13 / 16, now, now + _DAY) == (13 / 16, now)
+    booked.remove("whole")
+    assert booked.peak(0.0, now, now + _DAY) == (13 / 16, middle)
+    assert booked.peak(0.0, now, middle) == (0.0, now), "the end does not count"
 
 
 def _break(policy: Statistical, number: int, now: int) -> None:
