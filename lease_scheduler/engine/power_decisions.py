@@ -185,14 +185,13 @@ class PowerDecisions:
     def _moves_away(self, host: int, leases: list[Lease], now: int) -> bool:
         """Take leases from a host, and return whether that was possible; if not, nothing has changed."""
         plan = self._state.planner.plan
+        present = [plan.leases[each.lease_id] for each in leases]
+        # Others have left already, because they were on another host that was emptied.
+        staying = [lease for lease in present if any(host in holding.hosts for holding in lease.holdings)]
+        if not all(map(self._may_be_moved, staying)):
+            return False
         with suppress(NotPlannableError), plan.tentative():
-            for each in leases:
-                lease = plan.leases[each.lease_id]
-                if not any(host in holding.hosts for holding in lease.holdings):
-                    # It has left already, because it was on another host that was emptied.
-                    continue
-                if not self._may_be_moved(lease):
-                    raise NotPlannableError(f"lease {lease.lease_id} stays")
+            for lease in staying:
                 if loses_work(lease, evict(self._state.planner.context, lease, self._leaves_at(lease, now), now)):
                     raise NotPlannableError(f"lease {lease.lease_id} would lose work")
             return True
