@@ -96,13 +96,14 @@ def test_a_preempted_lease_goes_on_first_and_is_not_charged_again(make_book: Mak
 
 
 def test_preempted_leases_go_on_in_the_order_in_which_they_were_served(make_book: MakeBook) -> None:
-    """shirako A30: not in the order in which they came back."""
+    """shirako A30: by their start tags, not in the order in which they were submitted or came back."""
     book = make_book(_winks())
-    running = [book.start(book.place(book.queue("a"), 0), 0) for _ in range(3)]
+    queued = [book.queue(user) for user in "aab"]
+    running = [book.start(book.place(lease, 0), 0) for lease in queued]
     for lease in (running[1], running[2], running[0]):
         book.set(replace(lease, state=LeaseState.SUSPENDED_QUEUED, holdings=(), active_since=None, accumulated=20), 20)
     book.queue("b", 20)
-    assert book.turns(30) == ["1", "2", "3", "4"]
+    assert book.turns(30) == ["1", "3", "2", "4"]
 
 
 def test_a_lease_that_loses_its_place_is_queued_with_its_old_tags(make_book: MakeBook) -> None:
