@@ -12,6 +12,8 @@ unexport PYTHONDONTWRITEBYTECODE
 LEASE_SCHEDULER_PORT ?= 1234
 DEMO ?= 1
 STATE := var
+# More than processors, because many tests wait for servers and clocks.
+TEST_PROCESSES ?= 4
 
 .PHONY: setup run simulate test lint types imports unit docs screenshot
 .PHONY: notes sample-config sample-policy check-sample benchmark benchmark-check benchmark-ranges mutate experiment clean
@@ -98,7 +100,7 @@ collect: setup
 	@$(BIN)/pytest --quiet --quiet --collect-only >$(VENV)/collected.txt || { cat $(VENV)/collected.txt; exit 1; }
 
 unit: setup
-	$(BIN)/pytest --quiet --numprocesses 4 --dist worksteal -m 'not slow'
+	$(BIN)/pytest --quiet --numprocesses $(TEST_PROCESSES) --dist worksteal -m 'not slow'
 
 benchmark: setup
 	$(BIN)/python -m benchmarks
