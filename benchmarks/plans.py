@@ -15,6 +15,8 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.interfaces import Queueing
+from lease_scheduler.plan.neutral import FIFO
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
@@ -38,8 +40,11 @@ def flavor(vcpus: int) -> Resources:
 _FLAVORS = [flavor(2), flavor(4), flavor(8)]
 
 
-def empty_planner(hosts: int) -> Planner:
-    """Return a planner with the default policies and options."""
+def empty_planner(hosts: int, queueing: Queueing | None = None) -> Planner:
+    """Return a planner with the default policies and options.
+
+    :param queueing: another queueing policy
+    """
     options = PolicyOptions()
     return Planner(
         Site.homogeneous(hosts, HOST),
@@ -47,6 +52,7 @@ def empty_planner(hosts: int) -> Planner:
         load_policy("host_selection", "greedy", options),
         load_policy("preemption", "by-kind", options),
         deadline_preemption=True,
+        queueing=queueing or FIFO,
     )
 
 

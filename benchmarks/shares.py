@@ -1,26 +1,40 @@
-"""Shares of a thousand flows on ten thousand hosts, with the queueing policy alone, and leases that start at once."""
+"""Shares of a thousand flows on ten thousand hosts, with the queueing policy alone; starts at once; long queues."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from statistics import median
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.plans import best_effort, empty_planner, flavor
+from benchmarks.plans import DAY, best_effort, empty_planner, flavor
+from lease_scheduler.engine.outcomes import outcomes_of
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, NodeSet
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.outcomes import Outcome
+from lease_scheduler.policy.queueing.winks.policy import Winks
 from lease_scheduler.policy.queueing.winks.shares import WinksOptions
 from lease_scheduler.simulation.generators.flows import FlowLoad
 from lease_scheduler.simulation.shares.run import SharesRun
 
-_AIM, _AIM_ALIKE = 20.0, 1.0
+_AIM, _AIM_ALIKE, _AIM_ROUND_MS = 20.0, 1.0, 100.0
+_SEED = 19
+_ROUNDS = 20
 
 
 def run(out: Console, *, quick: bool) -> None:
-    """Time months of 1,000 flows on 10,000 hosts, and 10,000 starts at one instant (a tenth of all that if quick)."""
+    """Time months of 1,000 flows on 10,000 hosts, 10,000 starts at one instant, and rounds over 10,000 queued leases.
+
+    If quick, all of that is a tenth.
+    """
     _months(out, quick=quick)
     _alike_starts(out, 1_000 if quick else 10_000)
+    _rounds(out, 1_000 if quick else 10_000)
 
 
 def _months(out: Console, *, quick: bool) -> None:
@@ -65,3 +79,63 @@ def _alike_starts(out: Console, count: int) -> None:
         assert planner.plan.queue_is_empty
         table.add_row(str(vcpus), f"{hosts:,}", f"{seconds:.2f}", f"<= {_AIM_ALIKE:.0f}" if count == 10_000 else "")
     out.print(table)
+
+
+def _rounds(out: Console, queued: int) -> None:
+    """Time passes over a queue on a full site, each after one host has become free."""
+    hosts = queued // 10
+    table = Table(title=f"Rounds over {queued:,} queued leases, {hosts:,} hosts", title_justify="left")
+    for heading in ("policy", "flows", "median, ms", "longest, ms", "aim"):
+        table.add_column(heading, justify="right")
+    for title, options in (
+        ("fifo", None),
+        ("winks", {}),
+        ("winks, window", {"winks_window": str(DAY)}),
+        ("winks, suspends for shares", {"winks_preempt_after": "10"}),
+    ):
+        for flows in (10, 1_000):
+            times = sorted(_round_times(queued, hosts, flows, options))
+            aim = f"<= {_AIM_ROUND_MS:.0f}" if queued == 10_000 else ""
+            table.add_row(title, f"{flows:,}", f"{median(times):.1f}", f"{times[-1]:.1f}", aim)
+    out.print(table)
+
+
+def _round_times(queued: int, hosts: int, flows: int, options: dict[str, str] | None) -> list[float]:
+    """Return the processor time of each round, in milliseconds."""
+    random = np.random.default_rng(_SEED)
+    policy = None if options is None else Winks(PolicyOptions(options))
+    planner = empty_planner(hosts, queueing=policy)
+    planner.brief_queueing()
+    whole = flavor(32)
+
+    def lease(number: int, nodes: int, state: LeaseState) -> Lease:
+        hours = int(random.integers(1, 9))
+        request = best_effort(f"lease {number}", NodeSet(nodes, whole), hours * 3_600, preemptible=True)
+        return Lease(replace(request, user=f"flow {random.integers(flows)}"), number, state)
+
+    running = []
+    for host in range(hosts):
+        placed = lease(host, 1, LeaseState.ACTIVE)
+        end = placed.request.duration
+        running.append(replace(placed, started=0, active_since=0, holdings=(Holding((host,), 0, 0, end, end),)))
+        planner.plan.put(running[-1])
+        if policy is not None:
+            policy.observe(Outcome.PLACED, running[-1], None, 0)
+    for number in range(queued):
+        waiting = planner.enqueue(lease(hosts + number, int(random.choice([1, 1, 1, 2, 4, 8])), LeaseState.PENDING))
+        if policy is not None:
+            policy.observe(Outcome.QUEUED, waiting, None, 0)
+    found = []
+    for number in range(_ROUNDS):
+        now = number + 1
+        planner.plan.put(replace(running[number].to(LeaseState.DONE), holdings=(), active_since=None))
+        planner.plan.pass_to(now)
+        begun = time.process_time()
+        planner.process_queue(now)
+        found.append(1_000 * (time.process_time() - begun))
+        changed = [(before, after) for before, after in planner.plan.take_changes() if before is not None]
+        for before, after in changed:
+            if policy is not None:
+                for outcome in outcomes_of(before, after):
+                    policy.observe(outcome, after, before, now)
+    return found

@@ -24,7 +24,10 @@ from lease_scheduler.plan.interfaces import Claim, Preemption, Turn, Victim
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.preemption.base import NEVER
 from lease_scheduler.policy.queueing.winks.flow_queue import QueuedRequest
-from lease_scheduler.policy.queueing.winks.shares import Flow, Shares
+from lease_scheduler.policy.queueing.winks.shares import Flow, ServiceOrder, Shares
+
+#: Number of claims of a pass that may get no place before it ends; the flows that are owed most come first.
+_MOST_IN_VAIN = 8
 
 
 @dataclass(frozen=True)
@@ -159,33 +162,46 @@ class ShareClaims:
         :param leases: the queued leases by id
         :param placed: leases that got a place in this round, by id
         """
-        asked: set[str] = set()
-        while (flow := self._next(asked)) is not None:
-            victims = self._victims(flow, now)
+        candidates = self._candidates(now)
+        in_vain = 0
+        order = ServiceOrder(flow for flow in self._shares.flows.values() if self._balance.surplus(flow.name) < 0)
+        while candidates and in_vain < _MOST_IN_VAIN and (flow := order.next()) is not None:
+            if self._balance.surplus(flow.name) >= 0:
+                continue
+            victims = self._victims(flow, candidates)
             position = self._first(flow, leases, now, share_per_weight) if victims else None
             if position is None:
-                asked.add(flow.name)
                 continue
             request = flow.queue.requests[position]
             suspended: list[Held] = []
             yield self._claim(flow, request, leases[request.key], victims, suspended, now, share_per_weight)
             taken = placed.get(request.key)
             if taken is None:
-                asked.add(flow.name)
+                in_vain += 1
                 continue
             self._shares.schedule(flow, position, taken.holdings[0].start, now, share_per_weight)
             self._balance.move(flow.name, _width(request))
             for each in suspended:
                 self._balance.move(each.flow, -each.width)
-                del self._held[each.lease.lease_id]
+                candidates.remove(each)
+            order.again(flow)
 
-    def _next(self, asked: set[str]) -> Flow | None:
-        waiting = [
-            flow
-            for flow in self._shares.flows.values()
-            if flow.queue.requests and flow.name not in asked and self._balance.surplus(flow.name) < 0
-        ]
-        return min(waiting, key=lambda flow: (flow.queue.clock, flow.index), default=None)
+    def _candidates(self, now: int) -> list[Held]:
+        """Return what may be suspended for some flow, what was served first coming first."""
+        found = []
+        for lease_id, each in self._held.items():
+            lease = each.lease
+            if lease_id not in self._tags or not _may_wait(lease) or each.flow not in self._shares.flows:
+                continue
+            if not self._balance.has_excess(each.flow, self._options.excess):
+                continue
+            assert lease.active_since is not None
+            ready = lease.active_since + self._options.after
+            if ready > now:
+                self.again = ready if self.again is None else min(self.again, ready)
+            else:
+                found.append(each)
+        return sorted(found, key=lambda each: (self._tags[each.lease.lease_id], each.lease.sequence))
 
     def _first(self, flow: Flow, leases: Mapping[str, Lease], now: int, share_per_weight: float) -> int | None:
         """Return the position of the first request of a flow that its share of the windows lets start, or None."""
@@ -195,24 +211,16 @@ class ShareClaims:
                 return position
         return None
 
-    def _victims(self, flow: Flow, now: int) -> dict[str, int]:
+    def _victims(self, flow: Flow, candidates: Sequence[Held]) -> dict[str, int]:
         """Return the leases that may be suspended for a flow, with their ranks."""
-        found = []
-        for lease_id, each in self._held.items():
-            lease, other = each.lease, self._shares.flows.get(each.flow)
-            if other is None or other is flow or lease_id not in self._tags or not _may_wait(lease):
-                continue
-            if other.queue.clock <= flow.queue.clock:
-                continue
-            if not self._balance.has_excess(each.flow, self._options.excess):
-                continue
-            assert lease.active_since is not None
-            ready = lease.active_since + self._options.after
-            if ready > now:
-                self.again = ready if self.again is None else min(self.again, ready)
-                continue
-            found.append((self._tags[lease_id], lease.sequence, lease_id))
-        return {lease_id: rank for rank, (_, _, lease_id) in enumerate(sorted(found))}
+        clock, excess = flow.queue.clock, self._options.excess
+        return {
+            each.lease.lease_id: rank
+            for rank, each in enumerate(candidates)
+            if each.flow != flow.name
+            and self._shares.flows[each.flow].queue.clock > clock
+            and self._balance.has_excess(each.flow, excess)
+        }
 
     def _claim(
         self,
