@@ -58,14 +58,12 @@ class Instant:
     :ivar now: seconds
     :ivar nodes: job -> sorted nodes of its tasks, for all running jobs
     :ivar yields: job -> yield
-    :ivar virtual: virtual time of each job in seconds
     :ivar waiting: jobs that were submitted and neither run nor have ended
     """
 
     now: float
     nodes: dict[int, Integers]
     yields: dict[int, float]
-    virtual: Floats
     waiting: list[int]
 
 
@@ -146,7 +144,6 @@ def _instant(facts: Facts, state: State, running: Integers) -> Instant:
         float(state.now[0]),
         {int(job): state.place[first[job] : first[job + 1]].copy() for job in running},
         {int(job): float(state.yields[job]) for job in running},
-        state.virtual.copy(),
         [job for job in present if not state.is_running[job]],
     )
 

@@ -101,8 +101,10 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, 
         groups[f"Table B.1 (E10): degradation, {WEEKS} weeks of HPC2N"] = degradation_checks(log, outcomes, LOG_BANDS)
     plot_lines(
         {
-            "scaled traces": {
-                row: {round(100 * load): value for load, value in by_load(scaled, outcomes, row).items()}
+            "scaled traces, OPT=MIN": {
+                row.replace("/OPT=MIN", ""): {
+                    round(100 * load): value for load, value in by_load(scaled, outcomes, row).items()
+                }
                 for row in _QUICK_SCALED
             }
         },
