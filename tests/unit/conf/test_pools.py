@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,11 @@ from lease_scheduler.cmd.options.pools import conf_of_pool, host_patterns, pool_
 from lease_scheduler.cmd.options.service import live_engine_options
 from lease_scheduler.cmd.options.simulation import run_settings
 from lease_scheduler.cmd.planning import SitePlanning
+from lease_scheduler.cmd.policies import Policies
 from lease_scheduler.conf.pools import OVERRIDDEN, options_of_pool
 from lease_scheduler.conf.unknown import refuse_unknown_options
 from lease_scheduler.conf.values import live_planning_options, policy_options
+from lease_scheduler.engine.relocation_options import RelocationOptions
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.pools import PoolRule
@@ -164,3 +167,21 @@ def test_an_empty_group_of_a_pool_is_no_mistake(tmp_path: Path) -> None:
     file = tmp_path / "a.conf"
     file.write_text("[pool:example]\n")
     refuse_unknown_options([file])
+
+
+def test_a_pool_may_move_its_running_leases(tmp_path: Path) -> None:
+    text = "[pools]\nnames = general, gpu\n[pool:gpu]\npolicy_relocation = energy-aware\nrelocation_budget = 3\n"
+    conf = _load(tmp_path, text)
+    general, gpu = conf_of_pool(conf, "general"), conf_of_pool(conf, "gpu")
+
+    assert Policies(gpu).relocation.relocates
+    assert not Policies(general).relocation.relocates
+    assert live_engine_options(gpu).relocation == replace(live_engine_options(general).relocation, budget=3)
+    assert live_engine_options(general).relocation == RelocationOptions()
+
+
+@pytest.mark.parametrize("option", ["relocation_interval = 0", "relocation_budget = 0", "relocation_rest = no"])
+def test_wrong_limits_of_moves_are_refused(tmp_path: Path, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        _load(tmp_path, f"[scheduling]\n{option}\n")
+    assert option.split()[0] in capsys.readouterr().err
