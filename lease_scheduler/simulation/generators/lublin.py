@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats  # type: ignore[import-untyped]
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.random_streams import random_stream
@@ -129,6 +128,9 @@ class Lublin:
 
     def _weights(self, span: int) -> Floats:
         """Return the share of arrivals in each half hour of the span, 1 on average over a day."""
+        # Imported here, because only this needs it and the import takes longer than a small run.
+        from scipy import stats  # type: ignore[import-untyped]
+
         middle = np.arange(_BUCKETS)
         law = stats.gamma(self.day[0], scale=self.day[1])
         weights = law.cdf(middle + 0.5) - law.cdf(middle - 0.5)

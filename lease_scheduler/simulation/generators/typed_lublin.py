@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats  # type: ignore[import-untyped]
 
 from lease_scheduler.fractional.problem import Floats
 from lease_scheduler.model.errors import InvalidValueError
@@ -93,6 +92,9 @@ class _Day:
 
     @classmethod
     def of(cls, model: Lublin) -> _Day:
+        # Imported here, because only this needs it and the import takes longer than a small run.
+        from scipy import stats  # type: ignore[import-untyped]
+
         law = stats.gamma(model.day[0], scale=model.day[1])
         middle = np.arange(_CYCLE_START, _CYCLE_START + _BUCKETS)
         weights = np.roll(law.cdf(middle + 0.5) - law.cdf(middle - 0.5), _CYCLE_START - 1)

@@ -18,9 +18,21 @@ print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
 """
 
 
+def _loaded(program: str) -> set[str]:
+    command = [sys.executable, "-W", "ignore", "-c", _PROGRAM, f"lease_scheduler.cmd.{program}"]
+    ended = subprocess.run(command, check=True, capture_output=True, text=True)
+    return set(json.loads(ended.stdout.splitlines()[-1]))
+
+
 @pytest.mark.parametrize("program", ["api", "embedded", "engine"])
 def test_programs_load_what_they_need_to_serve(program: str) -> None:
-    command = [sys.executable, "-W", "ignore", "-c", _PROGRAM, f"lease_scheduler.cmd.{program}"]
-    loaded = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+    loaded = _loaded(program)
     assert "sqlalchemy" in loaded
-    assert not set(_NOT_NEEDED) & set(loaded)
+    assert not set(_NOT_NEEDED) & loaded
+
+
+def test_the_simulator_starts_without_scipy() -> None:
+    """Loading it takes almost as long as all the rest, and only some generators and experiments need it."""
+    loaded = _loaded("lease_sim")
+    assert "numpy" in loaded
+    assert not {"highspy", "scipy"} & loaded
