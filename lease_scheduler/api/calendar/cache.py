@@ -217,15 +217,22 @@ class CalendarCache:
     def _parts(self, reader: Reader, version: SiteVersion, wanted: Sequence[tuple[str, int]]) -> list[LeasePart | None]:
         """Return leases by id and revision; None for one that is not there any more."""
         epoch = version.epoch
+        found: list[LeasePart | None] = []
+        missing: list[str] = []
         with self._lock:
-            found = {key: self._leases.get((epoch, *key)) for key in wanted}
-        missing = [lease_id for (lease_id, _), part in found.items() if part is None]
+            for lease_id, revision in wanted:
+                # ``get`` of these caches takes more than twice as long.
+                try:
+                    found.append(self._leases[epoch, lease_id, revision])
+                except KeyError:
+                    found.append(None)
+                    missing.append(lease_id)
         if not missing:
-            return [found[key] for key in wanted]
+            return found
         read = {lease["id"]: LeasePart.of(lease) for lease in reader.calendar_leases(missing)}
         for part in read.values():
             self._keep(self._leases, (epoch, part.lease_id, part.revision), part)
-        return [found[key] or read.get(key[0]) for key in wanted]
+        return [part or read.get(lease_id) for part, (lease_id, _) in zip(found, wanted, strict=True)]
 
     def _kept(self, cache: TTLCache[Any, Any], key: Hashable, read: Callable[[], _Value]) -> _Value:
         with self._lock:
