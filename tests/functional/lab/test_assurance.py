@@ -145,7 +145,7 @@ def test_a_breach_is_told_counted_and_paid(service: Service, leases: list[Docume
     assert (_counted(metrics_port, "promised_leases"), _counted(metrics_port, "broken_promises")) == (1, 0)
     other = service.lease(service.bob, **_reservation(60, 30))
     leases.append(other)
-    service.becomes(lease, "suspended", 2 * LIMIT)
+    service.becomes(other, "active", 2 * LIMIT)
     shown = service.show(lease)
     assert shown["assured"] == "broken"
     assert shown["promise"].startswith("had to leave its hosts before its 30 min were over")
