@@ -137,8 +137,12 @@ export class Actions {
     this.#send.textContent = requests?.label ?? ACTIONS[this.#name].label;
     clearProblems(this.#form);
     if (this.#field.type === "datetime-local") showLocalTimes(this.#form);
-    if (requests?.quote) this.#asker.ask(`${this.#path}/quote`, requests.quote);
-    else this.#quote.say("");
+    if (requests?.quote) {
+      this.#quote.wait();
+      this.#asker.ask(`${this.#path}/quote`, requests.quote);
+    } else {
+      this.#quote.say("");
+    }
   }
 
   get #path() {

@@ -150,6 +150,7 @@ export class NewLease {
       this.#quote.say(`Give ${needed.map((name) => LABELS[name]).join(" and ")} to see what the lease would come to.`);
       return;
     }
+    this.#quote.wait();
     this.#asker.ask("v1/quotes", leaseBody({ ...values, name: values.name.trim() || UNNAMED }));
   }
 

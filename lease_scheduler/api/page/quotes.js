@@ -83,6 +83,12 @@ export class QuoteView {
     this.#fill("refused", [problemOf(error), hint].filter(Boolean), error.alternatives ?? []);
   }
 
+  /** Show that a new answer is coming. The alternatives belong to terms that are not those of the form any more. */
+  wait() {
+    this.#element.setAttribute("aria-busy", "true");
+    for (const button of this.#element.querySelectorAll("button")) button.disabled = true;
+  }
+
   #fill(verdict, texts, alternatives) {
     this.#element.dataset.verdict = verdict;
     this.#element.removeAttribute("aria-busy");

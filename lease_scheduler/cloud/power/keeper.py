@@ -339,7 +339,8 @@ class PowerKeeper:
         heard, before = self._services.heartbeat(host), known.heard_off
         known.heard_off = heard
         known.signs_off += heard is not None and before is not None and heard != before
-        if known.signs_off < _SIGNS_OF_LIFE:
+        # A driver may be a little behind.
+        if known.signs_off < _SIGNS_OF_LIFE or self._steady() - known.since < self._times.again:
             return False
         self._overruled.add(host)
         LOG.warning("host %s counts as awake: its compute service runs, though its driver says that it is off", host)
