@@ -90,6 +90,9 @@ class LiveMoves:
         request, rest = lease.request, self._state.options.relocation.rest
         if not request.preemptible or request.preemption_mode is not PreemptionMode.MIGRATE:
             return
+        # Most devices cannot move with a running server, which would be shelved.
+        if any(node_set.groups for node_set in request.nodes):
+            return
         if lease.active_since is None or lease.missing_since is not None or lease.lease_id in self._state.operations:
             return
         first = lease.holdings[0]

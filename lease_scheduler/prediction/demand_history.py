@@ -268,7 +268,9 @@ class DemandHistory:
         gaps = np.concatenate(([0], np.cumsum(starts == _GAP)))
         bins = (steps + days[0] * _DAY) % _WEEK // _BIN
         known = starts[starts != _GAP]
-        low = int(np.partition(known, min(_LOWEST, len(known)) - 1)[min(_LOWEST, len(known)) - 1])
+        # Stored days may be damaged, so that nothing is known of them.
+        lowest = min(_LOWEST, len(known)) - 1
+        low = int(np.partition(known, lowest)[lowest]) if len(known) else 0
         return _Table(days[0] * _DAY, starts, reached, gaps, bins, low)
 
     def _lives_of(self, table: _Table, room: float) -> NDArray[np.integer[Any]]:

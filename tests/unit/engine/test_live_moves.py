@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.relocation_options import RelocationOptions
 from lease_scheduler.engine.state import EngineOptions
-from lease_scheduler.model.host import Site
+from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
+from lease_scheduler.model.providers import Provider, ProviderGroup
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import PlanningOptions
@@ -39,7 +41,13 @@ def _lease(lease_id: str, nodes: int, end: int, start: int = 0, **terms: Any) ->
     return LeaseRequest(lease_id, RESERVATION, node_sets, 0, end - start, start=start, **terms)
 
 
-def _world(*leases: LeaseRequest, hosts: int = 3, options: RelocationOptions = OPTIONS, **policy: str) -> World:
+def _world(
+    *leases: LeaseRequest,
+    hosts: int = 3,
+    site: Site | None = None,
+    options: RelocationOptions = OPTIONS,
+    **policy: str,
+) -> World:
     settings = RunSettings(
         planning=PlanningOptions(suspend_rate=32, resume_rate=32),
         engine=EngineOptions(relocation=options),
@@ -47,7 +55,8 @@ def _world(*leases: LeaseRequest, hosts: int = 3, options: RelocationOptions = O
         policy_options=policy,
         check_invariants=True,
     )
-    return World(Run(Workload("test", tuple(map(WorkloadLease, leases)), Site.homogeneous(hosts, HOST)), settings))
+    site = site or Site.homogeneous(hosts, HOST)
+    return World(Run(Workload("test", tuple(map(WorkloadLease, leases)), site), settings))
 
 
 def _hosts(world: World, *lease_ids: str) -> list[tuple[int, ...]]:
@@ -90,6 +99,20 @@ def test_only_leases_that_may_be_moved_are(kept: dict[str, Any]) -> None:
     world = _world(*leases).until(2_000)
 
     assert _hosts(world, "1", "3") == [(0, 0), (1, 1)]
+
+
+def test_a_lease_with_devices_stays() -> None:
+    """Nova moves few devices with a running server, and a server that cannot move would be shelved."""
+    group = ProviderGroup(Resources({"VGPU": 1}))
+    host = Host("", HOST, providers=(Provider(Resources({"VGPU": 4})),))
+    site = Site(tuple(replace(host, name=f"host {number}") for number in range(3)))
+    worlds = []
+    for groups in ((), (group,)):
+        leases = [replace(each, nodes=(replace(each.nodes[0], groups=groups),)) for each in SPREAD]
+        worlds.append(_world(*leases, site=site).until(2_000))
+
+    without, with_devices = (world.counters.get("relocated_nodes", 0) for world in worlds)
+    assert (without, with_devices) == (2, 0)
 
 
 def test_by_default_nothing_moves() -> None:

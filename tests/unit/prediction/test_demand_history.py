@@ -200,3 +200,11 @@ def test_what_is_stored_is_restored() -> None:
     assert again.survey(0.4, 3_600, now) == history.survey(0.4, 3_600, now)
     again.restore({20_000: {"starts": "no", "mosts": [1]}, 20_001: {}}, None)
     assert again.survey(0.4, 3_600, now) == Survey(0, 0)
+
+
+def test_stored_days_of_which_nothing_is_known_promise_nothing() -> None:
+    """The table of histories may be damaged: the engine goes on."""
+    history = DemandHistory()
+    history.restore({20_000: {"starts": [-1] * 144, "mosts": [-1] * 144}}, None)
+
+    assert history.survey(0.5, 3_600, 20_002 * 86_400) == Survey(0, 0)
