@@ -48,8 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"{conf.api.host} can be reached from other machines, and callers are not authenticated; use 127.0.0.1",
         )
     log.setup(conf, configuration.PROJECT)
-    companion = _demonstration if options.demonstration else _pool_filler if options.fill_pool else None
-    Embedded(conf, companion).run(EndingSignals())
+    companion = _demonstration if options.demonstration else None
+    Embedded(conf, companion, fills_pool=options.fill_pool).run(EndingSignals())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -137,26 +137,12 @@ def _demonstration(conf: cfg.ConfigOpts, url: str, engine: wiring.EngineService)
     return Demonstration(url, state, engine.clock, partial(purge.purge, wiring.database(conf)))
 
 
-class _PoolFiller:
-    """Adds every host of the cloud to a pool without hosts."""
-
-    def __init__(self, engine: wiring.EngineService) -> None:
-        self._engine = engine
-
-    def start(self) -> None:
-        """Fill the pool."""
-        plan = self._engine.plan
-        if plan is not None and not plan.records.hosts:
-            names = [hypervisor.name for hypervisor in self._engine.driver.hypervisors()]
-            self._engine.methods["create_hosts"](OPERATOR, names)
-
-    def stop(self) -> None:
-        """Do nothing: the pool is full."""
-
-
-def _pool_filler(conf: cfg.ConfigOpts, url: str, engine: wiring.EngineService) -> Companion:
-    """Return a companion that fills the pool."""
-    return _PoolFiller(engine)
+def _fill_pool(engine: wiring.EngineService) -> None:
+    """Add every host of the cloud to a pool without hosts."""
+    plan = engine.plan
+    if plan is not None and not plan.records.hosts:
+        names = [hypervisor.name for hypervisor in engine.driver.hypervisors()]
+        engine.methods["create_hosts"](OPERATOR, names)
 
 
 class Embedded:
@@ -164,12 +150,19 @@ class Embedded:
 
     :param make_companion: makes the task that runs beside the service; None for no such task
     :param state_option: the user's name of the option for the service's folder, for error messages
+    :param fills_pool: whether a pool without hosts gets all hosts of the cloud before the service answers
     """
 
     def __init__(
-        self, conf: cfg.ConfigOpts, make_companion: MakeCompanion | None = None, state_option: str = "--state-path"
+        self,
+        conf: cfg.ConfigOpts,
+        make_companion: MakeCompanion | None = None,
+        state_option: str = "--state-path",
+        *,
+        fills_pool: bool = False,
     ) -> None:
         self._state_option = state_option
+        self._fills_pool = fills_pool
         self._reserved = _reserve(Path(conf.service.state_path), state_option)
         self._database = wiring.database(conf)
         migrate.upgrade(self._database)
@@ -206,6 +199,8 @@ class Embedded:
         return True
 
     def _serve(self, signals: EndingSignals) -> None:
+        if self._fills_pool:
+            _fill_pool(self._engine)
         self._server.start()
         print(
             "callers are not authenticated: every user of this machine is an administrator of this service", flush=True
