@@ -347,6 +347,17 @@ class Driver(Protocol):
         """
         ...
 
+    def share(self, revision: int, yields: Mapping[str, float]) -> None:
+        """Give servers of fluid leases the parts of the CPU that they are to get; leases that are absent are not fluid.
+
+        Returns soon, also if hosts do not answer: these get their shares when they are back. A cloud that cannot change
+        the shares of running servers does nothing.
+
+        :param revision: rises with each change; a call with a lower one than an earlier call is ignored
+        :param yields: lease -> part of the CPU that its servers need, more than 0 and at most 1
+        """
+        ...
+
     def flavors(self) -> Mapping[str, Flavor]:
         """Return all flavors by id."""
         ...

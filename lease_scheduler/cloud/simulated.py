@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from random import Random
 from threading import Lock
@@ -41,6 +42,7 @@ from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.cloud.simulated_hypervisors import SimulatedHypervisors, whole_capacity
 from lease_scheduler.cloud.simulated_images import SimulatedImages
 from lease_scheduler.cloud.simulated_services import SimulatedServices
+from lease_scheduler.cloud.simulated_work import SimulatedWork
 from lease_scheduler.engine.interfaces import EventKind, OperationKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.providers import ProviderGroup
@@ -80,9 +82,6 @@ CREATE TABLE IF NOT EXISTS held (
     lease_id TEXT, host TEXT, class TEXT, amount INTEGER NOT NULL, PRIMARY KEY (lease_id, host, class)
 );
 CREATE INDEX IF NOT EXISTS held_by_host ON held (host, class);
-CREATE TABLE IF NOT EXISTS work (
-    lease_id TEXT PRIMARY KEY, need INTEGER NOT NULL, done INTEGER NOT NULL, since INTEGER
-);
 CREATE TABLE IF NOT EXISTS timers (intent INTEGER, step TEXT, over INTEGER NOT NULL, PRIMARY KEY (intent, step));
 """
 
@@ -113,6 +112,7 @@ class SimulatedCloud:
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute("PRAGMA synchronous = NORMAL")
         self._database.executescript(_TABLES)
+        self._work = SimulatedWork(self._database)
         self._hypervisors = SimulatedHypervisors(self._database)
         self.services = SimulatedServices(self._database, self._lock)
         self.images = SimulatedImages(self._database, self._lock, self._now, self._behaviour)
@@ -152,6 +152,17 @@ class SimulatedCloud:
         """See ``Driver.tell_ends``. Only the engine starts servers."""
         self.ends |= ends
 
+    def share(self, revision: int, yields: Mapping[str, float]) -> None:
+        """See ``Driver.share``. Servers work as fast as their share of the CPU allows."""
+        with self._lock, self._transaction():
+            self._work.share(revision, yields, self._now())
+        self._look_again()
+
+    def shares(self) -> dict[str, float]:
+        """Return lease -> part of the CPU that its servers get, for fluid leases."""
+        with self._lock:
+            return self._work.shares()
+
     def make_groups(self, lease: Mapping[str, Any]) -> Mapping[str, str]:
         """See ``Driver.make_groups``. This cloud has no server groups."""
         return {}
@@ -187,15 +198,18 @@ class SimulatedCloud:
 
     def perform(self, order: AnyOrder, step: str) -> int | None:
         """See ``Driver.perform``."""
-        with self._lock:
-            self._database.execute("BEGIN")
-            try:
-                again = self._perform(order, step)
-            except BaseException:
-                self._database.execute("ROLLBACK")
-                raise
-            self._database.execute("COMMIT")
-            return again
+        with self._lock, self._transaction():
+            return self._perform(order, step)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._database.execute("BEGIN")
+        try:
+            yield
+        except BaseException:
+            self._database.execute("ROLLBACK")
+            raise
+        self._database.execute("COMMIT")
 
     def _perform(self, order: AnyOrder, step: str) -> int | None:
         lease_id = order.lease_id
@@ -214,7 +228,7 @@ class SimulatedCloud:
         return None
 
     def _delete_servers(self, lease_id: str) -> None:
-        self._database.execute("DELETE FROM work WHERE lease_id = ?", (lease_id,))
+        self._work.forget(lease_id)
         self._database.execute("UPDATE leases SET servers = 'none' WHERE id = ?", (lease_id,))
 
     def _put_aggregate(self, order: Order) -> None:
@@ -269,14 +283,9 @@ class SimulatedCloud:
 
     def _count_work(self, order: Order, step: str) -> None:
         if step == "shelve":
-            query = "UPDATE work SET done = done + ? - since, since = NULL WHERE lease_id = ? AND since IS NOT NULL"
-            self._database.execute(query, (order.operation.begun, order.lease_id))
+            self._work.pause(order.lease_id, order.operation.begun)
         elif need := order.request.extras.get("real_duration"):
-            query = (
-                "INSERT INTO work VALUES (?, ?, 0, ?)"
-                " ON CONFLICT (lease_id) DO UPDATE SET since = excluded.since WHERE work.since IS NULL"
-            )
-            self._database.execute(query, (order.lease_id, int(need), max(self._now(), order.operation.due)))
+            self._work.go_on(order.lease_id, int(need), max(self._now(), order.operation.due))
             self._look_again()
 
     # -- events of the cloud itself ----------------------------------------------------------------------
@@ -304,10 +313,8 @@ class SimulatedCloud:
 
     def _ended(self) -> list[DriverEvent]:
         with self._lock:
-            query = "SELECT lease_id FROM work WHERE since IS NOT NULL AND since + need - done <= ?"
-            ended = [row[0] for row in self._database.execute(query, (self._now(),)).fetchall()]
+            ended = self._work.take_done(self._now())
             for lease_id in ended:
-                self._database.execute("DELETE FROM work WHERE lease_id = ?", (lease_id,))
                 self._database.execute("UPDATE leases SET servers = 'none' WHERE id = ?", (lease_id,))
         return [DriverEvent(EventKind.ENDED, lease_id, reason="its work is done") for lease_id in ended]
 
@@ -319,8 +326,7 @@ class SimulatedCloud:
     def _pause(self) -> float | None:
         """Return the real seconds until the work of a lease is over next, or None."""
         with self._lock:
-            query = "SELECT MIN(since + need - done) FROM work WHERE since IS NOT NULL"
-            earliest = self._database.execute(query).fetchone()[0]
+            earliest = self._work.next_end()
         return None if earliest is None else min(max(0.01, self._seconds_until(earliest)), _LONGEST_WAIT)
 
     def tell(self, event: DriverEvent) -> None:

@@ -255,6 +255,9 @@ class NovaDriver:
         """See ``Driver.tell_ends``. The filter reads it."""
         self._ends.tell(ends)
 
+    def share(self, revision: int, yields: Mapping[str, float]) -> None:
+        """See ``Driver.share``. Nova cannot change the shares of running servers."""
+
     def flavors(self) -> Mapping[str, Flavor]:
         """See ``Driver.flavors``."""
         return self._flavors
