@@ -68,8 +68,11 @@ def outcomes_of(before: Lease | None, after: Lease) -> list[Outcome]:
         found.append(Outcome.STARTED)
     if is_cut:
         found.append(Outcome.PREEMPTED)
-    if after.state in _QUEUED_STATES and (before is None or before.state not in _QUEUED_STATES):
-        found.append(Outcome.QUEUED)
+    if after.state in _QUEUED_STATES:
+        if before is None or before.state not in _QUEUED_STATES:
+            found.append(Outcome.QUEUED)
+        elif before.request is not after.request:
+            found.append(Outcome.CHANGED)
     return found
 
 

@@ -7,6 +7,7 @@ captions of figures 5.2 to 5.4.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -211,7 +212,7 @@ def test_a_request_that_gets_fewer_hosts_than_it_wants_is_charged_less() -> None
     before = _tags(queue)
     assert list(before["p1"]) == [10, 90]
 
-    queue.set_cost(0, 5 * 5)
+    queue.correct(0, replace(queue.requests[0], cost=5 * 5))
 
     after = _tags(queue)
     assert list(after["p1"]) == [10, 60]

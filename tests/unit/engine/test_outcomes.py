@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lease_scheduler.engine.outcomes import Outcomes, outcomes_of
@@ -64,6 +66,7 @@ _RUN = Holding((0,), 0, 0, 100, 100)
 _CUT = Holding((0,), 0, 0, 50, 80, Closing.SUSPEND)
 _KILLED = Holding((0,), 0, 0, 80, 80, Closing.KILL)
 _READY = Lease(request("1", LeaseKind.BEST_EFFORT), 1, LeaseState.READY, holdings=(_RUN,))
+_LONGER = replace(_READY.request, duration=7_200)
 
 
 def _lease(state: LeaseState, *holdings: Holding, since: int | None = None, started: int | None = None) -> Lease:
@@ -76,6 +79,7 @@ def _lease(state: LeaseState, *holdings: Holding, since: int | None = None, star
         (None, _lease(LeaseState.QUEUED), [Outcome.QUEUED]),
         (None, _lease(LeaseState.READY, _RUN), [Outcome.PLACED]),
         (_lease(LeaseState.QUEUED), _lease(LeaseState.QUEUED), []),
+        (_lease(LeaseState.QUEUED), replace(_lease(LeaseState.QUEUED), request=_LONGER), [Outcome.CHANGED]),
         (_lease(LeaseState.QUEUED), _lease(LeaseState.READY, _CUT), [Outcome.PLACED]),
         (_READY, _lease(LeaseState.QUEUED), [Outcome.PREEMPTED, Outcome.QUEUED]),
         (_READY, _lease(LeaseState.READY, Holding((1,), 9, 9, 109, 109)), [Outcome.PLACED]),

@@ -153,10 +153,14 @@ class FlowQueue:
         """Return the position of a request, or None if it is not queued."""
         return next((number for number, request in enumerate(self.requests) if request.key == key), None)
 
-    def set_cost(self, position: int, cost: int) -> None:
-        """Correct the cost of a queued request; those behind it start earlier or later by the difference."""
-        self._queued_cost += cost - self.requests[position].cost
-        self.requests[position] = replace(self.requests[position], cost=cost)
+    def correct(self, position: int, request: QueuedRequest) -> None:
+        """Replace a queued request by one with other terms; those behind it start earlier or later by the difference.
+
+        :param request: the request, with the priority and order that it had
+        """
+        old = self.requests[position]
+        self._queued_cost += request.cost - old.cost
+        self.requests[position] = replace(request, gap=old.gap)
 
     def promote(self, position: int) -> tuple[QueuedRequest, int]:
         """Remove a request that is served now, possibly before others that cannot be (section 5.4.1).

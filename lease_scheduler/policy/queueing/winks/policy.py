@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from lease_scheduler.model.durations import in_words
@@ -209,7 +210,9 @@ class Winks(QueueingPolicy):
         """See ``Policy.observe``."""
         self._shares.forget_before(now)
         if outcome is Outcome.QUEUED:
-            self._queued(lease, now)
+            self._queued(lease, before)
+        elif outcome is Outcome.CHANGED:
+            self._changed(lease)
         elif outcome is Outcome.PLACED:
             self._placed(lease, before, now)
         elif outcome is Outcome.STARTED:
@@ -217,7 +220,7 @@ class Winks(QueueingPolicy):
         elif outcome in _ENDS:
             self._ended(lease, now)
 
-    def _queued(self, lease: Lease, now: int) -> None:
+    def _queued(self, lease: Lease, before: Lease | None) -> None:
         charge = self._ledger.charges.get(lease.lease_id)
         if charge is not None and lease.started is not None:
             # It goes on before the flows are served, and is not charged again.
@@ -234,6 +237,24 @@ class Winks(QueueingPolicy):
             request = self._request(lease)
             request.cost = charge.cost
             flow.queue.put_back(request)
+            if before is not None and before.request is not lease.request:
+                self._changed(lease)
+        self._ledger.note(flow)
+
+    def _changed(self, lease: Lease) -> None:
+        """Take note of the new terms of a queued lease, whose cost was known by the old ones."""
+        self._needs.pop(lease.lease_id, None)
+        flow = self._shares.flows.get(self._names.flow_of(lease.request))
+        position = None if flow is None else flow.queue.position(lease.lease_id)
+        if flow is None or position is None:
+            # It was charged before it was suspended, and the charge is settled when it ends.
+            return
+        request = self._request(lease)
+        if request.priority == flow.queue.requests[position].priority:
+            flow.queue.correct(position, request)
+        else:
+            flow.queue.withdraw(position)
+            self._shares.arrive(flow, request)
         self._ledger.note(flow)
 
     def _placed(self, lease: Lease, before: Lease | None, now: int) -> None:
@@ -248,7 +269,7 @@ class Winks(QueueingPolicy):
         position = flow.queue.position(lease.lease_id) if request.kind is LeaseKind.BEST_EFFORT else None
         is_due = False
         if position is not None:
-            flow.queue.set_cost(position, cost)
+            flow.queue.correct(position, replace(flow.queue.requests[position], cost=cost))
             tag = self._shares.schedule(flow, position, start, now, share)
             is_due = start > now and self._shares.options.accounting is Accounting.DISPATCH
         elif before is None or not before.holdings:

@@ -395,3 +395,60 @@ def test_only_shares_of_hosts_suspend_leases() -> None:
     assert Winks(options).has_claims
     assert not Budget(options).has_claims
     assert not _winks().has_claims
+
+
+def test_new_terms_of_a_queued_lease_are_those_that_count(make_book: MakeBook) -> None:
+    """A lease that became wide is subject to the limit of its window, and what follows it starts later."""
+    policy = _winks(window="100", debt="no")
+    book = make_book(policy)
+    narrow = book.queue("a", duration=10)
+    book.queue("a", duration=10)
+    book.queue("b", duration=10)
+    expected = policy.flows(0)[0].expected
+    assert not policy.flows(0)[0].blocked
+
+    wide = replace(narrow, request=replace(narrow.request, nodes=(replace(narrow.request.nodes[0], count=4),)))
+    wide = book.set(replace(wide, request=replace(wide.request, duration=90)), 0)
+
+    report = policy.flows(0)[0]
+    assert list(report.blocked) == ["1"], "360 node-seconds, and half of the window has 200"
+    restored = _restarted(book, {}, _winks(window="100", debt="no"), 0).policy.flows(0)[0]
+    assert (report.positions, report.expected, report.blocked) == (
+        restored.positions,
+        restored.expected,
+        restored.blocked,
+    )
+    book.policy = policy
+    book.set(replace(wide, request=narrow.request), 0)
+    assert policy.flows(0)[0].expected == expected
+
+
+def test_new_terms_of_a_lease_with_a_place_are_those_that_count(make_book: MakeBook) -> None:
+    """It goes back to the queue; the cost of its old terms is refunded, and that of the new ones counts."""
+    policy = _winks(window="100", debt="no")
+    book = make_book(policy)
+    lease = book.place(book.queue("a", nodes=2, duration=10), 0, start=50)
+    book.queue("a", duration=10)
+    book.queue("b", duration=10)
+
+    book.set(
+        replace(
+            lease, state=LeaseState.QUEUED, holdings=(), request=replace(lease.request, duration=150, preemptible=True)
+        ),
+        0,
+    )
+
+    report = policy.flows(0)[0]
+    assert (report.positions, list(report.blocked)) == ({"1": 1, "2": 2}, ["1"])
+
+
+def test_a_new_priority_of_a_queued_lease_moves_it(make_book: MakeBook) -> None:
+    book = make_book(_winks())
+    first, second = book.queue("a"), book.queue("a")
+    assert book.turns(0) == ["1", "2"]
+
+    book.set(replace(second, request=replace(second.request, extras={"priority": "5"})), 0)
+    assert book.turns(0) == ["2", "1"]
+
+    book.set(replace(first, request=replace(first.request, extras={"priority": "9"})), 0)
+    assert book.turns(0) == ["1", "2"]
