@@ -15,6 +15,7 @@ from lease_scheduler.engine.lateness import Lateness
 from lease_scheduler.engine.outcomes import Outcomes
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.relocation_options import RelocationOptions
+from lease_scheduler.engine.set_back import begun_by
 from lease_scheduler.model.holding import Closing, MigrationRound
 from lease_scheduler.model.lease import Lease, PreemptionMode
 from lease_scheduler.model.states import LeaseState
@@ -420,6 +421,11 @@ class EngineState:
             for operation in operations
             if operation.kind not in UNAWAITED and operation.lease_id in plan.leases
         )
+        for lease in live:
+            known = begun_by(lease, self.operations.get(lease.lease_id), now)
+            if known is not lease:
+                # The next step stores that.
+                plan.put(known)
         for operation in self.operations.values():
             if operation.without:
                 self.without[operation.lease_id] = operation.without

@@ -179,6 +179,32 @@ def test_a_clock_that_jumps_loses_nothing(make: Make, seconds: int) -> None:
     assert all(flow["queued"] == 0 for flow in _flows(service).values())
 
 
+@pytest.mark.parametrize("seconds", [-HOUR, 24 * HOUR])
+def test_a_clock_that_jumps_while_no_engine_runs(make: Make, seconds: int) -> None:
+    """No host is given away twice, and what a lease is charged is neither less than nothing nor refunded twice."""
+    service = make()
+    first = _queue(service, "red")
+    waiting = [_queue(service, project) for project in ("red", "blue")]
+    assert wait_until(service.is_in(first, "active"), 20)
+    owed = _flows(service)["blue"]["behind"]
+
+    service.clock.jump(seconds)
+    service.restart()
+
+    if seconds < 0:
+        assert service.view(first)["state"] == "active"
+        flows = _flows(service)
+        assert (flows["blue"]["behind"], flows["blue"]["queued"], flows["red"]["queued"]) == (owed, 1, 1)
+        service.leases.end({}, first)
+        assert wait_until(service.is_in(first, "done"), 20)
+        assert 0 <= service.view(first)["accumulated"] < HOUR
+    running = _next_running(service, waiting)
+    assert _flows(service)["red"]["queued"] + _flows(service)["blue"]["queued"] == 1
+    service.leases.end({}, running)
+    waiting.remove(running)
+    assert _next_running(service, waiting)
+
+
 def test_hosts_that_a_project_donated_are_its_weight(make: Make) -> None:
     """shirako F135; a weight that is set goes before it."""
     service = make(flow_donor_property="donor")

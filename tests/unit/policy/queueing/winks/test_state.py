@@ -28,3 +28,18 @@ def test_windows_come_back_as_they_were_stored() -> None:
 
     assert (found.used, found.spent_before) == (use.used, use.spent_before)
     assert found.spent_before > 3
+
+
+def test_a_clock_that_jumps_ends_the_windows_in_between() -> None:
+    """A jump ahead pays what is owed of the windows that it skips; one back makes nothing owed again."""
+    use = WindowUse()
+    use.add(3, 370, 100, debt=True)
+    assert not use.allows(5, 50, 100, debt=True)
+
+    use.forget_before(40)
+
+    assert use.as_document() == {}
+    assert use.allows(40, 100, 100, debt=True) and use.allows(3, 100, 100, debt=True)
+    use.add(3, 100, 100, debt=True)
+    use.forget_before(3)
+    assert not use.allows(3, 1, 100, debt=True)

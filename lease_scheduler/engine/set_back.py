@@ -1,0 +1,38 @@
+"""A clock that was set back while no engine ran."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.model.lease import Lease
+
+
+def begun_by(lease: Lease, operation: Operation | None, now: int) -> Lease:
+    """Return a lease whose VMs have hosts, with the instants at which they got them no later than now.
+
+    Otherwise its hosts would be free in the plan until then, and its run would be shorter than nothing. Its end stays:
+    it lasts until the clock shows that.
+
+    :param operation: what the cloud is carrying out for it, or None
+    """
+    if not lease.holdings:
+        return lease
+    first = lease.holdings[0]
+    # What is booted ahead of its start has its hosts from its start on only.
+    if lease.active_since is None and (operation is None or operation.begun < first.start):
+        return lease
+    resumes = operation is not None and operation.kind is OperationKind.RESUME
+    run_start = first.run_start if resumes else min(first.run_start, now)
+    known = replace(
+        lease,
+        holdings=(replace(first, start=min(first.start, now), run_start=run_start), *lease.holdings[1:]),
+        started=_by(lease.started, now),
+        active_since=_by(lease.active_since, now),
+        missing_since=_by(lease.missing_since, now),
+    )
+    return lease if known == lease else known
+
+
+def _by(instant: int | None, now: int) -> int | None:
+    return None if instant is None else min(instant, now)
