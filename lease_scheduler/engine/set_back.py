@@ -16,22 +16,19 @@ def begun_by(lease: Lease, operation: Operation | None, now: int) -> Lease:
 
     :param operation: what the cloud is carrying out for it, or None
     """
-    if not lease.holdings:
-        return lease
-    first = lease.holdings[0]
+    began = max(lease.active_since or now, operation.begun if operation is not None else now)
     # What is booted ahead of its start has its hosts from its start on only.
-    if lease.active_since is None and (operation is None or operation.begun < first.start):
+    if began <= now or not lease.holdings or began < lease.holdings[0].start:
         return lease
-    resumes = operation is not None and operation.kind is OperationKind.RESUME
+    first, resumes = lease.holdings[0], operation is not None and operation.kind is OperationKind.RESUME
     run_start = first.run_start if resumes else min(first.run_start, now)
-    known = replace(
+    return replace(
         lease,
         holdings=(replace(first, start=min(first.start, now), run_start=run_start), *lease.holdings[1:]),
         started=_by(lease.started, now),
         active_since=_by(lease.active_since, now),
         missing_since=_by(lease.missing_since, now),
     )
-    return lease if known == lease else known
 
 
 def _by(instant: int | None, now: int) -> int | None:
