@@ -255,7 +255,7 @@ class Engine:
         unwanted, _ = self._steps.power_decisions.for_request(request, now)
         with closed(planner.plan, unwanted, now):
             found = quote(planner, request, sequence, now, least=least, earliest=earliest)
-        if unwanted and not found.granted:
+        if len(unwanted) and not found.granted:
             found = quote(planner, request, sequence, now, least=least, earliest=earliest)
         found = self._assurances.quoted(found, now)
         if found.lease is None or not self._prices.applies_to(found.lease.request):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
+import numpy as np
+
 from lease_scheduler.model.power import HostPower, PowerState
+from lease_scheduler.plan.availability import IntArray
 
 _CHANGING = (PowerState.FALLING_ASLEEP, PowerState.WAKING)
 
@@ -23,18 +28,40 @@ class KnownPowers(dict[int, HostPower]):
         self.off: set[int] = set()
         self.changing: set[int] = set()
         self.not_awake: set[int] = set()
+        self._off_hosts: IntArray | None = None
+        self._not_awake_hosts: IntArray | None = None
 
     def __setitem__(self, host: int, power: HostPower) -> None:
         super().__setitem__(host, power)
         _keep(self.off, host, power.state.is_off)
         _keep(self.changing, host, power.state in _CHANGING)
         _keep(self.not_awake, host, power.state is not PowerState.AWAKE)
+        self._off_hosts = self._not_awake_hosts = None
 
     def __delitem__(self, host: int) -> None:
         super().__delitem__(host)
         for hosts in (self.off, self.changing, self.not_awake):
             hosts.discard(host)
+        self._off_hosts = self._not_awake_hosts = None
+
+    @property
+    def off_hosts(self) -> IntArray:
+        """The numbers in ``off``, ascending; the same array until one of the powers changes."""
+        if self._off_hosts is None:
+            self._off_hosts = _ascending(self.off)
+        return self._off_hosts
+
+    @property
+    def not_awake_hosts(self) -> IntArray:
+        """The numbers in ``not_awake``, ascending; the same array until one of the powers changes."""
+        if self._not_awake_hosts is None:
+            self._not_awake_hosts = _ascending(self.not_awake)
+        return self._not_awake_hosts
 
 
 def _keep(hosts: set[int], host: int, belongs: bool) -> None:
     (hosts.add if belongs else hosts.discard)(host)
+
+
+def _ascending(hosts: Set[int]) -> IntArray:
+    return np.array(sorted(hosts), dtype=np.int64)

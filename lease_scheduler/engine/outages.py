@@ -18,6 +18,7 @@ from lease_scheduler.plan.exact_placement import hosts_with_room
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import instants_of_room
 from lease_scheduler.plan.present_hosts import PresentHosts
+from lease_scheduler.plan.sleepers import asleep_among
 
 _HOST_FAILED = "its host failed"
 _HOST_CHANGED = "its host no longer has room for it"
@@ -278,6 +279,6 @@ class Outages:
                 return True
         used, _ = plan.holding(lease.request, holding.assignment)
         # On a host that is out of service or asleep nothing is free, so what it has otherwise has to be considered.
-        is_in_use = plan.outages.isdisjoint(used.tolist()) and plan.asleep.keys().isdisjoint(used.tolist())
+        is_in_use = plan.outages.isdisjoint(used.tolist()) and not len(asleep_among(plan, used))
         availability = plan.availability if is_in_use else plan.rebuilt(now)
         return bool((availability.free(start, holding.end)[:, used] < 0).any())

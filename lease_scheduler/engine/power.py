@@ -16,8 +16,8 @@ from lease_scheduler.engine.relocation import Relocation, most_binding
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.power import HostPower, PowerState
-from lease_scheduler.plan.availability import Availability
-from lease_scheduler.plan.sleepers import give_back, take_until
+from lease_scheduler.plan.availability import Availability, IntArray
+from lease_scheduler.plan.sleepers import give_back, take_all_until, take_until
 
 _LATE = "its host is not awake yet"
 
@@ -35,7 +35,7 @@ class HostPowers:
         #: Host that wakes -> when it is late.
         self._ready: dict[int, int] = {}
         self._now = 0
-        self._seen: tuple[Availability, set[int], int | None] | None = None
+        self._seen: tuple[Availability, IntArray, int | None] | None = None
         #: Whether leases may have come to need sleeping hosts while no engine was running.
         self._is_restored = False
         #: Host that did not fall asleep -> before when it is not asked to again.
@@ -177,14 +177,14 @@ class HostPowers:
         if self._is_restored or (first is not None and first <= reach) or state.occupied.keys() & sleepers:
             self._is_restored = False
             self.wake(self._needed(sleepers, now, reach), now)
-        asleep, falling = (now + options.lead(each) for each in (PowerState.ASLEEP, PowerState.FALLING_ASLEEP))
-        until = {
-            host: falling if host in state.powers.changing else asleep
-            for host in sleepers
-            if host not in state.occupied
-        }
-        if any(plan.asleep.get(host) != end for host, end in until.items()):
-            take_until(plan, until, now)
+        hosts = state.powers.off_hosts
+        if state.occupied:
+            hosts = np.array([host for host in hosts.tolist() if host not in state.occupied], dtype=np.int64)
+        ends = np.full(len(hosts), now + options.lead(PowerState.ASLEEP))
+        falling = sorted((state.powers.changing & sleepers) - state.occupied.keys())
+        ends[hosts.searchsorted(falling)] = now + options.lead(PowerState.FALLING_ASLEEP)
+        if (plan.sleep_ends[hosts] != ends).any():
+            take_all_until(plan, hosts, ends, now)
 
     @property
     def _longest_lead(self) -> int:
@@ -192,16 +192,15 @@ class HostPowers:
 
     def _first_use(self) -> int | None:
         """Return when a lease is first to use a sleeping host after now, or None; computed if the plan has changed."""
-        availability, sleepers, seen = self._state.planner.plan.availability, self._state.powers.off, self._seen
+        availability, sleepers, seen = self._state.planner.plan.availability, self._state.powers.off_hosts, self._seen
         if (
             seen is None
             or seen[0] is not availability
-            or seen[1] != sleepers
+            or seen[1] is not sleepers
             or (seen[2] or self._now + 1) <= self._now
         ):
-            hosts = np.array(sorted(sleepers), dtype=np.int64)
-            seen = (availability, set(sleepers), availability.next_rise(hosts, self._now) if sleepers else None)
-            self._seen = seen
+            first = availability.next_rise(sleepers, self._now) if len(sleepers) else None
+            seen = self._seen = availability, sleepers, first
         return seen[2]
 
     def _needed(self, sleepers: Collection[int], now: int, reach: int) -> frozenset[int]:

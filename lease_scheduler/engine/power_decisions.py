@@ -16,7 +16,7 @@ from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, PreemptionMode
 from lease_scheduler.model.power import PowerState
 from lease_scheduler.model.resources import FLOATING_IP
-from lease_scheduler.plan.availability import FOREVER, Availability, IntArray
+from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
 from lease_scheduler.plan.options import RoomLead
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import evict, loses_work
@@ -53,14 +53,14 @@ class PowerDecisions:
 
     # -- a reservation -----------------------------------------------------------------------------------
 
-    def for_request(self, request: LeaseRequest, now: int) -> tuple[frozenset[int], int]:
-        """Return which sleeping hosts a request should not use, and how many hosts to empty then.
+    def for_request(self, request: LeaseRequest, now: int) -> tuple[IntArray, int]:
+        """Return which sleeping hosts a request should not use, ascending, and how many hosts to empty then.
 
         If there is no place without the former, the request may use them: none is refused because a host sleeps.
         """
         state, plan = self._state, self._state.planner.plan
-        sleepers = sorted(state.powers.off)
-        if sleepers and request.kind is LeaseKind.RESERVATION and not request.moves_others:
+        sleepers = state.powers.off_hosts
+        if len(sleepers) and request.kind is LeaseKind.RESERVATION and not request.moves_others:
             start = now if request.start is None else max(now, request.start)
             end = start + request.duration
             awake = self._places(request, plan.availability, start, end)
@@ -69,8 +69,8 @@ class PowerDecisions:
             missing = _missing(request, awake, sleepers)
             left = min(missing, _missing(request, self._places(request, emptied, start, end), sleepers))
             decision = self._policy.for_reservation(Shortage(request.node_count, missing, left), self.view(now))
-            return frozenset(sleepers) - self._opened(sleepers, awake, decision.wake), decision.empty
-        return frozenset(), 0
+            return sleepers[~self._is_opened(sleepers, awake, decision.wake)], decision.empty
+        return np.empty(0, dtype=np.int64), 0
 
     def _places(self, request: LeaseRequest, availability: Availability, start: int, end: int) -> list[IntArray]:
         """Return how many nodes of each node set fit on each host in an interval."""
@@ -80,15 +80,12 @@ class PowerDecisions:
         ]
 
     @staticmethod
-    def _opened(sleepers: list[int], places: list[IntArray], nodes: int) -> frozenset[int]:
-        """Return the first sleeping hosts on which this many nodes fit."""
-        opened, room = set(), 0
-        for host in sleepers:
-            fitting = max(int(each[host]) for each in places)
-            if room < nodes and fitting:
-                opened.add(host)
-                room += fitting
-        return frozenset(opened)
+    def _is_opened(sleepers: IntArray, places: list[IntArray], nodes: int) -> BoolArray:
+        """Return which sleeping hosts are the first ones on which this many nodes fit."""
+        fitting = np.maximum.reduce([each[sleepers] for each in places])
+        before: IntArray = fitting.cumsum() - fitting
+        is_opened: BoolArray = (before < nodes) & (fitting > 0)
+        return is_opened
 
     # -- at intervals ------------------------------------------------------------------------------------
 
@@ -100,7 +97,7 @@ class PowerDecisions:
         view = self.view(now)
         self._decides_at = now + self._options.interval
         decision = self._policy.for_queue(view)
-        sleepers = sorted(state.powers.off)
+        sleepers = state.powers.off_hosts.tolist()
         waking = len(state.powers.changing - state.powers.off)
         free = len(self._idle(now))
         woken = self._powers.wake(sleepers[: max(0, decision.wake - waking - free)], now)
@@ -137,22 +134,23 @@ class PowerDecisions:
         plan, options = self._state.planner.plan, self._options
         soon = options.lead(PowerState.FALLING_ASLEEP)
         horizon = min(FOREVER, now + max(options.sleep_horizon, soon))
-        is_idle = plan.availability.peak(now, horizon)[-1] == 0
-        is_idle &= self._is_host()
-        found = is_idle.nonzero()[0].tolist()
-        if not found:
+        is_idle = plan.availability.is_unused(now, horizon)
+        is_idle[self._state.powers.not_awake_hosts] = False
+        # Most often no host is idle.
+        if not is_idle.any():
             return []
-        out = plan.outages | self._powers.kept_awake(now) | self._state.powers.not_awake
-        return [host for host in found if host not in out]
+        is_idle &= self._is_host()
+        out = plan.outages | self._powers.kept_awake(now)
+        return [host for host in is_idle.nonzero()[0].tolist() if host not in out]
 
-    def _is_host(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _is_host(self) -> BoolArray:
         """Return which units of the site are hosts that offer something, and not addresses."""
         plan = self._state.planner.plan
         capacity = plan.availability.capacity
-        is_host = capacity.any(axis=0)
+        is_host: BoolArray = (capacity != 0).any(axis=0)
         if FLOATING_IP in plan.classes:
             is_host &= capacity[plan.classes.index(FLOATING_IP)] == 0
-        return np.asarray(is_host)
+        return is_host
 
     # -- emptying hosts ----------------------------------------------------------------------------------
 
@@ -243,7 +241,7 @@ class PowerDecisions:
         return min(1.0, taken / total) if total else 1.0
 
 
-def _missing(request: LeaseRequest, places: list[IntArray], sleepers: list[int]) -> int:
+def _missing(request: LeaseRequest, places: list[IntArray], sleepers: IntArray) -> int:
     """Return for how many nodes there is no room on the hosts that are awake, each node set by itself."""
     missing = 0
     for node_set, each in zip(request.nodes, places, strict=True):

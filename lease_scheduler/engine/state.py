@@ -164,7 +164,7 @@ class EngineState:
         if not self.powers or not self.power_policy.manages:
             yield
             return
-        with closed(self.planner.plan, self.powers.off, now):
+        with closed(self.planner.plan, self.powers.off_hosts, now):
             yield
 
     @property

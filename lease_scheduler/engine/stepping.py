@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
 from lease_scheduler.engine.assurances import Assurances
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.evasion import Evasion
@@ -24,6 +26,7 @@ from lease_scheduler.engine.prices import Prices, PriceTooHighError
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
+from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.awake_trial import fits_awake
 from lease_scheduler.plan.explain import NoPlaceError, too_large
 from lease_scheduler.plan.largest_fit import with_counts
@@ -313,13 +316,13 @@ class EngineSteps:
 
     def _place(self, lease: Lease, least: tuple[int, ...] | None, now: int) -> None:
         state = self._state
-        unwanted, emptied = frozenset[int](), 0
+        unwanted, emptied = np.empty(0, dtype=np.int64), 0
         if state.powers:
             unwanted, emptied = self.power_decisions.for_request(lease.request, now)
         try:
             # If the price is too high, the plan is restored, so no lease makes room in vain.
             with state.planner.plan.tentative():
-                awake = self._placed_without(unwanted, lease, least, now) if unwanted else None
+                awake = self._placed_without(unwanted, lease, least, now) if len(unwanted) else None
                 if awake is not None:
                     placed = awake
                 elif least is None:
@@ -357,7 +360,7 @@ class EngineSteps:
             state.publish(now)
 
     def _placed_without(
-        self, unwanted: frozenset[int], lease: Lease, least: tuple[int, ...] | None, now: int
+        self, unwanted: IntArray, lease: Lease, least: tuple[int, ...] | None, now: int
     ) -> Lease | None:
         """Give a lease a place without some sleeping hosts, and return it; None if there is no such place."""
         planner = self._state.planner

@@ -137,6 +137,52 @@ class Availability:
             key, used = key[keep], used.compress(keep, axis=1)
         return self._with(key, used, self._since)
 
+    def taken_until(self, hosts: IntArray, before: IntArray, after: IntArray) -> Availability:
+        """Return the availability with hosts that are taken as a whole, but until other instants than so far.
+
+        :param hosts: host numbers, shape (k,), ascending
+        :param before: first instants at which they could be used so far, shape (k,)
+        :param after: first instants at which they can be used, shape (k,); where this is later than ``before``, the
+            hosts are taken from ``before`` on
+        """
+        before, after = np.maximum(before, self._since), np.maximum(after, self._since)
+        differs = before != after
+        if not differs.all():
+            hosts, before, after = hosts[differs], before[differs], after[differs]
+        if not len(hosts):
+            return self
+        moved, is_left = self._with_steps_moved(hosts, before, after)
+        if not is_left.any():
+            return moved
+        hosts, before, after = hosts[is_left], before[is_left], after[is_left]
+        amounts = np.zeros((len(self._used), len(hosts)), dtype=np.int64)
+        amounts[:-1] = self.capacity[:, hosts] * np.where(after > before, 1, -1)
+        return moved.changed(hosts, np.minimum(before, after), np.maximum(before, after), amounts)
+
+    def _with_steps_moved(self, hosts: IntArray, before: IntArray, after: IntArray) -> tuple[Availability, BoolArray]:
+        """Move the steps at which hosts that are taken become free, where no other step is in the way.
+
+        Most hosts that sleep have nothing else planned on them, so nothing but the instants of these steps changes.
+
+        :return: the availability, and for which of the hosts this was not possible, shape (k,)
+        """
+        key, used = self._steps.key, self._used
+        base = hosts << TIME_BITS
+        old, new = base + before, base + after
+        where = key.searchsorted(old)
+        previous = np.maximum(where - 1, 0)
+        earlier = key.take(previous)
+        can_move = (key.take(where, mode="clip") == old) & (where > 0)
+        can_move &= (earlier >= base) & (earlier < new)
+        can_move &= (where + 1 >= len(key)) | (key.take(where + 1, mode="clip") > new)
+        freed = used.take(previous, axis=1) - used.take(where, axis=1, mode="clip")
+        can_move &= (freed[:-1] == self.capacity.take(hosts, axis=1)).all(axis=0) & (freed[-1] == 0)
+        if not can_move.any():
+            return self, ~can_move
+        key = key.copy()
+        key[where[can_move]] = new[can_move]
+        return self._with(key, used, self._since), ~can_move
+
     def forgotten(self, before: int) -> Availability:
         """Return the availability without the past. Times before ``before`` can no longer be queried or changed."""
         return self if before <= self._since else self._truncated(before)
@@ -162,6 +208,11 @@ class Availability:
         return self._with(self._steps.key, self._used, self._since)
 
     # -- questions about all hosts ---------------------------------------------------------------------
+
+    def is_unused(self, start: int, end: int) -> BoolArray:
+        """Return whether no lease holds anything on each host in ``[start, end)``, shape (hosts,)."""
+        unused: BoolArray = np.maximum.reduceat(self._used[-1], self._steps.bounds(start, end))[::2] == 0
+        return unused
 
     def peak(self, start: int, end: int) -> IntArray:
         """Return the largest use in ``[start, end)``, shape (classes + 1, hosts)."""

@@ -19,9 +19,11 @@ from lease_scheduler.plan.demand import Demand, Demands
 from lease_scheduler.plan.differences import HoldingChange, changes_of
 from lease_scheduler.plan.provider_rows import ProviderRows
 from lease_scheduler.plan.queued_demand import DemandClass, QueuedDemand
-from lease_scheduler.plan.taken_hosts import taken
 from lease_scheduler.plan.transfers.following import followed
 from lease_scheduler.plan.transfers.images import ImagePlan, NotInTimeError
+
+#: Entry of ``Plan.sleep_ends`` for a host that neither sleeps nor wakes.
+NOT_ASLEEP = -1
 
 _QUEUED_STATES = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
 
@@ -50,7 +52,8 @@ class Plan:
     :ivar alike: cache of ``plan.queue_filter``: classes of demands
     :ivar images: where disk images are and when they are transferred; None if transfers are not planned
     :ivar puts: number of values put so far, including those in trials; a measure of work that is the same in each run
-    :ivar asleep: host that sleeps or wakes -> first instant at which it can be used; only ``plan.sleepers`` changes it
+    :ivar sleep_ends: for each host that sleeps or wakes, the first instant at which it can be used, otherwise
+        ``NOT_ASLEEP``, shape (hosts,); only ``plan.sleepers`` changes it
     """
 
     def __init__(self, site: Site) -> None:
@@ -69,7 +72,7 @@ class Plan:
         self.alike: dict[Hashable, DemandClass] = {}
         self.images: ImagePlan | None = None
         self.puts = 0
-        self.asleep: dict[int, int] = {}
+        self.sleep_ends: IntArray = np.full(len(site), NOT_ASLEEP, dtype=np.int64)
         self._outages: dict[int, tuple[int, int]] = {}
         self._undo: list[tuple[str, Lease | None]] | None = None
         self._before: dict[str, Lease | None] = {}
@@ -342,6 +345,11 @@ class Plan:
             self.availability = self._with_outage(host, -1)
             del self._outages[host]
 
+    @property
+    def asleep(self) -> dict[int, int]:
+        """Host that sleeps or wakes -> first instant at which it can be used."""
+        return {host: end for host, end in enumerate(self.sleep_ends.tolist()) if end != NOT_ASLEEP}
+
     def outage_end(self, host: int) -> int:
         """Return the expected end of a host's outage."""
         return self._outages[host][1]
@@ -427,7 +435,11 @@ class Plan:
         self.availability = self.rebuilt(now, Availability(capacity, self.classes))
         for host in self._outages:
             self.availability = self._with_outage(host, 1)
-        self.availability = taken(self.availability, [(host, now, end) for host, end in sorted(self.asleep.items())])
+        sleep_ends = np.full(len(site), NOT_ASLEEP, dtype=np.int64)
+        sleep_ends[: len(self.sleep_ends)] = self.sleep_ends
+        self.sleep_ends = sleep_ends
+        asleep = (sleep_ends != NOT_ASLEEP).nonzero()[0]
+        self.availability = self.availability.taken_until(asleep, np.full(len(asleep), now), sleep_ends[asleep])
         self._queued_needing = np.zeros(len(capacity), dtype=np.int64)
         for lease in self.queued():
             self._queued_needing += self._always_needed(lease.request)

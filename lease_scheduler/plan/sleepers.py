@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
-from lease_scheduler.plan.availability import FOREVER
-from lease_scheduler.plan.plan import Plan
-from lease_scheduler.plan.taken_hosts import taken
+import numpy as np
+
+from lease_scheduler.plan.availability import FOREVER, IntArray
+from lease_scheduler.plan.plan import NOT_ASLEEP, Plan
 
 
 def take_until(plan: Plan, until: Mapping[int, int], now: int) -> None:
@@ -21,31 +22,55 @@ def take_until(plan: Plan, until: Mapping[int, int], now: int) -> None:
 
     :param until: host number -> first instant at which it can be used
     """
-    longer, shorter = [], []
+    hosts = sorted(until)
+    take_all_until(plan, _numbers(hosts), _numbers([until[host] for host in hosts]), now)
+
+
+def take_all_until(plan: Plan, hosts: IntArray, ends: IntArray | int, now: int) -> None:
+    """Do the same for many hosts.
+
+    :param hosts: host numbers, shape (k,), ascending
+    :param ends: first instants at which they can be used, shape (k,), or one for all
+    """
     # Most hosts are taken already, so only what is between the two instants changes.
-    for host, after in sorted(until.items()):
-        before = plan.asleep.get(host, now)
-        before, after = before if before > now else now, after if after > now else now
-        if after > before:
-            longer.append((host, before, after))
-        elif after < before:
-            shorter.append((host, after, before))
-    plan.availability = taken(taken(plan.availability, longer), shorter, sign=-1)
-    plan.asleep |= until
+    before, after = np.maximum(plan.sleep_ends[hosts], now), np.maximum(ends, now)
+    plan.availability = plan.availability.taken_until(hosts, before, np.broadcast_to(after, hosts.shape))
+    # Not in place: ``closed`` keeps the array.
+    plan.sleep_ends = plan.sleep_ends.copy()
+    plan.sleep_ends[hosts] = ends
 
 
 def give_back(plan: Plan, hosts: Collection[int], now: int) -> None:
     """Let hosts be used from now on that are awake."""
-    known = {host: plan.asleep.pop(host) for host in hosts if host in plan.asleep}
-    plan.availability = taken(plan.availability, [(host, now, end) for host, end in sorted(known.items())], sign=-1)
+    woken = asleep_among(plan, _numbers(sorted(hosts)))
+    take_all_until(plan, woken, NOT_ASLEEP, now)
 
 
 @contextmanager
-def closed(plan: Plan, hosts: Collection[int], now: int) -> Iterator[None]:
-    """Plan nothing new on some sleeping hosts within the block."""
-    kept = {host: plan.asleep[host] for host in hosts if host in plan.asleep}
-    take_until(plan, dict.fromkeys(kept, FOREVER), now)
+def closed(plan: Plan, hosts: IntArray, now: int) -> Iterator[None]:
+    """Plan nothing new on some sleeping hosts within the block.
+
+    :param hosts: host numbers, shape (k,), ascending
+    """
+    asleep = asleep_among(plan, hosts)
+    before, ends = plan.availability, plan.sleep_ends
+    take_all_until(plan, asleep, FOREVER, now)
+    within = plan.availability
     try:
         yield
     finally:
-        take_until(plan, kept, now)
+        if plan.availability is within:
+            # Nothing was planned, as is most often so.
+            plan.availability, plan.sleep_ends = before, ends
+        else:
+            take_all_until(plan, asleep, ends[asleep], now)
+
+
+def asleep_among(plan: Plan, hosts: IntArray) -> IntArray:
+    """Return those of some hosts that sleep or wake."""
+    asleep: IntArray = hosts[plan.sleep_ends[hosts] != NOT_ASLEEP]
+    return asleep
+
+
+def _numbers(values: list[int]) -> IntArray:
+    return np.array(values, dtype=np.int64)

@@ -124,6 +124,27 @@ def test_use_is_that_of_the_table(history: tuple[Availability, _Table, int], dat
         assert instant == (start + int(changes[0]) if len(changes) else FOREVER)
 
 
+@given(_histories(), st.data())
+def test_the_time_until_which_hosts_are_taken_moves(
+    history: tuple[Availability, _Table, int], data: st.DataObject
+) -> None:
+    """contention F60: wherever it moves and whatever leases hold there, it is as if hosts had been taken until then."""
+    availability, table, now = history
+    hosts = np.array(sorted(data.draw(st.sets(st.integers(0, table.capacity.shape[1] - 1)))), dtype=np.int64)
+    amounts = np.concatenate((table.capacity[:, hosts], np.zeros((1, len(hosts)), dtype=np.int64)))
+    instants = st.one_of(st.integers(now, _HORIZON), st.just(FOREVER))
+    before, taken = np.full(len(hosts), now, dtype=np.int64), availability
+    for _ in range(data.draw(st.integers(1, 3))):
+        after = np.array([data.draw(instants) for _ in hosts], dtype=np.int64)
+        before, taken = after, taken.taken_until(hosts, before, after)
+        expected = availability.changed(hosts, np.full(len(hosts), now, dtype=np.int64), after, amounts)
+        assert taken.equals(expected)
+        assert taken.step_count == expected.step_count
+    start = data.draw(st.integers(now, _HORIZON - 1))
+    is_unused = table.used[-1, :, start:].max(axis=1) == 0
+    np.testing.assert_array_equal(taken.is_unused(start, FOREVER), is_unused)
+
+
 @settings(max_examples=250, deadline=None)
 @given(_histories(), st.data())
 def test_places_and_starts_are_those_of_the_table(

@@ -8,7 +8,7 @@ from lease_scheduler.engine.known_powers import KnownPowers
 from lease_scheduler.model.power import HostPower, PowerState
 
 
-def test_the_sets_follow_the_states() -> None:
+def test_sets_and_arrays_follow_the_states() -> None:
     stream, powers = random.Random(1), KnownPowers()
     for now in range(500):
         host = stream.randrange(5)
@@ -21,3 +21,5 @@ def test_the_sets_follow_the_states() -> None:
         assert powers.not_awake == {host for host, state in states.items() if state is not PowerState.AWAKE}
         changing = (PowerState.FALLING_ASLEEP, PowerState.WAKING)
         assert powers.changing == {host for host, state in states.items() if state in changing}
+        assert powers.off_hosts.tolist() == sorted(powers.off)
+        assert powers.not_awake_hosts.tolist() == sorted(powers.not_awake)

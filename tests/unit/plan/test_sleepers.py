@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
+
 from lease_scheduler.plan.availability import FOREVER
 from lease_scheduler.plan.sleepers import closed, give_back, take_until
 
@@ -36,7 +38,7 @@ def test_closed_hosts_are_as_they_were_after_the_block(make_planner: MakePlanner
     plan = make_planner(_HOSTS).plan
     take_until(plan, {0: 100}, 10)
     before = plan.availability.peak(50, 200)[0].tolist()
-    with closed(plan, [0, 1], 50):
+    with closed(plan, np.array([0, 1]), 50):
         assert plan.availability.peak(5_000, 5_001)[0, 0] > 0
         # Only hosts that sleep are closed.
         assert plan.availability.peak(5_000, 5_001)[0, 1] == 0
