@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.microversions import V1_2, Version
-from lease_scheduler.model.durations import exactly
+from lease_scheduler.model.durations import exactly, seconds_of
 from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.records.dates import LAST, blazar_date, date_and_time
 
 #: Date format of Blazar's clients.
 BLAZAR_FORMAT = "%Y-%m-%d %H:%M"
 NOW = "now"
-
-_DURATION = re.compile(
-    r"(?:(\d{1,9})w)?(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m(?:in)?)?(?:(\d{1,12})s?)?", re.ASCII
-)
-_ISO_DURATION = re.compile(
-    r"P(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,12})S)?)?", re.ASCII
-)
-_SECONDS = (604_800, 86_400, 3_600, 60, 1)
 
 
 def minute_of(instant: int) -> int:
@@ -58,19 +49,12 @@ def parse_duration(value: int | str, field: str) -> int:
 
     :raises ApiError: 400, the value is not a duration, or not between one second and a hundred years
     """
-    seconds = value if isinstance(value, int) else _seconds(value.strip())
+    seconds = value if isinstance(value, int) else seconds_of(value.strip())
     if seconds is None:
         raise ApiError(400, f'{field}: {value} is not a duration; right is 9000, "2h30m" or "PT2H30M"', field)
     if not 1 <= seconds <= UNLIMITED:
         raise ApiError(400, f"{field}: must be between 1 s and {exactly(UNLIMITED)}, not {value}", field)
     return seconds
-
-
-def _seconds(text: str) -> int | None:
-    found = _ISO_DURATION.fullmatch(text.upper()) or _DURATION.fullmatch(text.lower())
-    if found is None or not any(found.groups()):
-        return None
-    return sum(int(number) * unit for number, unit in zip(found.groups(), _SECONDS, strict=True) if number)
 
 
 def lease_date(instant: int | None) -> str | None:

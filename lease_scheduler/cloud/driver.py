@@ -340,6 +340,14 @@ class Driver(Protocol):
         """
         ...
 
+    def promise(self, lifetimes: Mapping[float, Mapping[str, int]], until: int) -> None:
+        """Tell the cloud for how long servers without a lease are promised to run on the hosts of the pool.
+
+        :param lifetimes: by probability, the default first: name of the compute host -> seconds from now on
+        :param until: instant from which on this is out of date
+        """
+        ...
+
     def tell_ends(self, ends: Mapping[str, int | None]) -> None:
         """Tell the cloud when leases end, so that no server starts in them afterwards, even if no engine runs then.
 

@@ -103,6 +103,8 @@ class SimulatedCloud:
         self._pool: frozenset[str] = frozenset()
         #: Starts of leases that were announced last.
         self.announced: dict[str, int] = {}
+        #: Lifetimes that were promised last, and until when.
+        self.promised: tuple[dict[float, dict[str, int]], int] = {}, 0
         self.ends: dict[str, int | None] = {}
         #: Leases whose servers use no CPU time; all others use all that they have.
         self.idle: set[str] = set()
@@ -147,6 +149,10 @@ class SimulatedCloud:
     def announce(self, starts: Mapping[str, int]) -> None:
         """See ``Driver.announce``. Only leases use the hosts."""
         self.announced = dict(starts)
+
+    def promise(self, lifetimes: Mapping[float, Mapping[str, int]], until: int) -> None:
+        """See ``Driver.promise``. Only leases use the hosts."""
+        self.promised = {assurance: dict(of_hosts) for assurance, of_hosts in lifetimes.items()}, until
 
     def tell_ends(self, ends: Mapping[str, int | None]) -> None:
         """See ``Driver.tell_ends``. Only the engine starts servers."""

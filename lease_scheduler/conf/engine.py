@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oslo_config import cfg
+from oslo_config import cfg, types
 
 GROUP = cfg.OptGroup("engine", title="The engine")
 
@@ -75,6 +75,15 @@ OPTIONS: list[cfg.Opt] = [
         help="The cloud is told which hosts leases will use within this number of seconds, so that servers without a "
         "lease are placed where they can stay. On Nova, LeaseFilter (on_demand_horizon) and LeaseWeigher read this. 0 "
         "disables it.",
+    ),
+    cfg.ListOpt(
+        "guest_assurances",
+        item_type=types.Float(),
+        default=[],
+        help="Probabilities for which lifetimes are promised to preemptible servers without a lease, such as 0.95,0.8. "
+        "The first one counts for flavors that name none. For each host the cloud is told how long a server that "
+        "starts now runs before a lease takes its room. It needs [scheduling] policy_assurance = statistical or both. "
+        "On Nova, LeaseFilter reads it for flavors with the extra spec lease:min_lifetime. Empty for no promises.",
     ),
     cfg.BoolOpt(
         "discover_hosts",

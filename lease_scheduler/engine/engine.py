@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from lease_scheduler.engine.assurances import Assurances
@@ -462,6 +462,17 @@ class Engine:
             self._let_go_on(lease, now)
             self._steps.use_freed(lease, now, max(r.end for r in held))
         self._steps.serve_queue(now)
+
+    def guest_lifetimes(self, assurances: Collection[float]) -> Callable[[], Mapping[float, Mapping[str, int]]]:
+        """Return a function that returns for how long servers without a lease are promised to run from now on.
+
+        The function may be called in another thread. See ``AssurancePolicy.guest_lifetimes``.
+
+        :param assurances: probabilities with which they are to do so
+        """
+        self._assurance.follow(self._state.planner.plan.site)
+        notice = self._state.preparation_time
+        return self._assurance.guest_lifetimes(assurances, self.live_leases(), self._clock.now(), notice)
 
     # -- hosts -------------------------------------------------------------------------------------------
 

@@ -1,9 +1,27 @@
-"""Durations in words, for messages and tables that people read. Programs get seconds."""
+"""Durations in words, for messages and tables that people read, and as people write them. Programs get seconds."""
 
 from __future__ import annotations
 
+import re
+
 #: Units from the largest to the smallest, with their seconds.
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+
+_DURATION = re.compile(
+    r"(?:(\d{1,9})w)?(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m(?:in)?)?(?:(\d{1,12})s?)?", re.ASCII
+)
+_ISO_DURATION = re.compile(
+    r"P(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,12})S)?)?", re.ASCII
+)
+_SECONDS = (604_800, 86_400, 3_600, 60, 1)
+
+
+def seconds_of(text: str) -> int | None:
+    """Return the seconds of a duration such as ``7200``, ``2h30m``, ``1d`` or ``PT2H30M``, or None if it is none."""
+    found = _ISO_DURATION.fullmatch(text.upper()) or _DURATION.fullmatch(text.lower())
+    if found is None or not any(found.groups()):
+        return None
+    return sum(int(number) * unit for number, unit in zip(found.groups(), _SECONDS, strict=True) if number)
 
 
 def in_words(seconds: float, *, up: bool = False) -> str:

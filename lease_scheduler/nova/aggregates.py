@@ -6,7 +6,7 @@ both sides need them and this package must not import the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,6 +30,12 @@ POOL = "lease:pool"
 #: Prefix of numbered keys. Each value is an instant and the compute services on which a lease starts then. Only near
 #: starts are listed. What does not fit into one value continues in the next.
 NEXT = "lease:next:"
+#: What servers without a lease are promised: prefix of numbered keys, whose values are a probability, a lifetime in
+#: seconds and the compute services where servers live so long with it; the instant from which on this is out of date;
+#: the probability that counts for flavors that name none.
+ASSURED = "lease:assured:"
+ASSURED_UNTIL = "lease:assured_until"
+ASSURED_DEFAULT = "lease:assured_default"
 _LONGEST_VALUE = 255
 
 #: Blazar's metadata and names: the defaults of the options of blazar-nova's filter.
@@ -61,27 +67,50 @@ class HeldBy:
 
 
 @dataclass(frozen=True)
+class Promises:
+    """What was published about the lifetimes of servers without a lease on one host.
+
+    :ivar until: instant from which on it is out of date
+    :ivar default: probability that counts where a flavor names none; None if that is not known
+    :ivar lifetimes: pairs of a probability and the seconds that a server lives at least with it
+    """
+
+    until: int = 0
+    default: float | None = None
+    lifetimes: tuple[tuple[float, int], ...] = ()
+
+    def seconds(self, assurance: float, now: int) -> int:
+        """Return for how long a server that starts now is promised to run; 0 if nothing is promised."""
+        if now >= self.until:
+            return 0
+        return max((seconds for promised, seconds in self.lifetimes if promised >= assurance), default=0)
+
+
+@dataclass(frozen=True)
 class HostLeases:
     """What the aggregates of a host say about leases on it.
 
     :ivar held_by: leases that have it now or soon
     :ivar in_pool: whether leases may use it
     :ivar coming: start of the next lease on it that has not started, or None if that is far away or not known
+    :ivar promises: what servers without a lease are promised there
     """
 
     held_by: tuple[HeldBy, ...] = ()
     in_pool: bool = False
     coming: int | None = None
+    promises: Promises = Promises()
 
 
-def read_host(aggregates: Sequence[Any], freepool: str, host: str) -> HostLeases:
+def read_host(aggregates: Sequence[Any], freepool: str, host: str, *, reads_promises: bool = False) -> HostLeases:
     """Return what the aggregates of a host say about leases on it.
 
     :param aggregates: Nova's aggregates, with ``name``, ``metadata`` and ``availability_zone``
     :param freepool: name of the aggregate of all hosts that leases may use; its metadata also identifies it
     :param host: name of the host's compute service
+    :param reads_promises: whether to read what servers without a lease are promised
     """
-    return Reader(freepool).read(aggregates, host)
+    return Reader(freepool, reads_promises=reads_promises).read(aggregates, host)
 
 
 class Reader:
@@ -91,14 +120,17 @@ class Reader:
     nova-scheduler before it sets the time of the change.
 
     :param freepool: as for ``read_host``
+    :param reads_promises: whether to read what servers without a lease are promised
     """
 
-    def __init__(self, freepool: str) -> None:
+    def __init__(self, freepool: str, *, reads_promises: bool = False) -> None:
         self._freepool = freepool
+        self._reads_promises = reads_promises
         # By identity. The value holds the aggregate, so that no other object can get the same id.
         self._aggregates: dict[int, tuple[Any, HostLeases]] = {}
         self._hosts: dict[tuple[int, ...], HostLeases] = {}
         self._coming: dict[str, int] = {}
+        self._promises: dict[str, Promises] = {}
 
     def read(self, aggregates: Sequence[Any], host: str) -> HostLeases:
         """Return what the aggregates of a host say about leases on it.
@@ -109,8 +141,10 @@ class Reader:
         found = self._hosts.get(combination)
         if found is None:
             found = self._hosts[combination] = _together([self._read_aggregate(each) for each in aggregates])
-        coming = self._coming.get(host)
-        return found if coming is None else replace(found, coming=coming)
+        coming, promises = self._coming.get(host), self._promises.get(host)
+        if coming is not None:
+            found = replace(found, coming=coming)
+        return found if promises is None or not found.in_pool else replace(found, promises=promises)
 
     def _read_aggregate(self, aggregate: Any) -> HostLeases:
         known = self._aggregates.get(id(aggregate))
@@ -119,6 +153,8 @@ class Reader:
             known = self._aggregates[id(aggregate)] = (aggregate, told)
             if told.in_pool:
                 self._coming.update(read_coming(aggregate.metadata or {}))
+                if self._reads_promises:
+                    self._promises.update(read_promises(aggregate.metadata or {}))
         return known[1]
 
 
@@ -127,19 +163,69 @@ def coming_metadata(starts: Mapping[str, int]) -> dict[str, str]:
 
     :param starts: compute service -> instant
     """
-    by_instant: dict[int, list[str]] = {}
-    for host, instant in sorted(starts.items()):
-        by_instant.setdefault(instant, []).append(host)
+    return _listed(NEXT, (("", starts),))
+
+
+def promise_metadata(lifetimes: Mapping[float, Mapping[str, int]], until: int) -> dict[str, str]:
+    """Return the metadata of the pool that says what servers without a lease are promised.
+
+    :param lifetimes: by probability, the default first: compute service -> seconds
+    :param until: instant from which on it is out of date
+    """
+    if not lifetimes:
+        return {}
+    said = _listed(ASSURED, ((f"{assurance:.6g} ", of_hosts) for assurance, of_hosts in lifetimes.items()))
+    return {**said, ASSURED_UNTIL: str(until), ASSURED_DEFAULT: f"{next(iter(lifetimes)):.6g}"}
+
+
+def _listed(prefix: str, lists: Iterable[tuple[str, Mapping[str, int]]]) -> dict[str, str]:
+    """Return numbered keys whose values are a heading, a number and the hosts that have it.
+
+    :param lists: pairs of a heading and host -> number
+    """
     values = []
-    for instant, hosts in sorted(by_instant.items()):
-        value = str(instant)
-        for host in hosts:
-            if len(value) + 1 + len(host) > _LONGEST_VALUE:
-                values.append(value)
-                value = str(instant)
-            value += f" {host}"
-        values.append(value)
-    return {f"{NEXT}{number}": value for number, value in enumerate(values)}
+    for heading, of_hosts in lists:
+        by_number: dict[int, list[str]] = {}
+        for host, number in sorted(of_hosts.items()):
+            by_number.setdefault(number, []).append(host)
+        for number, hosts in sorted(by_number.items()):
+            value = f"{heading}{number}"
+            for host in hosts:
+                if len(value) + 1 + len(host) > _LONGEST_VALUE:
+                    values.append(value)
+                    value = f"{heading}{number}"
+                value += f" {host}"
+            values.append(value)
+    return {f"{prefix}{number}": value for number, value in enumerate(values)}
+
+
+def read_promises(metadata: Mapping[str, str]) -> dict[str, Promises]:
+    """Return compute service -> what is promised there, from metadata that ``promise_metadata`` has made.
+
+    What cannot be read promises nothing.
+    """
+    until = _instant(metadata.get(ASSURED_UNTIL))
+    if until is None:
+        return {}
+    found: dict[str, list[tuple[float, int]]] = {}
+    for key, value in metadata.items():
+        if key.startswith(ASSURED):
+            assurance, seconds, *hosts = [*value.split(), "", ""]
+            promised = probability(assurance), _instant(seconds)
+            if promised[0] is not None and promised[1] is not None:
+                for host in filter(None, hosts):
+                    found.setdefault(host, []).append((promised[0], promised[1]))
+    default = probability(metadata.get(ASSURED_DEFAULT, ""))
+    return {host: Promises(until, default, tuple(lifetimes)) for host, lifetimes in found.items()}
+
+
+def probability(text: str) -> float | None:
+    """Return a number between 0 and 1, both excluded, or None if the text is none."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 < value < 1 else None
 
 
 def read_coming(metadata: Mapping[str, str]) -> dict[str, int]:

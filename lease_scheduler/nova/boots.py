@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from lease_scheduler.nova.aggregates import is_true
-from lease_scheduler.nova.rules import Boot
+from lease_scheduler.model.durations import seconds_of
+from lease_scheduler.nova.aggregates import is_true, probability
+from lease_scheduler.nova.rules import Boot, Lifetime
 
 #: Scheduler hints that name a lease; the second one is Blazar's.
 HINTS = ("lease", "reservation")
@@ -18,6 +19,10 @@ _FLAVOR_RESERVATION = "aggregate_instance_extra_specs:reservation"
 
 #: Extra specs of a flavor whose servers make room for leases.
 FLAVOR_PREEMPTIBLE = ("lease:preemptible", "blazar:preemptible")
+
+#: Extra specs of a flavor whose servers go only where they are promised to run for so long, with this probability.
+FLAVOR_LIFETIME = "lease:min_lifetime"
+FLAVOR_ASSURANCE = "lease:assurance"
 
 #: Extra specs that ask for resources, in or outside of a group.
 _RESOURCES = re.compile("resources[^:]*:(.+)")
@@ -35,7 +40,24 @@ def read_boot(spec: Any) -> Boot:
         extra_specs.get(FLAVOR_LEASE) or extra_specs.get(_FLAVOR_RESERVATION),
         any(is_true(extra_specs.get(key)) for key in FLAVOR_PREEMPTIBLE),
         _claims(spec, extra_specs),
+        _lifetime(extra_specs),
     )
+
+
+def _lifetime(extra_specs: Mapping[str, str]) -> Lifetime | None:
+    """Return the lifetime that a flavor asks for, or None. One that cannot be read is promised nowhere."""
+    lifetime, assurance = extra_specs.get(FLAVOR_LIFETIME), extra_specs.get(FLAVOR_ASSURANCE)
+    if lifetime is None:
+        return None if assurance is None else Lifetime(mistake=f"{FLAVOR_ASSURANCE} needs {FLAVOR_LIFETIME}")
+    seconds = seconds_of(lifetime.strip())
+    if not seconds:
+        return Lifetime(mistake=f"{FLAVOR_LIFETIME} must be a duration such as 6h, not {lifetime!r}")
+    if assurance is None:
+        return Lifetime(seconds)
+    asked = probability(assurance)
+    if asked is None:
+        return Lifetime(mistake=f"{FLAVOR_ASSURANCE} must be more than 0 and less than 1, not {assurance!r}")
+    return Lifetime(seconds, asked)
 
 
 def _claims(spec: Any, extra_specs: Mapping[str, str]) -> frozenset[str]:

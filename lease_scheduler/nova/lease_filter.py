@@ -46,7 +46,8 @@ class LeaseFilter(filters.BaseHostFilter):  # type: ignore[misc]
         if utils.request_is_rebuild(spec_obj):
             yield from filter_obj_list
             return
-        boot, reader, now = read_boot(spec_obj), Reader(self._freepool), int(time.time())
+        boot, now = read_boot(spec_obj), int(time.time())
+        reader = Reader(self._freepool, reads_promises=boot.lifetime is not None)
         refused: Counter[str] = Counter()
         passed = 0
         for host_state in filter_obj_list:
@@ -66,8 +67,9 @@ class LeaseFilter(filters.BaseHostFilter):  # type: ignore[misc]
         :param host_state: the host as nova-scheduler sees it
         :param filter_properties: Nova's ``RequestSpec``
         """
-        found = read_host(host_state.aggregates, self._freepool, host_state.host)
         boot = read_boot(filter_properties)
+        reads_promises = boot.lifetime is not None
+        found = read_host(host_state.aggregates, self._freepool, host_state.host, reads_promises=reads_promises)
         return self._refusal(host_state, filter_properties, boot, found, int(time.time())) is None
 
     def _refusal(self, host_state: Any, spec: Any, boot: Boot, found: HostLeases, now: int) -> str | None:

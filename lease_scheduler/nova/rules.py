@@ -12,6 +12,20 @@ _OWN_FLAVOR = "the extra spec lease:id (or aggregate_instance_extra_specs:reserv
 
 
 @dataclass(frozen=True)
+class Lifetime:
+    """A lifetime that the flavor of a server asks for.
+
+    :ivar seconds: for how long the server is to run before a lease takes its room
+    :ivar assurance: with which probability; None for the default of the site
+    :ivar mistake: what is wrong with the extra specs, or None
+    """
+
+    seconds: int = 0
+    assurance: float | None = None
+    mistake: str | None = None
+
+
+@dataclass(frozen=True)
 class Boot:
     """A server that needs a host.
 
@@ -20,6 +34,7 @@ class Boot:
     :ivar flavor_lease: lease that its flavor belongs to, or None for an ordinary flavor
     :ivar preemptible: whether its flavor says that it makes room for leases
     :ivar claims: resource classes that it asks for by extra specs, ports or aliases of PCI devices
+    :ivar lifetime: lifetime that it must be promised if it belongs to no lease, or None
     """
 
     project_id: str
@@ -27,6 +42,7 @@ class Boot:
     flavor_lease: str | None = None
     preemptible: bool = False
     claims: frozenset[str] = frozenset()
+    lifetime: Lifetime | None = None
 
     @property
     def leases(self) -> tuple[str, ...]:
@@ -57,7 +73,8 @@ def refusal(boot: Boot, host: HostLeases, now: int, rules: Rules) -> str | None:
     * preemptible servers may use hosts of the pool that no lease has for itself;
     * all others keep off the pool.
 
-    One rule is stricter than Blazar's: where a lease has only a part of a host, a hint alone is not enough.
+    One rule is stricter than Blazar's: where a lease has only a part of a host, a hint alone is not enough. One is new:
+    a server without a lease whose flavor asks for a lifetime may use only hosts for which it is promised.
 
     :param now: seconds since the epoch
     """
@@ -66,6 +83,9 @@ def refusal(boot: Boot, host: HostLeases, now: int, rules: Rules) -> str | None:
     by_owner = _refusal_by_owner(host, now)
     if by_owner is not None:
         return by_owner
+    by_lifetime = _refusal_by_lifetime(boot.lifetime, host, now)
+    if by_lifetime is not None:
+        return by_lifetime
     if not host.in_pool and not host.held_by:
         return None
     by_nested = _refusal_by_nested(boot, host)
@@ -129,6 +149,30 @@ def _refusal_by_nested(boot: Boot, host: HostLeases) -> str | None:
         kept = (held.nested & boot.claims) - own
         if kept and held.names.isdisjoint(boot.leases):
             return f"its {min(kept)} is kept for lease {min(held.names)}"
+    return None
+
+
+def _refusal_by_lifetime(wanted: Lifetime | None, host: HostLeases, now: int) -> str | None:
+    """Return a reason if a lifetime is not promised on a host, which it is only by what the engine has published."""
+    if wanted is None:
+        return None
+    if wanted.mistake is not None:
+        return f"its flavor is wrong: {wanted.mistake}"
+    promises = host.promises
+    if now >= promises.until or not promises.lifetimes:
+        return "no lifetime is promised there"
+    assurance = promises.default if wanted.assurance is None else wanted.assurance
+    if assurance is None:
+        return "no probability is known with which lifetimes are promised; name one in lease:assurance"
+    promised = promises.seconds(assurance, now)
+    if promised < wanted.seconds:
+        return f"{in_words(promised)} is promised there with {assurance:.6g}, not {in_words(wanted.seconds)}"
+    # It may have been planned since then.
+    starts = [held.vacated_from for held in host.held_by if held.start > now]
+    if host.coming is not None and host.coming > now:
+        starts.append(host.coming)
+    if starts and min(starts) < now + wanted.seconds:
+        return f"a lease starts there in {in_words(max(min(starts) - now, 0))}"
     return None
 
 

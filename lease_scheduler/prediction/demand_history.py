@@ -186,6 +186,11 @@ class DemandHistory:
                     self._since = step - known.least * _HOUR
             self._table = None
 
+    @property
+    def since(self) -> int:
+        """Instant of the last change of the demand, before which nothing counts; 0 if there was none."""
+        return self._since * STEP
+
     # -- questions -----------------------------------------------------------------------------------------
 
     def survey(self, room: float, seconds: int, now: int) -> Survey:
@@ -210,29 +215,8 @@ class DemandHistory:
             return Survey(0, 0)
         observations = -(-count // steps)
         similar = [each[begin:end] for each in self._similar(table, now)]
-        share = self._largest_share(is_missed, is_known, similar, steps)
+        share = largest_share(is_missed, is_known, similar, steps)
         return Survey(observations, math.ceil(share * observations - _ROUNDING))
-
-    def _largest_share(
-        self,
-        is_missed: NDArray[np.bool_],
-        is_known: NDArray[np.bool_] | None,
-        similar: Sequence[NDArray[np.bool_]],
-        steps: int,
-    ) -> float:
-        """Return the largest share of misses among all starts, the newest ones, and those that resemble the present.
-
-        :param is_known: whether it is known what became of a start; None if it always is
-        """
-        missed, counts = [np.count_nonzero(is_missed & each) for each in similar], []
-        for each in similar:
-            counts.append(np.count_nonzero(each if is_known is None else each & is_known))
-        newest = len(is_missed)
-        while newest == len(is_missed) or newest >= max(_LEAST_DAYS * _DAY, _LEAST_LIVES * steps):
-            missed.append(np.count_nonzero(is_missed[-newest:]))
-            counts.append(np.int64(newest) if is_known is None else np.count_nonzero(is_known[-newest:]))
-            newest //= 2
-        return max(part / count for part, count in zip(missed, counts, strict=True) if count)
 
     def _similar(self, table: _Table, now: int) -> list[NDArray[np.bool_]]:
         """Return which starts resemble the present: by the time of week, by the time of day, and by the demand."""
@@ -316,6 +300,38 @@ class DemandHistory:
             if "level" in rest:
                 self._level.restore(rest["level"])
             self._share, self._since = float(rest["share"]), int(rest["since"])
+
+
+def largest_share(
+    is_missed: NDArray[np.bool_], is_known: NDArray[np.bool_] | None, similar: Sequence[NDArray[np.bool_]], steps: int
+) -> float:
+    """Return the largest share of misses among all starts, the newest ones, and those that resemble the present.
+
+    :param is_missed: by start, in the order of time: whether the lifetime was not reached
+    :param is_known: whether it is known what became of a start; None if it always is
+    :param similar: sets of starts that resemble the present
+    :param steps: the lifetime
+    """
+    missed, counts = [np.count_nonzero(is_missed & each) for each in similar], []
+    for each in similar:
+        counts.append(np.count_nonzero(each if is_known is None else each & is_known))
+    newest = len(is_missed)
+    while newest == len(is_missed) or newest >= max(_LEAST_DAYS * _DAY, _LEAST_LIVES * steps):
+        missed.append(np.count_nonzero(is_missed[-newest:]))
+        counts.append(np.int64(newest) if is_known is None else np.count_nonzero(is_known[-newest:]))
+        newest //= 2
+    return max(part / count for part, count in zip(missed, counts, strict=True) if count)
+
+
+def parts_of_week(first: int, count: int, now: int) -> list[NDArray[np.bool_]]:
+    """Return which steps lie in the same two hours of the week as now, and in the same two hours of the day.
+
+    :param first: number of the first step
+    :param count: number of steps
+    """
+    present = now // STEP % _WEEK // _BIN
+    bins = (first + np.arange(count)) % _WEEK // _BIN
+    return [bins == present, bins % _BINS == present % _BINS]
 
 
 def _steps(values: Any) -> list[int]:

@@ -26,6 +26,8 @@ class ServiceOptions:
     :ivar preemption_warning: seconds before the preemption of a running lease at which its project is warned; 0 for no
         warning
     :ivar announce_horizon: seconds ahead for which the cloud is told when leases start; 0 to tell nothing
+    :ivar guest_assurances: probabilities for which the cloud is told how long servers without a lease are promised to
+        run, the default first
     :ivar quote_lifetime: seconds for which an offer is held until the project accepts it
     :ivar counter_offers: maximum number of counter-offers in place of a lease that cannot be granted
     :ivar replacement_offers: whether replacements are offered for leases whose terms cannot be kept
@@ -47,6 +49,7 @@ class ServiceOptions:
     before_end: str = ""
     preemption_warning: int = 120
     announce_horizon: int = 3600
+    guest_assurances: tuple[float, ...] = ()
     quote_lifetime: int = 300
     counter_offers: int = 3
     replacement_offers: bool = False

@@ -219,6 +219,19 @@ class PoolEngines:
         instants = (engine.next_due() for engine in self._engines.values())
         return min((instant for instant in instants if instant is not None), default=None)
 
+    def guest_lifetimes(self, assurances: Collection[float]) -> Callable[[], Mapping[float, Mapping[str, int]]]:
+        """Return for how long servers without a lease are promised to run; see ``Engine.guest_lifetimes``."""
+        asked = [engine.guest_lifetimes(assurances) for engine in self._engines.values()]
+
+        def answers() -> Mapping[float, Mapping[str, int]]:
+            found: dict[float, dict[str, int]] = {assurance: {} for assurance in assurances}
+            for each in asked:
+                for assurance, of_hosts in each().items():
+                    found[assurance].update(of_hosts)
+            return found
+
+        return answers
+
     def live_leases(self) -> list[Lease]:
         """Return the live leases, in the order of submission."""
         if len(self._engines) == 1:

@@ -15,6 +15,7 @@ from lease_scheduler.cloud.power.noop import NoopPower
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.cloud_reports import CloudReports
+from lease_scheduler.service.guest_promises import GuestPromises
 from lease_scheduler.service.idle.watch import IdleWatch
 from lease_scheduler.service.image_carriage import ImageCarriage
 from lease_scheduler.service.orders import order_of
@@ -56,6 +57,14 @@ class SiteEngine:
         self._images = ImageCarriage(driver, clock, lambda: plan.engine.site, self.reports.noticed)
         self._ends = PromisedEnds(driver.tell_ends)
         self._announcer = Announcer(self._coming, driver.announce)
+        self._promises = GuestPromises(
+            lambda: plan.engine,
+            plan.lock,
+            clock.now,
+            driver.promise,
+            lambda: plan.options.guest_assurances,
+            plan.options.engine.preparation_time,
+        )
         self.idle = IdleWatch(plan, meter)
         self._powers = PowerKeeper(
             driver.services,
@@ -87,6 +96,8 @@ class SiteEngine:
         self.reconciler.start()
         if plan.options.announce_horizon:
             self._announcer.start()
+        if plan.options.guest_assurances:
+            self._promises.start()
         self._images.start()
         self.idle.start()
         self._powers.start()
@@ -98,6 +109,7 @@ class SiteEngine:
         self.idle.ask_to_stop()
         self._powers.ask_to_stop()
         self._announcer.stop()
+        self._promises.stop()
         self._ends.stop()
         self._images.stop()
         # The reconciler may be about to start the driver.

@@ -66,6 +66,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("admin/limits.rst", "openstack registered limit"): _KEYSTONE,
     ("admin/nova.rst", "make lab"): "needs a lab of real servers; tests/functional/lab makes one",
     ("admin/nova.rst", "rabbitmqctl"): _ROOT,
+    ("admin/nova.rst", "openstack flavor"): f"{_NOVA}; tests/in_nova has flavors with these extra specs",
     ("admin/policies.rst", "lease-sim run"): (
         "needs a policy of a third party; tests/unit/policy/test_third_party.py installs one"
     ),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import time
 
 import pytest
 
+from lease_scheduler.nova.aggregates import promise_metadata
 from lease_scheduler.nova.lease_filter import LeaseFilter
 from tests.in_nova.conftest import Configuration
 from tests.in_nova.hosts import aggregate, host, request
@@ -30,6 +32,36 @@ class TestLeaseFilter:
             assert not self.filter.host_passes(host(pool), request())
             assert self.filter.host_passes(host(pool), request(lease__preemptible="true"))
             assert self.filter.host_passes(host(pool), request(blazar__preemptible="True"))
+
+    def test_promised_lifetimes(self) -> None:
+        """Metadata of the pool as the engine writes it; the specs of a flavor as an operator writes them."""
+        until = int(time.time()) + 900
+        promises = promise_metadata({0.95: {"compute-1": 6 * 3600}, 0.8: {"compute-1": 86400}}, until)
+        pool = aggregate("freepool", **{key.replace(":", "__"): value for key, value in promises.items()})
+        passes = functools.partial(self.filter.host_passes, host(pool))
+        spot = functools.partial(request, lease__preemptible="true")
+        assert passes(spot())
+        assert passes(spot(lease__min_lifetime="6h"))
+        assert not passes(spot(lease__min_lifetime="1d"))
+        assert passes(spot(lease__min_lifetime="86400", lease__assurance="0.8"))
+        assert not self.filter.host_passes(host(pool, name="compute-2"), spot(lease__min_lifetime="1h"))
+        assert not self.filter.host_passes(host(), spot(lease__min_lifetime="1h"))
+        assert list(self.filter.filter_all([host(), host(pool)], spot(lease__min_lifetime="6h"))) != []
+
+    def test_flavors_that_are_wrong_find_no_host(self, caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level(logging.INFO)
+        wrong: list[tuple[dict[str, str], str]] = [
+            ({"lease__min_lifetime": "soon"}, "lease:min_lifetime must be a duration such as 6h, not 'soon'"),
+            ({"lease__min_lifetime": "0"}, "not '0'"),
+            ({"lease__min_lifetime": "6h", "lease__assurance": "95"}, "less than 1, not '95'"),
+            ({"lease__assurance": "0.9"}, "lease:assurance needs lease:min_lifetime"),
+        ]
+        for specs, reason in wrong:
+            assert (
+                list(self.filter.filter_all([host(), host(aggregate("freepool"))], request("physics", None, **specs)))
+                == []
+            )
+            assert reason in caplog.messages[-1]
 
     def test_hints(self) -> None:
         leased = host(aggregate("lease-L1", **MINE))

@@ -251,6 +251,14 @@ class NovaDriver:
         found = {node.service: instant for name, instant in starts.items() if (node := self._hosts.node(name))}
         self._freepool.announce(found)
 
+    def promise(self, lifetimes: Mapping[float, Mapping[str, int]], until: int) -> None:
+        """See ``Driver.promise``. The filter reads it."""
+        said = {
+            assurance: {node.service: seconds for name, seconds in of_hosts.items() if (node := self._hosts.node(name))}
+            for assurance, of_hosts in lifetimes.items()
+        }
+        self._freepool.promise(said, until)
+
     def tell_ends(self, ends: Mapping[str, int | None]) -> None:
         """See ``Driver.tell_ends``. The filter reads it."""
         self._ends.tell(ends)

@@ -69,13 +69,26 @@ class Freepool:
 
         :param starts: compute service -> instant
         """
+        self._say(metadata.coming_metadata(starts), metadata.NEXT)
+
+    def promise(self, lifetimes: Mapping[float, Mapping[str, int]], until: int) -> None:
+        """Write into its metadata for how long servers without a lease are promised to run on its hosts.
+
+        :param lifetimes: by probability, the default first: compute service -> seconds
+        :param until: instant from which on this is out of date
+        """
+        prefixes = metadata.ASSURED, metadata.ASSURED_UNTIL, metadata.ASSURED_DEFAULT
+        self._say(metadata.promise_metadata(lifetimes, until), *prefixes)
+
+    def _say(self, said: Mapping[str, str], *prefixes: str) -> None:
+        """Replace the metadata with these prefixes."""
         found = self._aggregates.find(self._name)
         if found is None:
             return
-        said = metadata.coming_metadata(starts)
         # Nova removes keys with the value None.
-        outdated = {key: None for key in found.metadata if key.startswith(metadata.NEXT) and key not in said}
-        self._aggregates.set_metadata(self._name, {**said, **outdated})
+        outdated = {key: None for key in found.metadata if key.startswith(prefixes) and key not in said}
+        if said or outdated:
+            self._aggregates.set_metadata(self._name, {**said, **outdated})
 
     def remove(self) -> None:
         """Remove the aggregate, so that its hosts are open to all.

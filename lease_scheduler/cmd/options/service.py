@@ -11,6 +11,7 @@ from lease_scheduler.cmd.options.subscriptions import subscription_options
 from lease_scheduler.conf.values import flow_weights, watts
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.prediction.bounds import check_probability
 from lease_scheduler.service.enforcement.bounds import Bounds
 from lease_scheduler.service.options import ServiceOptions
 
@@ -27,6 +28,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         before_end=conf.blazar.before_end,
         preemption_warning=group.preemption_warning,
         announce_horizon=group.announce_horizon,
+        guest_assurances=_guest_assurances(conf),
         quote_lifetime=conf.service.quote_lifetime,
         counter_offers=conf.service.counter_offers,
         replacement_offers=conf.service.replacement_offers,
@@ -50,6 +52,15 @@ def live_engine_options(conf: cfg.ConfigOpts) -> EngineOptions:
         explain_refusals=False,
         keeps_saved_work=True,
     )
+
+
+def _guest_assurances(conf: cfg.ConfigOpts) -> tuple[float, ...]:
+    found = tuple(conf.engine.guest_assurances)
+    for each in found:
+        check_probability("engine.guest_assurances", each)
+    if len(set(found)) != len(found):
+        raise InvalidValueError("engine.guest_assurances", "must name each probability once")
+    return found
 
 
 def _bounds(conf: cfg.ConfigOpts) -> Bounds:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -91,6 +91,20 @@ class AssurancePolicy(Policy):
     @abstractmethod
     def _promise(self, wanted: Wanted, now: int) -> Promise | Shortfall:
         """Return the promise of a lifetime that the plan allows, or why there is none."""
+
+    def guest_lifetimes(
+        self, assurances: Collection[float], leases: Collection[Lease], now: int, notice: int
+    ) -> Callable[[], Mapping[float, Mapping[str, int]]]:
+        """Return a function that returns for how long servers without a lease are promised to run.
+
+        Called at intervals while the engine leads, not for quotes, so a policy may begin to learn from it. The function
+        may be called in another thread; it returns seconds by probability and host.
+
+        :param assurances: probabilities with which they are to do so
+        :param leases: the live leases
+        :param notice: seconds before a lease starts at which they have to leave its hosts
+        """
+        return dict
 
     def follow(self, site: Site) -> None:
         """Take note of the present hosts. Called before each outcome and each question."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Assured, Lease, LeaseRequest
-from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
+from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST
 from lease_scheduler.policy.assurance.base import AssurancePolicy, Promise, Shortfall, Wanted
 from lease_scheduler.policy.assurance.booked import BookedDemand
+from lease_scheduler.policy.assurance.guests import GuestHistory, GuestQuestion, hosts_of, using
 from lease_scheduler.policy.assurance.record import PromiseRecord
 from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.outcomes import Outcome
@@ -39,6 +40,9 @@ class Statistical(AssurancePolicy):
     reservations that follow promises, nothing is promised any more until that has passed out of the record.
 
     Of the demand, 90 days are kept in steps of ten minutes, and of promises the last 500.
+
+    Servers without a lease have to leave when a lease starts on their host. So what they are promised rests on when
+    leases started on the hosts one by one (``prediction.quiet_times``), which is kept once it is asked for.
     """
 
     def __init__(self, options: PolicyOptions) -> None:
@@ -55,6 +59,7 @@ class Statistical(AssurancePolicy):
         self._demand = 0.0
         self._planned: dict[str, Lease] = {}
         self._booked = BookedDemand()
+        self._guests = GuestHistory()
 
     # -- promises ------------------------------------------------------------------------------------------
 
@@ -79,6 +84,23 @@ class Statistical(AssurancePolicy):
         """Return whether the past is too short for the promise, whatever happened in it."""
         survey = self._history.survey(1.0, wanted.wait + wanted.seconds, now)
         return survey.observations < least_count(1 - wanted.assurance, self._confidence, Side.LOWER)
+
+    def guest_lifetimes(
+        self, assurances: Collection[float], leases: Collection[Lease], now: int, notice: int
+    ) -> Callable[[], Mapping[float, Mapping[str, int]]]:
+        """See ``AssurancePolicy.guest_lifetimes``."""
+        assert self._site is not None, "the hosts are told before"
+        hosts = self._site.hosts
+        is_new = not self._guests.is_wanted
+        names = {host.name for host in hosts if host.whole_capacity and FLOATING_IP not in host.whole_capacity}
+        self._guests.hosts_are(names, now)
+        if is_new:
+            self._guests.take_over(using(leases, hosts), now)
+        asked = [each for each in assurances if not self._record.is_worse_than(1 - each, self._confidence, now)]
+        question = GuestQuestion(
+            self._guests.hosts_by_past(), now, self._confidence, self._history.since, self._longest, notice
+        )
+        return lambda: {each: question.lifetimes(each) for each in asked}
 
     def _instead(self, wanted: Wanted, spare: float, survey: Survey, now: int) -> str:
         """Say why a lifetime cannot be promised, and what can."""
@@ -156,9 +178,13 @@ class Statistical(AssurancePolicy):
         self._planned = {}
         self._book([lease for lease in leases if not lease.is_final and may_threaten(lease.request)])
         self._history.resume(now, self._demand)
+        if self._guests.is_wanted and self._site is not None:
+            self._guests.take_over(using(leases, self._site.hosts), now)
 
     def observe(self, outcome: Outcome, lease: Lease, before: Lease | None, now: int) -> None:
         """See ``Policy.observe``."""
+        if self._guests.is_wanted and self._site is not None:
+            self._guests.follow(lease.lease_id, hosts_of(lease, self._site.hosts), now)
         if outcome is Outcome.BROKEN:
             self._record.broken(lease, now)
         elif lease.request.assured is not None:
@@ -218,7 +244,7 @@ class Statistical(AssurancePolicy):
         history.changed.clear()
         if self._record.has_changed:
             found[_PROMISES] = self._record.stored()
-        return found
+        return {**found, **self._guests.take_changes()}
 
     def restore(self, learnt: Mapping[str, Learnt]) -> None:
         """See ``Policy.restore``. What is damaged, or written by another version, is not used."""
@@ -229,6 +255,7 @@ class Statistical(AssurancePolicy):
         except (InvalidValueError, KeyError, TypeError, ValueError, AttributeError):
             self._history.restore({}, None)
         self._record.restore(learnt.get(_PROMISES))
+        self._guests.restore(learnt)
 
 
 def may_threaten(request: LeaseRequest) -> bool:

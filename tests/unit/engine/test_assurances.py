@@ -13,6 +13,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Assured, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.preemption import victims
+from lease_scheduler.service.pool_engines import PoolEngines
 from tests.unit.engine.conftest import MakeWorld, change, request
 
 
@@ -165,3 +166,15 @@ def test_a_promised_lease_may_shrink_but_not_grow(make_world: MakeWorld) -> None
 def test_invalid_wishes_name_the_field(terms: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidValueError, match=message):
         _assured("work", **terms)
+
+
+def test_servers_without_a_lease_are_promised_what_the_policy_says(make_world: MakeWorld) -> None:
+    """A lease had one of the hosts, and the other was free for a day, which half an hour fits into 48 times."""
+    day = 86_400
+    begin, end = _reservation("begin", 0, 0, 60), _reservation("end", day, day, 60)
+    world = make_world(begin, end, hosts=2, assurance="statistical")
+    engine = world.run.engine
+    assert engine.guest_lifetimes([0.9])() == {0.9: {}}
+    world.until(day - 60)
+    found = PoolEngines({None: engine}, engine.site, {}).guest_lifetimes([0.9])()[0.9]
+    assert list(found.values()) == [1_800]

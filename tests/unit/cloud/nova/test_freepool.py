@@ -87,3 +87,20 @@ def test_a_wrong_name_changes_nothing(name: str) -> None:
     # Its hosts are not considered hosts of the pool.
     assert wrong.hosts() == frozenset()
     assert nova.hosts() == before
+
+
+def test_what_servers_without_a_lease_are_promised_replaces_what_they_were() -> None:
+    nova = _Nova(freepool=["one"])
+    pool = _freepool(nova)
+    nova.made[0].metadata = {"lease:next:0": "7 one", "lease:assured:7": "0.5 60 two"}
+    pool.promise({0.9: {"one": 3_600}}, 5_000)
+    said = {key: value for key, value in nova.made[0].metadata.items() if value is not None}
+    assert said == {
+        "lease:next:0": "7 one",
+        "lease:assured:0": "0.9 3600 one",
+        "lease:assured_until": "5000",
+        "lease:assured_default": "0.9",
+    }
+    pool.promise({}, 6_000)
+    assert {key for key, value in nova.made[0].metadata.items() if value is not None} == {"lease:next:0"}
+    _freepool(_Nova()).promise({0.9: {"one": 60}}, 5_000)
