@@ -101,6 +101,16 @@ OPTIONS: list[cfg.Opt] = [
         "Flavors of leases ask for PCI devices by these aliases. Resource classes and traits must be written as "
         "Placement names them. Nova must have [filter_scheduler] pci_in_placement.",
     ),
+    cfg.IntOpt(
+        "cpu_shares_per_vcpu",
+        default=0,
+        min=0,
+        max=10_000,
+        help="CPU weight of servers of leases for each of their virtual CPUs: the private flavors of leases get "
+        "quota:cpu_shares of this many times their CPUs, at least 2 and at most 10000. Otherwise libvirt gives every "
+        "server of a host the same weight, whatever its size. Use 100 on hosts with cgroups version 2, where a server "
+        "without quota:cpu_shares has a weight of 100, and 1024 with version 1. 0 leaves flavors as they are.",
+    ),
     cfg.FloatOpt(
         "lost_after",
         default=60.0,

@@ -31,6 +31,7 @@ class Known:
     :ivar parts: reservations that have, or should have, an aggregate of their own
     :ivar claims: servers for which nothing is held, see ``Reservations.claims``
     :ivar aliases: PCI aliases of Nova
+    :ivar shares_per_vcpu: see ``WantedFlavor``
     :ivar now: the present instant
     """
 
@@ -40,6 +41,7 @@ class Known:
     parts: tuple[tuple[LeasePart, Aggregate | None], ...]
     claims: Mapping[tuple[int, str], int]
     aliases: PciAliases
+    shares_per_vcpu: int
     now: int
 
 
@@ -162,7 +164,7 @@ def _held(order: Order, known: Known) -> Iterable[Item]:
 
 
 def _flavors(order: Order, known: Known) -> Iterable[Item]:
-    for flavor in flavors_of(order, known.labels, known.aliases):
+    for flavor in flavors_of(order, known.labels, known.aliases, known.shares_per_vcpu):
         name = flavor.labels.flavor_id
         inside = (Kind.FLAVOR, name)
         extra_specs = flavor.extra_specs(order.lease_id)

@@ -1,4 +1,4 @@
-"""Extra specs of flavors that say what Placement counts for a server."""
+"""Extra specs of flavors that say what Placement counts for a server, and what CPU time it gets."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ _REQUIRED = "required"
 
 #: Nova's numbered and named groups, each of which one provider must serve: ``resources1:VGPU``, ``resources_A:VGPU``.
 _GROUPED = re.compile("(resources|trait)([a-zA-Z0-9_-]{1,64}):(.+)")
+
+#: Extra spec by which Nova weighs the CPU time of a server against that of other servers of its host.
+CPU_SHARES = "quota:cpu_shares"
+
+#: Range of weights that cgroups of both versions accept.
+_SHARES = range(2, 10_001)
 
 #: Suffix of the groups of flavors of leases; a number follows.
 _OWN = "_LEASE"
@@ -67,6 +73,16 @@ def asking_for(found: Iterable[ProviderGroup], aliases: PciAliases) -> dict[str,
         said |= {f"resources{_OWN}{number}:{name}": str(amount) for name, amount in group.resources.items()}
         said |= {f"trait{_OWN}{number}:{trait}": _REQUIRED for trait in sorted(group.traits)}
     return {**said, _POLICY: "none"} if said else {}
+
+
+def weighing(vcpus: int, shares_per_vcpu: int) -> dict[str, str]:
+    """Return the extra specs of a lease's flavor that weigh the CPU time of its servers.
+
+    :param shares_per_vcpu: 0 for none
+    """
+    if not shares_per_vcpu:
+        return {}
+    return {CPU_SHARES: str(min(max(vcpus * shares_per_vcpu, _SHARES.start), _SHARES[-1]))}
 
 
 def is_asked(key: str) -> bool:

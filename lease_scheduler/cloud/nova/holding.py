@@ -62,6 +62,7 @@ class Holding:
         labels_of: LabelsOf,
         claims_of: ClaimsOf,
         aliases: PciAliases,
+        shares_per_vcpu: int,
     ) -> None:
         self._placement = placement
         self._nodes = nodes
@@ -72,6 +73,7 @@ class Holding:
         self._labels_of = labels_of
         self._claims_of = claims_of
         self._aliases = aliases
+        self._shares_per_vcpu = shares_per_vcpu
 
     def hold(self, order: Order, waited: int) -> bool:
         """Hold what a lease needs on shared hosts, with a slot for each of its servers. Return whether that is done.
@@ -88,7 +90,7 @@ class Holding:
         labels = self._labels_of(order)
         if not lease_parts.nested_classes(shared):
             self._make_slots(to_hold, labels)
-        for wanted in flavors_of(order, labels, self._aliases):
+        for wanted in flavors_of(order, labels, self._aliases, self._shares_per_vcpu):
             self._flavors.ensure(order.lease_id, wanted, order.document.project_id)
         return True
 
@@ -295,7 +297,9 @@ class Holding:
             self._placement.remove_class(names.slot_class(known.lease_id, number))
 
 
-def flavors_of(order: Order, labels: Mapping[int, Labels], aliases: PciAliases) -> list[WantedFlavor]:
+def flavors_of(
+    order: Order, labels: Mapping[int, Labels], aliases: PciAliases, shares_per_vcpu: int
+) -> list[WantedFlavor]:
     """Return the flavors that a lease has while it runs."""
     found = lease_parts.vms(order)
     first_of_set = {vm.node_set: vm for vm in reversed(found)}
@@ -305,7 +309,9 @@ def flavors_of(order: Order, labels: Mapping[int, Labels], aliases: PciAliases) 
         if order.document.servers or not is_whole:
             claims = is_whole and order.request.preemption_mode not in _STAYING
             of_server, groups = lease_parts.of_server(vm), lease_parts.groups_of_server(vm)
-            flavors.append(WantedFlavor(labels[number], of_server, not is_whole, claims, groups, aliases))
+            flavors.append(
+                WantedFlavor(labels[number], of_server, not is_whole, claims, groups, aliases, shares_per_vcpu)
+            )
     return flavors
 
 

@@ -58,6 +58,7 @@ class Survey:
         servers: Servers,
         reservations: Reservations,
         aliases: PciAliases,
+        shares_per_vcpu: int,
         freepool: str,
         trusts: Callable[[], Collection[str]] | None,
         images: BrokenImages | None,
@@ -72,6 +73,7 @@ class Survey:
         self._servers = servers
         self._reservations = reservations
         self._aliases = aliases
+        self._shares_per_vcpu = shares_per_vcpu
         self._freepool = freepool
         self._trusts = trusts
         self._images = images
@@ -124,6 +126,7 @@ class Survey:
                     tuple(self._reservations.parts(order, aggregates.get)),
                     self._reservations.claims(order, aggregates.get),
                     self._aliases,
+                    self._shares_per_vcpu,
                     self._clock.now(),
                 )
                 items += desired_state.wanted(expectation, known)

@@ -61,6 +61,7 @@ class ConfiguredNova(ConfiguredCloud):
             snapshots=SnapshotOptions(blazar.image_prefix, group.image_timeout),
             tells_trespassers=not group.ordinary_servers,
             pci_aliases=self._pci_aliases,
+            shares_per_vcpu=group.cpu_shares_per_vcpu,
         )
         return NovaDriver(
             clock,

@@ -62,6 +62,7 @@ class Cloud:
             lambda order: {0: names.labels(order.lease_id, 0)},
             lambda order: {},
             PciAliases(),
+            shares_per_vcpu=0,
         )
         self.overdrafts = Overdrafts(
             nova,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import pytest
+
 from lease_scheduler.cloud.driver import Flavor
 from lease_scheduler.cloud.nova import extra_specs
 from lease_scheduler.cloud.nova import server as of
@@ -62,3 +64,16 @@ def test_a_server_claims_what_its_groups_say() -> None:
     assert of.claims(server)["VGPU"] == 2
     assert of.has_some_of(server, {"VGPU": 1})
     assert not of.has_some_of(server, {"VGPU": 0, "CUSTOM_PCI_A": 1})
+
+
+@pytest.mark.parametrize(("vcpus", "shares_per_vcpu", "said"), [(4, 100, "400"), (1, 1, "2"), (128, 100, "10000")])
+def test_cpu_time_is_weighed_by_cpus_within_what_cgroups_accept(vcpus: int, shares_per_vcpu: int, said: str) -> None:
+    wanted = WantedFlavor(
+        labels("an-id", 0), {"VCPU": vcpus}, shared=True, claims=False, shares_per_vcpu=shares_per_vcpu
+    )
+    assert wanted.extra_specs("an-id")["quota:cpu_shares"] == said
+
+
+def test_by_default_cpu_time_is_not_weighed() -> None:
+    wanted = WantedFlavor(labels("an-id", 0), {"VCPU": 4}, shared=True, claims=False)
+    assert not [key for key in wanted.extra_specs("an-id") if key.startswith("quota")]
