@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from lease_scheduler.plan.places import Places
+from lease_scheduler.plan.step_edits import with_repeats, without
 from lease_scheduler.plan.steps import FOREVER, TIME_BITS, BoolArray, IntArray, Steps
 
 # Modules and plug-ins that use an availability import these from here.
@@ -43,11 +44,11 @@ class Availability:
         self._since = 0
         self._cache: dict[Any, Any] = {}
 
-    def _with(self, key: IntArray, used: IntArray, since: int) -> Availability:
+    def _with(self, steps: Steps, used: IntArray, since: int) -> Availability:
         other = object.__new__(Availability)
         other.capacity = self.capacity
         other.classes = self.classes
-        other._steps = Steps(self._steps.base, key)
+        other._steps = steps
         other._used = used
         other._since = since
         other._cache = {}
@@ -96,17 +97,13 @@ class Availability:
         missing = key.take(where, mode="clip") != marks
         if where[-1] == len(key):
             missing |= where == len(key)
-        inserted_before = missing.cumsum()
-        # The position of each mark after the missing ones are inserted.
-        where += inserted_before - missing
-        if inserted_before[-1]:
+        added, before = marks[missing], where[missing]
+        if len(added):
+            # The position of each mark after the missing ones are inserted.
+            where += missing.cumsum() - missing
             # A new step starts with the use of the step before it.
-            is_new = np.zeros(len(key) + int(inserted_before[-1]), dtype=np.int64)
-            is_new[where[missing]] = 1
-            source = np.arange(len(is_new)) - is_new.cumsum()
-            key = key.take(source)
+            key, used = with_repeats(key, before), with_repeats(used, before)
             key[where] = marks
-            used = used.take(source, axis=1)
         else:
             used = used.copy()
         if in_order:
@@ -128,14 +125,13 @@ class Availability:
         inner = inner[used[-1].take(inner) == used[-1].take(inner - 1)]
         idle = inner
         if len(inner):
-            before = inner - 1
-            same = (used.take(inner, axis=1) == used.take(before, axis=1)).all(axis=0)
-            idle = inner[same & (key.take(inner) ^ key.take(before) <= FOREVER)]
+            previous = inner - 1
+            same = (used.take(inner, axis=1) == used.take(previous, axis=1)).all(axis=0)
+            idle = inner[same & (key.take(inner) ^ key.take(previous) <= FOREVER)]
+        dropped = key[idle]
         if len(idle):
-            keep = np.ones(len(key), dtype=bool)
-            keep[idle] = False
-            key, used = key[keep], used.compress(keep, axis=1)
-        return self._with(key, used, self._since)
+            key, used = without(key, idle), without(used, idle)
+        return self._with(self._steps.edited(key, added, dropped), used, self._since)
 
     def taken_until(self, hosts: IntArray, before: IntArray, after: IntArray) -> Availability:
         """Return the availability with hosts that are taken as a whole, but until other instants than so far.
@@ -181,7 +177,7 @@ class Availability:
             return self, ~can_move
         key = key.copy()
         key[where[can_move]] = new[can_move]
-        return self._with(key, used, self._since), ~can_move
+        return self._with(self._steps.of(key), used, self._since), ~can_move
 
     def forgotten(self, before: int) -> Availability:
         """Return the availability without the past. Times before ``before`` can no longer be queried or changed."""
@@ -192,7 +188,7 @@ class Availability:
         superseded = np.zeros(len(key), dtype=bool)
         superseded[:-1] = (key[1:] >> TIME_BITS == key[:-1] >> TIME_BITS) & (key[1:] & FOREVER <= before)
         keep = ~superseded
-        return self._with(key[keep], self._used.compress(keep, axis=1), before)
+        return self._with(self._steps.of(key[keep]), self._used.compress(keep, axis=1), before)
 
     def within(self, start: int, end: int) -> Availability:
         """Return the availability of an interval, which is smaller. Only this interval can be queried or changed."""
@@ -201,11 +197,11 @@ class Availability:
         counts = self._steps.key.searchsorted(self._steps.base + end) - low
         first = counts.cumsum() - counts
         kept = np.arange(int(counts.sum())) + (low - first).repeat(counts)
-        return self._with(self._steps.key.take(kept), self._used.take(kept, axis=1), start)
+        return self._with(self._steps.of(self._steps.key.take(kept)), self._used.take(kept, axis=1), start)
 
     def unremembered(self) -> Availability:
         """Return the same availability with empty caches, for measurements."""
-        return self._with(self._steps.key, self._used, self._since)
+        return self._with(self._steps.of(self._steps.key), self._used, self._since)
 
     # -- questions about all hosts ---------------------------------------------------------------------
 

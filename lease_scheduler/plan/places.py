@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lease_scheduler.plan.steps import FOREVER, TIME_BITS, IntArray, Steps
+from lease_scheduler.plan.steps import FOREVER, MANY_HOSTS, TIME_BITS, IntArray, Steps
+
+#: Hosts with a place are few if they are at most one in so many.
+_SPARSE = 8
 
 
 class Places:
@@ -40,11 +43,10 @@ class Places:
         useful = places.nonzero()[0]
         if not len(useful):
             return np.empty(0, dtype=np.int64)
-        if int(places.max()) == 1:
+        if int(places.max()) == 1 and not self._are_few(useful):
             return self._single_holding_times(low[useful], useful)
         # For each useful host, the steps from the one at ``start`` to its last one, concatenated.
-        ends = np.append(key.searchsorted(self._steps.base[1:]), len(slots))
-        first, last = low[useful], ends[useful]
+        first, last = low[useful], key.searchsorted(self._steps.base[useful] + (1 << TIME_BITS))
         lengths = last - first
         offsets = lengths.cumsum() - lengths
         steps = np.arange(lengths.sum()) - np.repeat(offsets - first, lengths)
@@ -107,7 +109,19 @@ class Places:
 
     def on_hosts(self, start: int, end: int) -> IntArray:
         """Return how many VMs fit on each host for the whole of ``[start, end)``, shape (hosts,)."""
-        return np.minimum.reduceat(self._counts, self._steps.bounds(start, end))[::2]
+        counts, steps = self._counts, self._steps
+        if len(steps.base) >= MANY_HOSTS:
+            found = counts.take(steps.position(start))
+            useful = found.nonzero()[0]
+            if self._are_few(useful):
+                if len(useful):
+                    found[useful] = np.minimum.reduceat(counts, steps.bounds(start, end, useful))[::2]
+                return found
+        return np.minimum.reduceat(counts, steps.bounds(start, end))[::2]
+
+    def _are_few(self, hosts: IntArray) -> bool:
+        """Return whether some hosts are so few of all that steps of the others should be left alone."""
+        return len(self._steps.base) >= max(MANY_HOSTS, _SPARSE * len(hosts))
 
     def first_start(self, count: int, length: int, earliest: int) -> int | None:
         """Return the first instant from ``earliest`` on at which ``count`` VMs of the demand could start, or None.

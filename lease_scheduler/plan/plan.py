@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 
@@ -134,7 +134,7 @@ class Plan:
         has_new_terms = old is None or new is None or old.request is not new.request
         if was_queued and (has_new_terms or not is_queued):
             assert old is not None
-            self._queue.remove((old.sequence, lease_id))
+            del self._queue[bisect_left(self._queue, (old.sequence, lease_id))]
             self._queued_needing -= self._always_needed(old.request)
         if is_queued and (has_new_terms or not was_queued):
             assert new is not None

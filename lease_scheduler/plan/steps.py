@@ -13,6 +13,11 @@ TIME_BITS = 40
 #: An instant later than all others; the end of intervals without an end.
 FOREVER = (1 << TIME_BITS) - 1
 
+#: From so many hosts on, it pays off to look at few of them instead of all.
+MANY_HOSTS = 256
+#: Positions are carried over to steps that differ by at most so many.
+_FEW_EDITS = 16
+
 
 class Steps:
     """Positions of the steps of each host in the flat arrays.
@@ -32,6 +37,28 @@ class Steps:
         self._positions: dict[int, IntArray] = {}
         self._hosts: IntArray | None = None
 
+    def of(self, key: IntArray) -> Steps:
+        """Return other steps of the same hosts."""
+        return Steps(self.base, key)
+
+    def edited(self, key: IntArray, added: IntArray, dropped: IntArray) -> Steps:
+        """Return the steps after some were added and some dropped.
+
+        :param key: the keys after that
+        :param added: keys of the new steps
+        :param dropped: keys of those that are gone; new ones may be among them
+        """
+        found = Steps(self.base, key)
+        if len(self.base) < MANY_HOSTS or not self._positions or len(added) + len(dropped) > _FEW_EDITS:
+            return found
+        # That of the present instant, mostly.
+        instant = next(reversed(self._positions))
+        position = found._positions[instant] = self._positions[instant].copy()
+        for steps, change in ((added, 1), (dropped, -1)):
+            for step in steps.tolist():
+                position[(step >> TIME_BITS) + ((step & FOREVER) > instant) :] += change
+        return found
+
     def position(self, instant: int) -> IntArray:
         """Return, for each host, the index of the step that contains the instant."""
         position = self._positions.get(instant)
@@ -40,15 +67,18 @@ class Steps:
             self._positions[instant] = position
         return position
 
-    def bounds(self, start: int, end: int) -> IntArray:
+    def bounds(self, start: int, end: int, hosts: IntArray | None = None) -> IntArray:
         """Return the first step of each host in ``[start, end)`` and the first step after it, as ``reduceat`` needs.
 
+        :param hosts: host numbers, ascending; None for all hosts
         :return: two indices per host, in sequence; without the last index if it is the end of the arrays
         """
-        low = self.position(start)
+        low, base = self.position(start), self.base
+        if hosts is not None:
+            low, base = low[hosts], base[hosts]
         bounds = np.empty(2 * len(low), dtype=np.int64)
         bounds[::2] = low
-        bounds[1::2] = self.key.searchsorted(self.base + end)
+        bounds[1::2] = self.key.searchsorted(base + end)
         return bounds[:-1] if bounds[-1] == len(self.key) else bounds
 
     def hosts(self) -> IntArray:

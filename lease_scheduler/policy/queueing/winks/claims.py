@@ -24,7 +24,7 @@ from lease_scheduler.plan.interfaces import Claim, Preemption, Turn, Victim
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.preemption.base import NEVER
 from lease_scheduler.policy.queueing.winks.flow_queue import QueuedRequest
-from lease_scheduler.policy.queueing.winks.shares import Flow, ServiceOrder, Shares
+from lease_scheduler.policy.queueing.winks.shares import Flow, ServiceOrder, TrialShares
 
 #: Number of claims of a pass that may get no place before it ends; the flows that are owed most come first.
 _MOST_IN_VAIN = 8
@@ -131,7 +131,7 @@ class ShareVictims(Preemption):
 class ShareClaims:
     """The claims of one pass over the queue.
 
-    :param shares: the flows as they are after the turns of the pass; what gets a place is promoted in them
+    :param shares: the flows as they are after the turns of the pass; what gets a place leaves them
     :param options: when leases are suspended
     :param held: what leases hold at the instant at which shares are compared
     :param balance: what flows hold then
@@ -141,7 +141,7 @@ class ShareClaims:
 
     def __init__(
         self,
-        shares: Shares,
+        shares: TrialShares,
         options: PreemptionOptions,
         held: Sequence[Held],
         balance: Balance,
@@ -179,6 +179,7 @@ class ShareClaims:
             if taken is None:
                 in_vain += 1
                 continue
+            flow = self._shares.copied(flow)
             self._shares.schedule(flow, position, taken.holdings[0].start, now, share_per_weight)
             self._balance.move(flow.name, _width(request))
             for each in suspended:

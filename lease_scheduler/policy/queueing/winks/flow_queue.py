@@ -37,6 +37,7 @@ class QueuedRequest:
     :ivar is_wide: whether it takes more than one place at the same time
     :ivar priority: within its flow, higher ones are served first
     :ivar order: position in the order of arrival
+    :ivar kind: number of what it needs apart from the number of its nodes and its duration; see ``kinds.Kinds``
     :ivar gap: how much later it starts than the request before it ends, by the tags
     """
 
@@ -47,7 +48,12 @@ class QueuedRequest:
     is_wide: bool = False
     priority: int = 0
     order: int = 0
+    kind: int = 0
     gap: int = 0
+
+
+#: Kind of requests, and whether they are wide.
+Group = tuple[int, bool]
 
 
 class FlowQueue:
@@ -62,6 +68,7 @@ class FlowQueue:
     :ivar requests: the queued requests
     :ivar clock: start tag of the first request; of an empty queue, the tag from which the next arrival continues
     :ivar gap_at_tail: gap after the last request; 0 for an empty queue
+    :ivar smallest: by group, lower bounds of the width and of the duration of its requests
     """
 
     def __init__(self, weight: float | Fraction = 1) -> None:
@@ -69,6 +76,8 @@ class FlowQueue:
         self.requests: list[QueuedRequest] = []
         self.clock = 0
         self.gap_at_tail = 0
+        self.smallest: dict[Group, tuple[int, int]] = {}
+        self._is_tight = True
         self._queued_cost = 0
         self._gaps = 0
 
@@ -102,6 +111,7 @@ class FlowQueue:
 
         :param virtual_time: start tag of the request that the site served last
         """
+        self._note_size(request)
         position = len(self.requests)
         while position and self._goes_before(request, self.requests[position - 1]):
             position -= 1
@@ -132,6 +142,7 @@ class FlowQueue:
 
     def put_back(self, request: QueuedRequest) -> None:
         """Take back what was promoted but has not run: its cost is refunded, and all tags are as before."""
+        self._note_size(request)
         position = len(self.requests)
         while position and self._goes_before(request, self.requests[position - 1]):
             position -= 1
@@ -142,6 +153,7 @@ class FlowQueue:
 
     def withdraw(self, position: int) -> QueuedRequest:
         """Remove a request that was not served; those behind it move up, as far as the next gap."""
+        self._is_tight = False
         request = self.requests.pop(position)
         self._queued_cost -= request.cost
         self._leave_gap(position, request.gap)
@@ -158,6 +170,8 @@ class FlowQueue:
 
         :param request: the request, with the priority and order that it had
         """
+        self._is_tight = False
+        self._note_size(request)
         old = self.requests[position]
         self._queued_cost += request.cost - old.cost
         self.requests[position] = replace(request, gap=old.gap)
@@ -171,6 +185,7 @@ class FlowQueue:
 
         :return: the request and its start tag
         """
+        self._is_tight = False
         request = self.requests[position]
         start, cost = self.clock, request.cost * self.per_cost
         before = position
@@ -213,6 +228,19 @@ class FlowQueue:
             self._gaps -= left
             self._push(follows + 1, -left)
 
+    def tighten(self) -> None:
+        """Let the bounds of ``smallest`` be exact. They are lower than that after requests have left the queue."""
+        if self._is_tight:
+            return
+        self.smallest, self._is_tight = {}, True
+        for request in self.requests:
+            self._note_size(request)
+
+    def _note_size(self, request: QueuedRequest) -> None:
+        group = request.kind, request.is_wide
+        width, duration = self.smallest.get(group, (request.width, request.duration))
+        self.smallest[group] = min(width, request.width), min(duration, request.duration)
+
     # -- credits and charges -----------------------------------------------------------------------------
 
     def credit(self, cost: int) -> None:
@@ -250,12 +278,15 @@ class FlowQueue:
             request.gap = gaps.get(request.key, 0)
         self._gaps = self.gap_at_tail + sum(request.gap for request in self.requests)
         self._settle()
+        self._is_tight = False
+        self.tighten()
 
     def copy(self) -> FlowQueue:
         """Return a copy from which requests can be promoted without a change of this queue."""
         found = FlowQueue.__new__(FlowQueue)
         found.per_cost, found.clock, found.gap_at_tail = self.per_cost, self.clock, self.gap_at_tail
         found._queued_cost, found._gaps = self._queued_cost, self._gaps
+        found.smallest, found._is_tight = dict(self.smallest), self._is_tight
         # Without gaps, a promotion changes no request.
         found.requests = [replace(each) for each in self.requests] if self._gaps else list(self.requests)
         return found

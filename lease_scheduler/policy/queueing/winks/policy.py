@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import InvalidValueError
@@ -26,9 +25,10 @@ from lease_scheduler.policy.queueing.winks.claims import (
 )
 from lease_scheduler.policy.queueing.winks.costs import SiteSize
 from lease_scheduler.policy.queueing.winks.flow_queue import QueuedRequest
+from lease_scheduler.policy.queueing.winks.kinds import Kinds
 from lease_scheduler.policy.queueing.winks.naming import FlowNames, own_priority
 from lease_scheduler.policy.queueing.winks.report import reports
-from lease_scheduler.policy.queueing.winks.round import FlowRound, needs, waiting_again
+from lease_scheduler.policy.queueing.winks.round import FlowRound, waiting_again
 from lease_scheduler.policy.queueing.winks.shares import Accounting, Flow, ShareLimit, Shares, WinksOptions
 from lease_scheduler.policy.queueing.winks.state import Charge, Ledger
 
@@ -62,7 +62,7 @@ class Winks(QueueingPolicy):
         self._weights: Mapping[str, float] = {}
         self._site: Site | None = None
         self._size = SiteSize(0, {})
-        self._needs: dict[str, Hashable] = {}
+        self._kinds = Kinds()
         self._round: FlowRound | None = None
         #: Gaps of queues whose requests are not known yet.
         self._gaps: dict[str, dict[str, int]] = {}
@@ -124,13 +124,13 @@ class Winks(QueueingPolicy):
     def turns(self, queue: QueueRound) -> Iterable[Turn]:
         """See ``Queueing.turns``."""
         self._round = this_round = FlowRound(self._shares, queue)
-        waiting = waiting_again(queue, self._tags())
+        waiting = waiting_again(queue, self._ledger.charges)
         later: list[Lease] = []
         if self.has_claims and waiting:
             queued = [flow.name for flow in self._shares.flows.values() if flow.queue.requests]
             waiting, later = split_by_surplus(waiting, self._balance(queue)[1], self._flow_of, self._width, queued)
         yield from this_round.look_aside(waiting)
-        yield from this_round.turns(partial(needs, known=self._needs))
+        yield from this_round.turns()
         yield from this_round.left_over(later)
 
     def claims(self, queue: QueueRound) -> Iterable[Claim]:
@@ -194,6 +194,7 @@ class Winks(QueueingPolicy):
             nodes > 1,
             own_priority(lease.request),
             lease.sequence,
+            self._kinds.of(lease.request),
         )
 
     def _seconds(self, request: LeaseRequest) -> int:
@@ -243,7 +244,6 @@ class Winks(QueueingPolicy):
 
     def _changed(self, lease: Lease) -> None:
         """Take note of the new terms of a queued lease, whose cost was known by the old ones."""
-        self._needs.pop(lease.lease_id, None)
         flow = self._shares.flows.get(self._names.flow_of(lease.request))
         position = None if flow is None else flow.queue.position(lease.lease_id)
         if flow is None or position is None:
@@ -309,7 +309,6 @@ class Winks(QueueingPolicy):
         self._ledger.note(flow)
 
     def _ended(self, lease: Lease, now: int) -> None:
-        self._needs.pop(lease.lease_id, None)
         if lease.lease_id in self._ledger.charges:
             self._refund(lease.lease_id, lease.accumulated, now)
         else:
@@ -350,7 +349,6 @@ class Winks(QueueingPolicy):
     def restore(self, learnt: Mapping[str, Learnt]) -> None:
         """See ``Policy.restore``; ``take_over`` follows."""
         self._gaps = self._ledger.restore(learnt, self._shares, self._weight)
-        self._needs.clear()
 
     def flows(self, now: int) -> list[FlowReport]:
         """See ``QueueingPolicy.flows``."""

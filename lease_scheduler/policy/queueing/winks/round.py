@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.interfaces import QueueRound, Turn
-from lease_scheduler.policy.queueing.winks.flow_queue import QueuedRequest
-from lease_scheduler.policy.queueing.winks.shares import Flow, ServiceOrder, Shares
+from lease_scheduler.policy.queueing.winks.flow_queue import Group, QueuedRequest
+from lease_scheduler.policy.queueing.winks.shares import Flow, ServiceOrder, Shares, TrialShares
+from lease_scheduler.policy.queueing.winks.state import Charge
+
+_QUEUED_STATES = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
+_ANY = float("inf")
 
 
 class FlowRound:
-    """A pass over the queue. It works on copies of the flows: what is placed is charged when it is certain.
+    """A pass over the queue. The flows themselves do not change: what is placed is charged when it is certain.
 
     :param shares: the flows, with everything that is queued
     :param queue: the round
-    :ivar shares: copies of the flows, from which what gets a place is removed
+    :ivar shares: the flows without what has got a place
     :ivar share: cost that a flow of weight 1 may use of a window
     :ivar refused: whether the share of a window was used up for a lease that may start in a later one
     """
@@ -25,17 +29,11 @@ class FlowRound:
     def __init__(self, shares: Shares, queue: QueueRound) -> None:
         self._queue = queue
         self.refused = False
-        self._leases = {lease.lease_id: lease for lease in queue.queued}
-        self.shares = Shares(shares.options, shares.capacity)
-        self.shares.virtual_time = shares.virtual_time
-        self.shares.flows = {
-            flow.name: replace(flow, queue=flow.queue.copy(), windows=flow.windows.copy())
-            for flow in shares.flows.values()
-        }
+        self.shares = TrialShares(shares)
         self.share = self.shares.share_per_weight(queue.now)
-        #: Node counts and durations for which no place was found, by what the leases need. Those that the share of a
-        #: flow refused are for that flow only.
-        self._no_place: dict[tuple[Hashable, bool, str | None], list[tuple[int, int]]] = {}
+        #: Node counts and durations for which no place was found, none of them at least as large as another one, by
+        #: what the leases need. Those that the share of a flow refused are for that flow only.
+        self._no_place: dict[tuple[Group, str | None], list[tuple[int, int]]] = {}
 
     def look_aside(self, waiting: list[Lease]) -> Iterator[Turn]:
         """Yield the turns of preempted leases, which get the earliest place that there is."""
@@ -46,51 +44,76 @@ class FlowRound:
         for lease in waiting:
             yield Turn(lease, self._queue.now)
 
-    def turns(self, shape_of: Callable[[Lease], Hashable]) -> Iterator[Turn]:
-        """Yield the turns of the flows, lowest clock first.
-
-        :param shape_of: what a lease needs, apart from the number of its nodes and its duration
-        """
+    def turns(self) -> Iterator[Turn]:
+        """Yield the turns of the flows, lowest clock first."""
         order = ServiceOrder(self.shares.flows.values())
         while (flow := order.next()) is not None:
-            for turn, position in self._turns_of(flow, shape_of):
+            for turn, position in self._turns_of(flow):
                 yield turn
                 placed = self._queue.placed.get(turn.lease.lease_id)
                 if placed is not None:
-                    start = placed.holdings[0].start
+                    start, flow = placed.holdings[0].start, self.shares.copied(flow)
                     self.shares.schedule(flow, position, start, self._queue.now, self.share)
                     order.again(flow)
                     break
 
-    def _turns_of(self, flow: Flow, shape_of: Callable[[Lease], Hashable]) -> Iterator[tuple[Turn, int]]:
+    def _turns_of(self, flow: Flow) -> Iterator[tuple[Turn, int]]:
         """Yield the turns of the leases of a flow that may find a place, in its order, each with its position."""
         now, window = self._queue.now, self.shares.options.window
         most = self.shares.most_allowed(flow, now, self.share)
+        if self._has_none(flow, most):
+            return
         for position, request in enumerate(flow.queue.requests):
-            lease = self._leases.get(request.key)
-            if lease is None:
-                continue
             if request.is_wide and request.cost > most:
-                share = self.share * float(flow.weight)
-                self.refused = self.refused or not self.shares.is_too_costly(request, share)
+                if self._lease(request) is not None:
+                    share = self.share * float(flow.weight)
+                    self.refused = self.refused or not self.shares.is_too_costly(request, share)
                 continue
-            shape, size = shape_of(lease), (request.width, request.duration)
-            if self._is_too_large(size, shape, request.is_wide, flow.name):
+            size, group = (request.width, request.duration), (request.kind, request.is_wide)
+            if self._is_too_large(size, group, flow.name):
+                continue
+            lease = self._lease(request)
+            if lease is None:
                 continue
             refused: list[Holding] = []
             latest = now + window if request.is_wide else now
             yield Turn(lease, latest, self._test(flow, request, refused)), position
             if lease.lease_id not in self._queue.placed:
                 # A lease that is neither narrower nor shorter than one that was refused is refused too.
-                key = (shape, request.is_wide, flow.name if refused else None)
-                self._no_place.setdefault(key, []).append(size)
+                self._note_refusal(size, group, flow.name if refused else None)
+        if not self.shares.has_changed(flow):
+            flow.queue.tighten()
 
-    def _is_too_large(self, size: tuple[int, int], shape: Hashable, is_wide: bool, flow: str) -> bool:
-        return any(
-            size[0] >= nodes and size[1] >= seconds
-            for of_flow in (None, flow)
-            for nodes, seconds in self._no_place.get((shape, is_wide, of_flow), ())
+    def _lease(self, request: QueuedRequest) -> Lease | None:
+        """Return the lease of a request if it is in the queue of the plan, too."""
+        lease = self._queue.live.get(request.key)
+        return lease if lease is not None and lease.state in _QUEUED_STATES else None
+
+    def _has_none(self, flow: Flow, most: float) -> bool:
+        """Return whether nothing of a flow can find a place, without a look at each of its requests.
+
+        :param most: largest cost of a wide request that the flow may start; those that cost more have to be looked at
+        """
+        return all(
+            (most == _ANY or not group[1]) and self._is_too_large(smallest, group, flow.name)
+            for group, smallest in flow.queue.smallest.items()
         )
+
+    def _is_too_large(self, size: tuple[int, int], group: Group, flow: str) -> bool:
+        width, duration = size
+        for key in ((group, None), (group, flow)):
+            for nodes, seconds in self._no_place.get(key, ()):
+                if width >= nodes and duration >= seconds:
+                    return True
+        return False
+
+    def _note_refusal(self, size: tuple[int, int], group: Group, flow: str | None) -> None:
+        width, duration = size
+        known = self._no_place.get((group, flow), ())
+        self._no_place[group, flow] = [
+            *(each for each in known if each[0] < width or each[1] < duration),
+            size,
+        ]
 
     def _test(self, flow: Flow, request: QueuedRequest, refused: list[Holding]) -> Callable[[Holding], bool]:
         def accepts(holding: Holding) -> bool:
@@ -103,25 +126,14 @@ class FlowRound:
         return accepts
 
 
-def needs(lease: Lease, known: dict[str, Hashable]) -> Hashable:
-    """Return what a lease needs, apart from the number of its nodes and its duration.
-
-    :param known: results by lease id
-    """
-    found = known.get(lease.lease_id)
-    if found is None:
-        request = lease.request
-        nodes: Hashable = request.nodes
-        if len(request.nodes) == 1:
-            nodes = replace(request.nodes[0], count=1, boots=())
-        found = known[lease.lease_id] = (nodes, request.software, request.preemptible, request.preemption_mode)
-    return found
-
-
-def waiting_again(queue: QueueRound, tags: Mapping[str, int]) -> list[Lease]:
+def waiting_again(queue: QueueRound, charges: Mapping[str, Charge]) -> list[Lease]:
     """Return the queued leases that were served before and lost their hosts, in the order in which they go on.
 
-    :param tags: start tag of each lease that has been charged
+    :param charges: what was charged for leases, by id
     """
-    waiting = [lease for lease in queue.queued if lease.lease_id in tags]
-    return sorted(waiting, key=lambda lease: (tags[lease.lease_id], lease.sequence))
+    waiting = [
+        lease
+        for lease_id in charges
+        if (lease := queue.live.get(lease_id)) is not None and lease.state in _QUEUED_STATES
+    ]
+    return sorted(waiting, key=lambda lease: (charges[lease.lease_id].tag, lease.sequence))

@@ -227,6 +227,31 @@ class Shares:
             flow.windows.forget_before(window)
 
 
+class TrialShares(Shares):
+    """Shares as they become when requests get places, while the flows themselves do not change.
+
+    :param shares: the shares from which they begin
+    """
+
+    def __init__(self, shares: Shares) -> None:
+        super().__init__(shares.options, shares.capacity)
+        self.virtual_time = shares.virtual_time
+        self.flows = dict(shares.flows)
+        self._copied: set[str] = set()
+
+    def has_changed(self, flow: Flow) -> bool:
+        """Return whether a flow is a copy."""
+        return flow.name in self._copied
+
+    def copied(self, flow: Flow) -> Flow:
+        """Return a copy of a flow, which takes its place; the flow itself if it is a copy."""
+        if flow.name not in self._copied:
+            self._copied.add(flow.name)
+            flow = Flow(flow.name, flow.index, flow.weight, flow.queue.copy(), flow.windows.copy())
+            self.flows[flow.name] = flow
+        return flow
+
+
 class ServiceOrder:
     """The order in which flows are asked for a request in one pass: lowest clock first.
 

@@ -20,6 +20,7 @@ from lease_scheduler.model.resources import (
     Resources,
 )
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.interfaces import QueueRound
 from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.queueing.winks.budget import Budget
 from lease_scheduler.policy.queueing.winks.costs import HOST_UNITS, SiteSize
@@ -452,3 +453,24 @@ def test_a_new_priority_of_a_queued_lease_moves_it(make_book: MakeBook) -> None:
 
     book.set(replace(first, request=replace(first.request, extras={"priority": "9"})), 0)
     assert book.turns(0) == ["1", "2"]
+
+
+def test_what_fits_is_found_behind_what_does_not(make_book: MakeBook) -> None:
+    """A flow is left out of a pass only if nothing in its queue is smaller than what found no place."""
+    book = make_book(_winks())
+    book.queue("a", nodes=4, duration=100)
+    book.queue("b", nodes=3, duration=200)
+    book.queue("b", nodes=3, duration=90)
+    book.queue("c", nodes=5, duration=200)
+    queue = QueueRound(0, list(book.leases.values()), live=book.leases)
+    book.policy.follow(book.site, book.weights)
+
+    def turns() -> list[str]:
+        return [turn.lease.lease_id for turn in book.policy.turns(queue)]
+
+    assert turns() == ["1", "2", "3"], "4 is larger than 1"
+    book.queue("c", nodes=2, duration=300)
+    assert turns() == ["1", "2", "3", "5"]
+    book.finish(book.leases["5"], 0, 0, LeaseState.CANCELLED)
+    assert turns() == ["1", "2", "3"]
+    assert turns() == ["1", "2", "3"]
