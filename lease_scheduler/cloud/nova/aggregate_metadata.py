@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lease_scheduler.cloud.driver import Order
 from lease_scheduler.cloud.nova import lease_parts, names
 from lease_scheduler.cloud.nova.aggregates import Aggregate, Aggregates
+from lease_scheduler.cloud.nova.extra_specs import GROUP_POLICY
 from lease_scheduler.nova import aggregates as metadata
 
 #: Keys: how many node sets and VMs the lease has or had, whether the engine boots its servers, and their state.
@@ -149,7 +150,9 @@ def own_metadata(order: Order, vms: int, *, exclusive: bool) -> dict[str, str]:
 def lease_metadata(order: Order, *, exclusive: bool) -> dict[str, str]:
     """Return the metadata that every aggregate of a lease has for the filter."""
     nested = [] if exclusive else lease_parts.nested_classes(lease_parts.planned_vms(order))
+    has_several_groups = any(len(node_set.groups) > 1 for node_set in order.request.nodes)
     return {
+        **(dict([GROUP_POLICY]) if has_several_groups else {}),
         **{f"{metadata.NESTED}{number}": name for number, name in enumerate(nested)},
         metadata.LEASE_ID: order.lease_id,
         metadata.PROJECT_ID: order.document.project_id,

@@ -25,7 +25,10 @@ _SHARES = range(2, 10_001)
 
 #: Suffix of the groups of flavors of leases; a number follows.
 _OWN = "_LEASE"
-_POLICY = "group_policy"
+
+#: Placement needs it for several groups. Nova's AggregateInstanceExtraSpecsFilter also wants it in the metadata of an
+#: aggregate of the host, because it has no name space.
+GROUP_POLICY = ("group_policy", "none")
 
 
 def resources(extra_specs: Mapping[str, str]) -> dict[str, int]:
@@ -72,7 +75,7 @@ def asking_for(found: Iterable[ProviderGroup], aliases: PciAliases) -> dict[str,
     for number, group in enumerate(others):
         said |= {f"resources{_OWN}{number}:{name}": str(amount) for name, amount in group.resources.items()}
         said |= {f"trait{_OWN}{number}:{trait}": _REQUIRED for trait in sorted(group.traits)}
-    return {**said, _POLICY: "none"} if said else {}
+    return {**said, **dict([GROUP_POLICY])} if len(others) > 1 else said
 
 
 def weighing(vcpus: int, shares_per_vcpu: int) -> dict[str, str]:

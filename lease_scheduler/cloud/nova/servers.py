@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 from novaclient.exceptions import BadRequest, Conflict, Forbidden, NotFound
@@ -25,6 +26,12 @@ from lease_scheduler.model.durations import in_words
 #: take time.
 _SCHEDULER_DELAY = 10.0
 _NO_HOST = "No valid host"
+
+#: Real seconds for which servers of a lease that find no host are booted again and again, whatever the reason.
+_LONGEST_RETRY = 60.0
+
+#: Real seconds after which a lease is forgotten whose start was given up meanwhile.
+_FORGOTTEN_AFTER = 600.0
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,7 @@ class Servers:
     :param project_of: returns the project of a lease, or None if there is no such lease
     :param boot_timeout: seconds after which a boot that is not complete counts as failed
     :param lost: detects commands that Nova has lost
+    :param clock: returns real seconds
     """
 
     def __init__(
@@ -62,6 +70,7 @@ class Servers:
         boot_timeout: int,
         lost: LostCommands,
         aliases: PciAliases,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._nova = nova
         self._project_of = project_of
@@ -69,6 +78,9 @@ class Servers:
         self._boot_timeout = boot_timeout
         self._lost = lost
         self._aliases = aliases
+        self._clock = clock
+        #: Lease -> when one of its servers found no host for the first time.
+        self._without_host: dict[str, float] = {}
 
     # -- what there is ---------------------------------------------------------------------------------------
 
@@ -156,21 +168,32 @@ class Servers:
                     self._create(tenant, lease_id, each)
                 except (BadRequest, Forbidden, NotFound) as error:
                     raise StepFailedError(f"Nova refuses server {each.name}: {error.message}") from error
-        if self._tried_again(present.values()):
+        if self._tried_again(lease_id, present.values()):
             return False
         for server in present.values():
             self._check(server)
-        return not missing and all(server.status == of.ACTIVE for server in present.values())
+        is_over = not missing and all(server.status == of.ACTIVE for server in present.values())
+        if is_over:
+            self._without_host.pop(lease_id, None)
+        return is_over
 
-    def _tried_again(self, servers: Iterable[Any]) -> bool:
+    def _tried_again(self, lease_id: str, servers: Iterable[Any]) -> bool:
         """Delete servers that found no host because nova-scheduler did not know the aggregates yet. Return if any."""
         early = [
             each
             for each in servers
             if each.status == of.ERROR and _NO_HOST in of.fault(each) and of.age(each) < _SCHEDULER_DELAY
         ]
+        if not early:
+            return False
+        now = self._clock()
+        self._without_host = {key: at for key, at in self._without_host.items() if now - at < _FORGOTTEN_AFTER}
+        if now - self._without_host.setdefault(lease_id, now) > _LONGEST_RETRY:
+            # The next start of the lease begins anew.
+            del self._without_host[lease_id]
+            return False
         self.delete(early)
-        return bool(early)
+        return True
 
     def _check(self, server: Any) -> None:
         if server.status == of.ERROR:

@@ -61,6 +61,8 @@ fake.DeviceDriver = DeviceDriver
 
 class NestedTest(NovaSite):
     compute_driver = "fake.DeviceDriver"
+    # This one takes extra specs without a name space, such as the policy of groups, for its own.
+    filters = (*NovaSite.filters, "AggregateInstanceExtraSpecsFilter")
     times = 2
 
     def setUp(self) -> None:

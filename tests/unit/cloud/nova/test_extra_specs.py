@@ -49,8 +49,10 @@ def test_the_flavor_of_a_lease_asks_for_its_groups() -> None:
     assert said["group_policy"] == "none"
     assert extra_specs.groups(said) == (GPU, GPU)
     assert all(extra_specs.is_asked(key) for key in said if key.startswith(("resources", "trait")))
-    plain = WantedFlavor(labels("an-id", 0), {"VCPU": 2}, shared=True, claims=False)
-    assert "group_policy" not in plain.extra_specs("an-id")
+    for groups in ((), (GPU,)):
+        # Nova's AggregateInstanceExtraSpecsFilter would look for it in the metadata of aggregates.
+        plain = WantedFlavor(labels("an-id", 0), {"VCPU": 2}, shared=True, claims=False, groups=groups)
+        assert "group_policy" not in plain.extra_specs("an-id")
 
 
 def test_a_server_claims_what_its_groups_say() -> None:
