@@ -120,6 +120,7 @@ class LiveMoves:
             # The plan is what the site follows, so what it says is where nodes should be.
             wished=hosts,
             usable=usable,
+            in_use=np.asarray((plan.availability.free_at(now) < plan.availability.capacity).any(axis=0)),
         )
 
     def _carry_out(self, nodes: Sequence[_Node], moves: Iterable[Move], now: int) -> bool:

@@ -25,6 +25,7 @@ class Placement:
     :ivar hosts: the host of each node, shape (nodes,)
     :ivar wished: the host that the planner chose for each node, shape (nodes,)
     :ivar usable: hosts that may take nodes, shape (hosts,)
+    :ivar in_use: hosts on which anything is now, also what cannot move, shape (hosts,)
     """
 
     capacity: IntArray
@@ -33,6 +34,7 @@ class Placement:
     hosts: IntArray
     wished: IntArray
     usable: BoolArray
+    in_use: BoolArray
 
     @property
     def allocated(self) -> float:

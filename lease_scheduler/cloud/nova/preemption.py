@@ -245,20 +245,29 @@ class ServerPreemption:
 
     # -- elsewhere -------------------------------------------------------------------------------------------
 
-    def follow(self, servers: Sequence[Any], services: Collection[str], is_up: Callable[[str], bool]) -> bool:
+    def follow(
+        self,
+        servers: Sequence[Any],
+        services: Collection[str],
+        planned: Mapping[int, str],
+        is_up: Callable[[str], bool],
+    ) -> bool:
         """Move servers to these compute services, live if possible. Return whether all of them are there.
 
+        :param planned: number of the VM -> compute service for it; Nova chooses one for VMs that are not in it
         :param is_up: returns whether a compute service is up; servers of one that is down are rebuilt from their images
         :raises StepFailedError: a server cannot be moved
         """
         self._check(servers)
-        are_there = [self._is_there(server, services, is_up) for server in servers]
+        are_there = [self._is_there(server, services, _of_number(server, planned), is_up) for server in servers]
         is_over = all(are_there)
         if is_over:
             self.forget(servers)
         return is_over
 
-    def _is_there(self, server: Any, services: Collection[str], is_up: Callable[[str], bool]) -> bool:
+    def _is_there(
+        self, server: Any, services: Collection[str], planned: str | None, is_up: Callable[[str], bool]
+    ) -> bool:
         here = of.service(server)
         if of.is_busy(server):
             self._throttle.go_on(server.id)
@@ -275,21 +284,23 @@ class ServerPreemption:
         is_here = is_up(here)
         if not self._may_try_again(server) and (not is_here or server.status not in of.CAN_SHELVE):
             self._give_up(server, "cannot be moved")
+        # If that fails, Nova chooses: another server of the lease may be where this one was planned.
+        to = planned if self._attempts[server.id] == 1 else None
         if not is_here:
-            self._evacuate(server)
+            self._evacuate(server, to)
         elif self._attempts[server.id] > _ATTEMPTS:
             # It cannot stay, because the lease does not have the host any more.
             LOG.warning("server %s cannot be moved from %s; it is shelved", server.id, here)
             of.command(self._nova.servers.shelve, server)
         elif server.status == of.ACTIVE:
-            of.command(self._nova.servers.live_migrate, server, None, "auto")
+            of.command(self._nova.servers.live_migrate, server, to, "auto")
         else:
-            of.command(self._nova.servers.migrate, server)
+            of.command(self._nova.servers.migrate, server, to)
         return False
 
-    def _evacuate(self, server: Any) -> None:
+    def _evacuate(self, server: Any, to: str | None) -> None:
         try:
-            of.command(self._nova.servers.evacuate, server)
+            of.command(self._nova.servers.evacuate, server, to)
         except BadRequest:
             # For a moment at the end of an evacuation, Nova shows the server without a task on the host that it left.
             if of.service(self._nova.servers.get(server.id)) == of.service(server):

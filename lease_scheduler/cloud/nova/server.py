@@ -51,7 +51,9 @@ def is_number_tag(text: str) -> bool:
 
 def number(server: Any) -> int | None:
     """Return the number of a server in its lease, or None if it has no such tag."""
-    return next((int(text.removeprefix(_NUMBER)) for text in tags(server) if is_number_tag(text)), None)
+    found = (text.removeprefix(_NUMBER) for text in tags(server) if is_number_tag(text))
+    # Users can give their servers any tag.
+    return next((int(text) for text in found if text.isdecimal()), None)
 
 
 def task(server: Any) -> str | None:

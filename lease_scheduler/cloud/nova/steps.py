@@ -341,9 +341,12 @@ class OperationSteps:
 
     def _bring_back(self, order: Order) -> bool:
         known = self._lease_aggregates.known(order.lease_id)
+        return known is None or self._preemption.bring_back(self._servers_of(known), self._services_by_number(order))
+
+    def _services_by_number(self, order: Order) -> dict[int, str]:
+        """Return the number of each server of a lease and the compute service that is planned for it."""
         places = [(number, vm.host) for number, vm in lease_parts.places(order) if vm.host not in order.without]
-        planned = {number: self._nodes.node(host).service for number, host in places}
-        return known is None or self._preemption.bring_back(self._servers_of(known), planned)
+        return {number: self._nodes.node(host).service for number, host in places}
 
     def _planned_services(self, order: Order) -> frozenset[str]:
         return self._nodes.services(vm.host for vm in lease_parts.vms(order))
@@ -353,7 +356,8 @@ class OperationSteps:
         known = self._lease_aggregates.known(order.lease_id)
         if known is None:
             return True
-        return self._preemption.follow(self._servers_of(known), self._planned_services(order), self._hosts.is_up)
+        services, planned = self._planned_services(order), self._services_by_number(order)
+        return self._preemption.follow(self._servers_of(known), services, planned, self._hosts.is_up)
 
     def _keep(self, order: Order) -> bool:
         """Detach the servers that outlive the lease."""

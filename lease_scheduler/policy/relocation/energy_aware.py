@@ -64,8 +64,7 @@ def _consolidating(placement: Placement) -> list[Move]:
             continue
         tried = free.copy()
         # What is empty stays empty, and no node goes to a host that is being left.
-        closed = np.ones(free.shape[1], dtype=bool)
-        closed[used] = False
+        closed = ~placement.in_use
         closed[[host, *emptied]] = True
         tried[:, closed] = -1
         found: list[Move] = []

@@ -182,6 +182,14 @@ def test_no_lease_moves_to_a_host_that_is_closed() -> None:
     assert _hosts(world.until(2_000), "1", "3") == [(0, 0), (1, 1)]
 
 
+def test_a_host_with_a_lease_that_stays_takes_those_that_may_move() -> None:
+    """It is in use in any case, so the other one is emptied."""
+    world = _world(_lease("1", 3, 5_000, preemptible=False), _lease("3", 1, 5_000)).until(299)
+    assert _hosts(world, "1", "3") == [(0, 0, 0), (1,)]
+
+    assert _hosts(world.until(2_000), "1", "3") == [(0, 0, 0), (0,)]
+
+
 def test_hosts_that_a_lease_may_not_use_are_not_given_to_it() -> None:
     """A node set that names its hosts stays on them."""
     bound = LeaseRequest(

@@ -23,6 +23,7 @@ def placement(capacity: list[int], nodes: list[tuple[int, int]], wished: list[in
         hosts,
         hosts if wished is None else np.array(wished),
         np.ones(len(capacity), dtype=bool),
+        used > 0,
     )
 
 
@@ -75,6 +76,7 @@ def test_the_allocated_share_is_that_of_the_scarcest_class() -> None:
         np.array([0]),
         np.array([0]),
         np.ones(3, dtype=bool),
+        np.array([True, False, False]),
     )
     assert site.allocated == 0.375
 

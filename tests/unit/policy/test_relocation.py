@@ -56,6 +56,14 @@ def test_what_cannot_move_keeps_its_host_in_use() -> None:
     assert _energy_aware().moves(site) == [Move(1, 0)]
 
 
+def test_a_host_with_only_what_cannot_move_is_filled() -> None:
+    """It stays in use anyway."""
+    site = placement([4, 4, 4], [(1, 0), (1, 1)])
+    site.free[0, 2] -= 2
+    site.in_use[2] = True
+    assert _energy_aware().moves(site) == [Move(0, 2), Move(1, 2)]
+
+
 def test_a_threshold_above_100_per_cent_is_refused() -> None:
     with pytest.raises(InvalidValueError, match="energy_aware_threshold.*at most 100"):
         _energy_aware(energy_aware_threshold="101")

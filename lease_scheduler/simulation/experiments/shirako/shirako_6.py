@@ -102,6 +102,7 @@ def _example(size: int) -> Placement:
         hosts=np.array([0, 0]),
         wished=np.array([0, 1]),
         usable=np.array([True, True]),
+        in_use=np.array([True, False]),
     )
 
 

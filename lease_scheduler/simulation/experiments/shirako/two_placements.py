@@ -178,7 +178,9 @@ class _Site:
         capacity = np.full((_CLASSES, _HOSTS), _SLIVERS_PER_HOST, dtype=np.int64)
         free = capacity - np.bincount(self.hosts, minlength=_HOSTS)
         sizes = np.ones((_CLASSES, len(self.hosts)), dtype=np.int64)
-        return Placement(capacity, free, sizes, self.hosts, self.wished, np.ones(_HOSTS, dtype=bool))
+        everywhere = np.ones(_HOSTS, dtype=bool)
+        in_use = np.asarray((free < capacity).any(axis=0))
+        return Placement(capacity, free, sizes, self.hosts, self.wished, everywhere, in_use)
 
     def _relocate(self) -> None:
         if not (self.hosts != self.wished).any():

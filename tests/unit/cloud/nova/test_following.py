@@ -9,36 +9,81 @@ import pytest
 from novaclient.exceptions import BadRequest
 
 from lease_scheduler.cloud.nova.preemption import ServerPreemption
+from lease_scheduler.cloud.nova.server import number_tag
 from lease_scheduler.cloud.nova.throttle import Throttle
 from tests.unit.cloud.nova import fakes
 
 
 class FakeNova:
-    """A server and whether Nova refuses to evacuate it."""
+    """A server, and what Nova was told to do with it.
 
-    def __init__(self, now_on: str, refuses: bool) -> None:
-        self.now_on = now_on
+    :param refuses: whether Nova refuses to evacuate it
+    :ivar told: each command with its arguments
+    """
+
+    def __init__(self, now_on: str = "host1", *, refuses: bool = False) -> None:
         self.refuses = refuses
-        self.evacuated: list[str] = []
-        self.servers = SimpleNamespace(evacuate=self._evacuate, get=lambda each: fakes.server(each, self.now_on))
+        self.told: list[tuple[Any, ...]] = []
+        self.servers = SimpleNamespace(
+            evacuate=self._evacuate,
+            live_migrate=lambda server, *rest: self.told.append(("live_migrate", *rest)),
+            migrate=lambda server, *rest: self.told.append(("migrate", *rest)),
+            get=lambda each: fakes.server(each, now_on),
+        )
 
-    def _evacuate(self, server: Any) -> None:
+    def _evacuate(self, server: Any, *rest: Any) -> None:
         if self.refuses:
             raise BadRequest(400, "Compute service of host2 is still in use.")
-        self.evacuated.append(server.id)
+        self.told.append(("evacuate", *rest))
 
 
-def _follow(nova: FakeNova) -> bool:
+def _preemption(nova: FakeNova) -> ServerPreemption:
     nothing: Any = SimpleNamespace()
     throttle = Throttle(per_host=1, in_all=1)
-    preemption = ServerPreemption(nova, nothing, nothing, nothing, throttle, nothing, nothing, nothing)
-    return preemption.follow([fakes.server("s", "host1")], {"host2"}, lambda service: service != "host1")
+    return ServerPreemption(nova, nothing, nothing, nothing, throttle, nothing, nothing, nothing)
+
+
+def _follow(nova: FakeNova, *, preemption: ServerPreemption | None = None, down: str = "host1", **terms: Any) -> bool:
+    """Have the second server of a lease, which is on "host1", follow it to "host2" and "host3"."""
+    server = fakes.server("s", "host1", **{"tags": [number_tag(1)], **terms})
+    following = preemption or _preemption(nova)
+    return following.follow([server], {"host2", "host3"}, {0: "host2", 1: "host3"}, lambda service: service != down)
 
 
 def test_a_server_of_a_host_that_is_down_is_evacuated() -> None:
-    nova = FakeNova("host1", refuses=False)
+    nova = FakeNova()
     assert not _follow(nova)
-    assert nova.evacuated == ["s"]
+    assert nova.told == [("evacuate", "host3")]
+
+
+@pytest.mark.parametrize(
+    ("status", "told"), [("ACTIVE", ("live_migrate", "host3", "auto")), ("SHUTOFF", ("migrate", "host3"))]
+)
+def test_a_server_moves_to_the_host_that_is_planned_for_it(status: str, told: tuple[str, ...]) -> None:
+    nova = FakeNova()
+    assert not _follow(nova, down="", status=status)
+    assert nova.told == [told]
+
+
+@pytest.mark.parametrize("tags", [[], ["lease-vm:first"]])
+def test_nova_chooses_the_host_of_a_server_without_a_number(tags: list[str]) -> None:
+    """A user has booted it with the flavor of the lease, and may have given it any tag."""
+    nova = FakeNova()
+    assert not _follow(nova, down="", tags=tags)
+    assert nova.told == [("live_migrate", None, "auto")]
+
+
+def test_nova_chooses_the_host_if_the_planned_one_does_not_take_it() -> None:
+    """Another server of the lease may be there, since Nova has once chosen for it."""
+    nova = FakeNova()
+    preemption = _preemption(nova)
+    for _ in range(3):
+        assert not _follow(nova, preemption=preemption, down="")
+    assert nova.told == [
+        ("live_migrate", "host3", "auto"),
+        ("live_migrate", None, "auto"),
+        ("live_migrate", None, "auto"),
+    ]
 
 
 def test_a_server_that_arrived_in_the_meantime_is_looked_at_again() -> None:
