@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from random import Random
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
@@ -56,6 +57,8 @@ class CloudBehaviour:
     :ivar image_transfer_failure_probability: share of planned image transfers that fail
     :ivar host_failures: outages of hosts
     :ivar occupations: times in which leases that should start on a host do not get it
+    :ivar measured: kind of operation -> measured seconds, one of which is drawn for each such operation, each equally
+        likely; what is planned does not count then
     :ivar seed: seed of the random numbers
     """
 
@@ -74,6 +77,7 @@ class CloudBehaviour:
     image_transfer_failure_probability: float = 0.0
     host_failures: tuple[HostFailure, ...] = ()
     occupations: tuple[HostOccupation, ...] = ()
+    measured: Mapping[OperationKind, tuple[int, ...]] = field(default_factory=dict)
     seed: int = 0
 
     def operation_seconds(self, operation: Operation, image_seconds: float, random: Random) -> int:
@@ -81,6 +85,9 @@ class CloudBehaviour:
 
         :param image_seconds: seconds until every host has the image, for starts
         """
+        measured = self.measured.get(operation.kind)
+        if measured:
+            return random.choice(measured)
         planned = operation.due - operation.begun
         factor = {
             OperationKind.SUSPEND: self.suspend_factor,

@@ -11,7 +11,7 @@ from oslo_config import cfg
 from rich.console import Console
 from rich.progress import track
 
-from lease_scheduler.cmd import blazar_import, calibrate, configuration, pools, reconcile, uninstall
+from lease_scheduler.cmd import blazar_import, calibrate, configuration, pools, reconcile, register, uninstall
 from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.election import engine_leads
 from lease_scheduler.cmd.messages import one_line_errors
@@ -98,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     uninstall.add_to(commands)
     blazar_import.add_to(commands)
     calibrate.add_to(commands)
+    register.add_to(commands)
     return parser
 
 

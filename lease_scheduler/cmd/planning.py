@@ -13,6 +13,7 @@ from lease_scheduler.cmd.options.service import live_engine_options
 from lease_scheduler.cmd.policies import Policies
 from lease_scheduler.conf.values import ahead_options, live_planning_options
 from lease_scheduler.model.host import Site
+from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import Learnt
 from lease_scheduler.service.policies import PoolPlanning, SitePolicies
@@ -62,11 +63,16 @@ def _site_policies(conf: cfg.ConfigOpts, policies: Policies) -> SitePolicies:
     )
 
 
-def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], Planner]:
-    """Return a function that makes planners with the configured options."""
+def planning_of_site(conf: cfg.ConfigOpts) -> PlanningOptions:
+    """Return the options of the planner of a real site on its cloud."""
     options = live_planning_options(conf)
     # Victims must have left a host before the service begins to prepare it for the next lease.
-    options = replace(options, suspend_buffer=max(options.suspend_buffer, configured_cloud(conf).preparation_time))
+    return replace(options, suspend_buffer=max(options.suspend_buffer, configured_cloud(conf).preparation_time))
+
+
+def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], Planner]:
+    """Return a function that makes planners with the configured options."""
+    options = planning_of_site(conf)
     deadline_preemption = conf.scheduling.deadline_placement == "deadline"
     transfers = ahead_options(conf)
     return lambda site: Planner(

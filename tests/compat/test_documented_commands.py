@@ -51,6 +51,9 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("README.md", "make run"): "make run does not end, and make test would run itself; CI runs make test",
     ("admin/calibration.rst", "lease-scheduler-manage --config-file"): _NOVA,
     ("admin/calibration.rst", "lease-scheduler-manage --config-dir"): _NOVA,
+    ("admin/calibration.rst", "lease-scheduler-manage register"): (
+        "needs a site that has run leases; tests/functional/commands/test_register.py has one"
+    ),
     ("admin/devstack.rst", "export PATH"): "needs DevStack",
     ("admin/devstack.rst", "lease-scheduler-manage"): "needs DevStack",
     ("admin/from_blazar.rst", "lease-scheduler-manage import-blazar"): (

@@ -1,0 +1,43 @@
+"""What a site has done in some time, as far as a simulation has to know it in order to do the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
+
+
+@dataclass(frozen=True)
+class RecordedUse:
+    """Hosts that a lease held in ``[start, end)``.
+
+    :ivar phase: what it did with them: ``run``, ``suspend``, ``resume`` or ``shutdown``
+    :ivar hosts: number of the host of each node
+    """
+
+    lease_id: str
+    phase: str
+    start: int
+    end: int
+    hosts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """What a site did in ``[start, end)``. Instants are seconds since the epoch.
+
+    :ivar hosts: its hosts, of which the first one has number 1
+    :ivar floating_ips: its floating IPs, whose numbers follow
+    :ivar leases: all that were submitted in this time, in the order of submission, as they are now
+    :ivar uses: what leases held, including those that were submitted before
+    :ivar boots: seconds that each start of a lease took whose hosts were not prepared ahead
+    """
+
+    start: int
+    end: int
+    hosts: tuple[HostRecord, ...]
+    floating_ips: tuple[FloatingIpRecord, ...]
+    leases: tuple[Lease, ...]
+    uses: tuple[RecordedUse, ...]
+    boots: tuple[int, ...]
