@@ -48,12 +48,14 @@ class Stranger:
     :ivar lease_id: the lease that has the host
     :ivar host: name of the host
     :ivar project_id: project of the server
+    :ivar is_known: whether it was seen before, and is still there
     """
 
     server_id: str
     lease_id: str
     host: str
     project_id: str
+    is_known: bool = False
 
 
 class Observer(Protocol):

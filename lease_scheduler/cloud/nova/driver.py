@@ -337,7 +337,8 @@ class NovaDriver:
         self._guests.send_away(stranger.server_id)
         for server in self._servers.find(uuid=stranger.server_id):
             self._intruders.send_away(server)
-        observer.on_stranger(stranger)
+        if not stranger.is_known:
+            observer.on_stranger(stranger)
 
     def stop(self) -> None:
         """See ``Driver.stop``."""

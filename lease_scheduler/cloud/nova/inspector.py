@@ -163,11 +163,12 @@ class Inspector:
 
     def _tell_strangers(self, strangers: Iterable[Stranger]) -> None:
         for stranger in strangers:
-            LOG.warning(
-                "server %s of project %s is on host %s, which lease %s has for itself",
-                stranger.server_id,
-                stranger.project_id,
-                stranger.host,
-                stranger.lease_id,
-            )
+            if not stranger.is_known:
+                LOG.warning(
+                    "server %s of project %s is on host %s, which lease %s has for itself",
+                    stranger.server_id,
+                    stranger.project_id,
+                    stranger.host,
+                    stranger.lease_id,
+                )
             self._try(partial(self._on_stranger, stranger))

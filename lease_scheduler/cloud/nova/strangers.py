@@ -49,11 +49,14 @@ class Strangers:
         self._held: dict[str, _Held] = {}
         self._looked_at: datetime | None = None
         self._told: set[tuple[str, str]] = set()
+        #: Servers that were strangers when they were last looked at.
+        self._present: set[str] = set()
 
     def look(self, aggregates: Iterable[Any]) -> list[Stranger]:
-        """Return the strangers that were not returned before.
+        """Return the strangers, each new once, and known ones as often as Nova can do something with them.
 
-        On hosts whose lease has just started, all servers are checked; on others, those that changed since last time.
+        On hosts whose lease has just started, all servers are checked; on others, those that changed since last time,
+        and known strangers.
 
         :param aggregates: all aggregates, as novaclient lists them
         """
@@ -66,13 +69,16 @@ class Strangers:
         for host in sorted(held):
             if held[host] != self._held.get(host):
                 servers += self._list(host=host)
+        present, self._present = self._present, set()
+        for server_id in sorted(present - {server.id for server in servers}):
+            servers += self._list(uuid=server_id)
         self._held, self._looked_at = held, now
         leases = {lease.lease_id for lease in held.values()}
         self._told = {(server_id, lease_id) for server_id, lease_id in self._told if lease_id in leases}
         return self._new(servers, held)
 
     def look_at(self, host: str) -> list[Stranger]:
-        """Return the strangers on one host that were not returned before."""
+        """Return the strangers on one host, as ``look`` does."""
         lease = self._held.get(host)
         if lease is None:
             # ``look`` will find a lease that has started in the meantime.
@@ -89,14 +95,19 @@ class Strangers:
     def _new(self, servers: Iterable[Any], held: Mapping[str, _Held]) -> list[Stranger]:
         node_names = self._node_names()
         found = []
-        for server in servers:
+        for server in {server.id: server for server in servers}.values():
             host = of.service(server) or ""
             lease = held.get(host)
             if lease is None or server.status in _GONE or _belongs(server, lease):
                 continue
-            if (server.id, lease.lease_id) not in self._told:
-                self._told.add((server.id, lease.lease_id))
-                found.append(Stranger(server.id, lease.lease_id, node_names.get(host, host), server.tenant_id))
+            self._present.add(server.id)
+            is_known = (server.id, lease.lease_id) in self._told
+            # One that was being booted when it was seen first could not be sent away then.
+            if is_known and of.is_busy(server):
+                continue
+            self._told.add((server.id, lease.lease_id))
+            name = node_names.get(host, host)
+            found.append(Stranger(server.id, lease.lease_id, name, server.tenant_id, is_known))
         return found
 
 

@@ -130,7 +130,7 @@ class Watcher:
         :param on_hosts: called with names of hosts that may have another size or other traits; first with all of the
             pool
         :param on_aggregate: called for aggregates of ours that have changed
-        :param on_stranger: called for servers on hosts that a lease has for itself, once each
+        :param on_stranger: called for servers on hosts that a lease has for itself, again while they stay
         :param on_cache: called for images that come to the caches of hosts, from several threads; must be quick
         :param overdrafts: looks for overdrawn capacity; None leaves that out
         :param regularly: called at each interval

@@ -94,6 +94,8 @@ class FakeNova:
         assert int(search_opts["all_tenants"]) == 1
         self._ask("servers", search_opts)
         found = self.deleted if search_opts.get("deleted") else self.present
+        if "uuid" in search_opts:
+            found = [each for each in found if each.id == search_opts["uuid"]]
         if "tags" in search_opts:
             found = [each for each in found if search_opts["tags"] in each.tags]
         if "host" in search_opts:

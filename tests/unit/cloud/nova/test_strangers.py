@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
@@ -65,11 +66,31 @@ def test_who_belongs(nova: FakeNova, strangers: Strangers) -> None:
         _stranger("switched off"),
     ]
     assert strangers.look(nova.made) == told
-    # Each is reported once, for as long as the lease exists.
-    assert strangers.look(nova.made) == []
-    assert strangers.look_at("service1") == []
+    # Each is new once, for as long as the lease exists.
+    known = {replace(each, is_known=True) for each in told}
+    assert set(strangers.look(nova.made)) == set(strangers.look_at("service1")) == known
     assert strangers.look([]) == []
     assert strangers.look(nova.made) == told
+
+
+def test_a_server_that_was_being_booted_is_returned_when_it_can_be_sent_away(
+    nova: FakeNova, strangers: Strangers
+) -> None:
+    """Nova refuses to shelve it before, and it may not have changed since the last look."""
+    nova.made = [_lease(1, "service1")]
+    guest = server("guest", "service1", status="BUILD")
+    setattr(guest, "OS-EXT-STS:task_state", "spawning")
+    nova.present = [guest]
+    assert strangers.look(nova.made) == [_stranger("guest")]
+    assert strangers.look(nova.made) == strangers.look_at("service1") == []
+    guest.status = "ACTIVE"
+    setattr(guest, "OS-EXT-STS:task_state", None)
+    assert strangers.look(nova.made) == [replace(_stranger("guest"), is_known=True)]
+    nova.present = [server("guest", None, status="SHELVED_OFFLOADED")]
+    assert strangers.look(nova.made) == []
+    nova.asked.clear()
+    strangers.look(nova.made)
+    assert nova.count("servers") == 1
 
 
 @pytest.mark.parametrize(
