@@ -15,14 +15,20 @@ from lease_scheduler.engine.outcomes import outcomes_of
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, NodeSet
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.options import PlanningOptions, Suspension
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.outcomes import Outcome
 from lease_scheduler.policy.queueing.winks.policy import Winks
 from lease_scheduler.policy.queueing.winks.shares import WinksOptions
 from lease_scheduler.simulation.generators.flows import FlowLoad
+from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.shares.run import SharesRun
+from lease_scheduler.simulation.shares.workload import as_workload
 
 _AIM, _AIM_ALIKE, _AIM_ROUND_MS = 20.0, 1.0, 100.0
+_AIM_ENGINE, _AIM_ENGINE_MIB = 600.0, 1_024
+_TICKS = 4_000
 _SEED = 19
 _ROUNDS = 20
 
@@ -33,32 +39,76 @@ def run(out: Console, *, quick: bool) -> None:
     If quick, all of that is a tenth.
     """
     _months(out, quick=quick)
+    _months_through_the_engine(out, quick=quick)
     _alike_starts(out, 1_000 if quick else 10_000)
     _rounds(out, 1_000 if quick else 10_000)
 
 
 def _months(out: Console, *, quick: bool) -> None:
     count, hosts = (100, 1_000) if quick else (1_000, 10_000)
-    table = Table(title=f"Shares: {count:,} flows, {hosts:,} hosts, 4,000 ticks", title_justify="left")
+    table = Table(title=f"Shares: {count:,} flows, {hosts:,} hosts, {_TICKS:,} ticks", title_justify="left")
     for heading in ("wide flows", "efficiency", "processor time, s", "aim"):
         table.add_column(heading, justify="right")
     for wide in (0, 30):
-        loads = [
-            FlowLoad(
-                f"flow {number}",
-                1 / count,
-                (10, 200),
-                (4, 64) if number % 100 < wide else None,
-                load=1.5 / count,
-            )
-            for number in range(count)
-        ]
-        bound = hosts * 20_000 // (count * 10)
-        study = SharesRun(loads, hosts, 4_000, WinksOptions(200 if wide else 0, debt=True), bound=bound)
+        study = _study(count, hosts, wide, bound=2_000)
         begun = time.process_time()
         result = study.execute()
         seconds = time.process_time() - begun
         table.add_row(f"{wide} %", f"{result.efficiency():.1%}", f"{seconds:.1f}", "" if quick else f"<= {_AIM:.0f}")
+    out.print(table)
+
+
+def _study(count: int, hosts: int, wide: int, *, bound: int) -> SharesRun:
+    """Return a run of the policy alone.
+
+    :param count: number of flows
+    :param wide: how many of a hundred flows have wide requests
+    :param bound: cost of the queued requests of a flow up to which it takes more, in ticks of its share
+    """
+    loads = [
+        FlowLoad(f"flow {number}", 1 / count, (10, 200), (4, 64) if number % 100 < wide else None, load=1.5 / count)
+        for number in range(count)
+    ]
+    return SharesRun(loads, hosts, _TICKS, WinksOptions(200 if wide else 0, debt=True), bound=bound * hosts // count)
+
+
+def _months_through_the_engine(out: Console, *, quick: bool) -> None:
+    """Time the same months through the whole engine, from the submission of each lease to its end.
+
+    Queues are shorter than with the policy alone, as what waits at the end has to run, too: each flow has work for 500
+    ticks of its share.
+    """
+    count, hosts = (100, 1_000) if quick else (1_000, 10_000)
+    table = Table(title=f"Through the engine: {count:,} flows, {hosts:,} hosts, {_TICKS:,} ticks", title_justify="left")
+    for heading in ("wide flows", "leases", "efficiency", "largest difference of a share", "processor time, s", "MiB"):
+        table.add_column(heading, justify="right")
+    for wide in (0, 30):
+        alone = _study(count, hosts, wide, bound=500).execute()
+        workload, shares = as_workload(alone), alone.shares()
+        del alone
+        settings = RunSettings(
+            planning=PlanningOptions(backfilling_limit=None, suspension=Suspension.NONE),
+            queueing="winks",
+            policy_options={"winks_window": str(200 if wide else 0)},
+        )
+        begun = time.process_time()
+        result = Run(workload, settings).execute()
+        seconds = time.process_time() - begun
+        used = dict.fromkeys(shares, 0)
+        for lease in result.leases:
+            assert lease.request.user is not None and lease.started is not None and lease.ended is not None
+            ran = max(0, min(lease.ended, _TICKS) - lease.started)
+            used[lease.request.user] += lease.request.node_count * ran
+        total = sum(used.values())
+        table.add_row(
+            f"{wide} %",
+            f"{len(result.leases):,}",
+            f"{total / (hosts * _TICKS):.1%}",
+            f"{100 * max(abs(used[name] / total - share) for name, share in shares.items()):.3f} points",
+            f"{seconds:.0f}{'' if quick else f' (aim {_AIM_ENGINE:.0f})'}",
+            f"{result.peak_rss_bytes / 2**20:.0f}{'' if quick else f' (aim {_AIM_ENGINE_MIB:,})'}",
+        )
+        del workload, result
     out.print(table)
 
 

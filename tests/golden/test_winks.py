@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import pytest
 
+from lease_scheduler.policy.queueing.winks.division import Division, ElasticFlow, ElasticRequest
 from lease_scheduler.policy.queueing.winks.flow_queue import UNIT, FlowQueue, QueuedRequest
 from lease_scheduler.policy.queueing.winks.shares import Accounting, ShareLimit, Shares, WinksOptions, normalised
 from lease_scheduler.simulation.shares.calendar import WidthCalendar
@@ -204,6 +205,24 @@ def test_credit_and_overrun() -> None:
 
     queue.charge(4 * 3)
     assert _tags(queue) == {"p1": (92, 112), "p2": (112, 132), "p3": (224, 244)}
+
+
+def test_free_hosts_are_divided_by_weight() -> None:
+    """shirako G6: ten free hosts, equal clocks, weights 0.5, 0.3 and 0.2."""
+    weights = (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5))
+    flows = [ElasticFlow(weight, Fraction(7), [ElasticRequest(1, 20, 5)]) for weight in weights]
+
+    assert Division(10, flows).given == [[5], [3], [2]]
+
+
+def test_a_flow_that_is_behind_gets_what_it_is_owed_first() -> None:
+    """shirako G6: clocks of 10 and 30, weights of 0.5, a head of 5 ticks: 2 hosts; the rest goes by weight."""
+    half = Fraction(1, 2)
+    behind = ElasticFlow(half, Fraction(10), [ElasticRequest(1, 8, 5)])
+    ahead = ElasticFlow(half, Fraction(30), [ElasticRequest(1, 8, 5)])
+
+    assert Division(2, [ahead, behind]).given == [[0], [2]]
+    assert Division(8, [ahead, behind]).given == [[3], [2 + 3]]
 
 
 def test_a_request_that_gets_fewer_hosts_than_it_wants_is_charged_less() -> None:

@@ -25,6 +25,7 @@ class FlowLoad:
     :ivar widths: least and most hosts of a request: half of the requests have a power of two, the others are
         distributed log-uniformly; None for requests of one host
     :ivar load: work that it asks for per tick, as a multiple of the whole site
+    :ivar least: smallest part of its width that a request accepts, above 0 and at most 1
     :ivar times: intervals in which it asks, in ticks; None for the whole run
     :raises InvalidValueError: a value is out of range
     """
@@ -34,6 +35,7 @@ class FlowLoad:
     durations: tuple[int, int]
     widths: tuple[int, int] | None = None
     load: float = 1.5
+    least: float = 1.0
     times: tuple[tuple[int, int], ...] | None = None
 
     def __post_init__(self) -> None:
@@ -42,8 +44,14 @@ class FlowLoad:
         for name, bounds in (("durations", self.durations), ("widths", self.widths)):
             if bounds is not None and not 1 <= bounds[0] <= bounds[1]:
                 raise InvalidValueError(name, f"must be two ascending whole numbers of at least 1, not {bounds}")
+        if not 0 < self.least <= 1:
+            raise InvalidValueError("least", f"must be above 0 and at most 1, not {self.least}")
         if self.load < 0:
             raise InvalidValueError("load", f"must be at least 0, not {self.load}")
+
+    def least_width(self, width: int) -> int:
+        """Return the smallest number of hosts that a request of this width accepts."""
+        return ceil(self.least * width)
 
     @property
     def mean_width(self) -> float:

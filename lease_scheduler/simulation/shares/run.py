@@ -8,15 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
+from fractions import Fraction
+from itertools import count, islice
 
-from lease_scheduler.policy.queueing.winks.flow_queue import QueuedRequest
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.policy.queueing.winks.division import Division, ElasticFlow, ElasticRequest
+from lease_scheduler.policy.queueing.winks.flow_queue import UNIT, QueuedRequest
 from lease_scheduler.policy.queueing.winks.shares import Flow, ServiceOrder, Shares, Waiting, WinksOptions
 from lease_scheduler.simulation.generators.flows import FlowLoad
 from lease_scheduler.simulation.shares.calendar import WidthCalendar
 from lease_scheduler.simulation.shares.result import Asked, FlowResult, SharesResult, Start
 
 _NONE = float("inf")
+
+#: So many requests of a flow are considered when free hosts are divided; each takes at least one host.
+_MOST_DIVIDED = 100
 
 
 @dataclass
@@ -52,6 +58,7 @@ class SharesRun:
     :param drain: ticks after that, in which nothing arrives and queued requests are still served
     :param keeps_too_costly: whether requests that cost more than the share of a window, and so never start, stay in the
         queue; otherwise they are dropped
+    :raises InvalidValueError: requests accept fewer hosts than they ask for, and there is a window
     """
 
     def __init__(
@@ -66,6 +73,9 @@ class SharesRun:
         drain: int = 0,
         keeps_too_costly: bool = False,
     ) -> None:
+        self._is_elastic = any(load.least < 1 for load in flows)
+        if self._is_elastic and options.window:
+            raise InvalidValueError("window", "must be 0 if requests accept fewer hosts than they ask for")
         self._loads = flows
         self._hosts = hosts
         self._ticks = ticks
@@ -134,6 +144,9 @@ class SharesRun:
         for waiting in self.shares.look_aside:
             self._resume(waiting, now)
         self.shares.look_aside.clear()
+        if self._is_elastic:
+            self._divide(now)
+            return
         self.shares.forget_before(now)
         self._refused.clear()
         self._most.clear()
@@ -155,6 +168,40 @@ class SharesRun:
             if start < now + free_for:
                 free_for = self.calendar.longest(now, 1, free_for)
             order.again(flow)
+
+    def _divide(self, now: int) -> None:
+        """Divide the free hosts among requests that accept fewer than they ask for (section 5.6.3).
+
+        Nothing is scheduled ahead, so hosts that are free now stay free.
+        """
+        free = int(self.calendar.free[now])
+        queued = [flow for flow, _ in self._flows if flow.queue.requests]
+        if not free or not queued:
+            return
+        least = {load.name: load.least_width for load in self._loads}
+        asked = [
+            ElasticFlow(
+                Fraction(str(flow.weight)),
+                Fraction(flow.queue.clock, UNIT),
+                [
+                    ElasticRequest(least[flow.name](each.width), each.width, each.duration)
+                    for each in islice(flow.queue.requests, _MOST_DIVIDED)
+                ],
+            )
+            for flow in queued
+        ]
+        for flow, sizes in zip(queued, Division(free, asked).given, strict=True):
+            passed = 0
+            for size in sizes:
+                if not size:
+                    passed += 1
+                    continue
+                request = flow.queue.requests[passed]
+                self._results[flow.name].queued_cost -= request.cost - size * request.duration
+                smaller = replace(request, width=size, cost=size * request.duration)
+                flow.queue.correct(passed, smaller)
+                self.shares.schedule(flow, passed, now, now, 0.0)
+                self._reserve(flow.name, smaller, now)
 
     def _may_have_one(self, flow: Flow, queued: _Queued, now: int, free_for: int, share: float) -> bool:
         """Return whether the bounds of a flow's queue leave it possible that a request of it can be placed."""

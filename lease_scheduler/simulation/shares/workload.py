@@ -17,12 +17,14 @@ def as_workload(result: SharesResult, tick_seconds: int = 1) -> Workload:
     :param tick_seconds: seconds of a tick
     """
     asked = sorted((each.number, each, flow.name) for flow in result.flows for each in flow.asked)
+    # Leases of one width share their nodes: there may be hundreds of thousands.
+    nodes = {each.width: (NodeSet(each.width, _HOST),) for _, each, _ in asked}
     leases = [
         WorkloadLease(
             LeaseRequest(
                 str(number),
                 LeaseKind.BEST_EFFORT,
-                (NodeSet(each.width, _HOST),),
+                nodes[each.width],
                 each.arrived * tick_seconds,
                 each.duration * tick_seconds,
                 user=name,

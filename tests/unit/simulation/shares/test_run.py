@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
@@ -61,6 +63,26 @@ def test_a_preempted_request_goes_on_before_others_and_is_not_charged_again() ->
     assert run.shares.flows["a"].queue.clock == clock
     run.serve(10)
     assert run.result("b").starts[0].start == 10
+
+
+def test_flows_that_accept_fewer_hosts_get_their_shares_and_leave_none_free() -> None:
+    """shirako A33: more of the site is used than if requests of such widths accepted nothing less."""
+    shares = {"a": 0.5, "b": 0.3, "c": 0.2}
+    rigid = [FlowLoad(name, share, (5, 50), (8, 30), load=3.0) for name, share in shares.items()]
+    elastic = [replace(load, least=0.25) for load in rigid]
+
+    found, without = (SharesRun(loads, 50, 600, WinksOptions(), bound=20_000).execute() for loads in (elastic, rigid))
+
+    assert found.efficiency() > 0.98 > without.efficiency()
+    assert found.shares() == pytest.approx(shares, abs=0.02)
+    assert min(each.width for flow in found.flows for each in flow.starts) >= 2
+
+
+def test_requests_that_accept_fewer_hosts_have_no_window() -> None:
+    with pytest.raises(InvalidValueError, match="window"):
+        SharesRun([FlowLoad("a", 1, (1, 2), (2, 4), least=0.5)], 4, 10, WinksOptions(5))
+    with pytest.raises(InvalidValueError, match="least"):
+        FlowLoad("a", 1, (1, 2), (2, 4), least=0)
 
 
 def test_a_full_queue_drops_requests() -> None:
