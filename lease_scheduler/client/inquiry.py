@@ -206,6 +206,14 @@ class ShowCapacity(ListCommand):
         return output.rows(lines, columns)
 
 
+class ListForecasts(ListCommand):
+    """List how often forecasts held, and how often they should have (admin only)."""
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
+        found = client.request("GET", "/forecasts", terms.FORECASTS)["forecasts"]
+        return output.rows(found, ("name", "pool", "asked", "held", "count", "since"))
+
+
 class ListPools(ListCommand):
     """List the pools that the project may use, in the order in which they are tried."""
 

@@ -87,6 +87,7 @@ class ShowLease(ShowCommand):
         parser.add_argument("--idle", action="store_true", help="Also show since when its servers use nothing")
         parser.add_argument("--pool", action="store_true", help="Also show its pool")
         parser.add_argument("--promise", action="store_true", help="Also show for how long it is promised to run")
+        parser.add_argument("--expectation", action="store_true", help="Also show by when it is expected to start")
         parser.add_argument("--all", action="store_true", help="Show everything that the newest microversion has")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
@@ -102,6 +103,8 @@ class ShowLease(ShowCommand):
             version = terms.POOLS
         if parsed.promise:
             version = terms.ASSURANCE
+        if parsed.expectation:
+            version = terms.FORECASTS
         if parsed.all:
             version = "latest"
         return client.one("GET", path, version, "lease", query=query)

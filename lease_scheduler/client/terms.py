@@ -26,6 +26,7 @@ POOLS = "1.26"
 #: Microversion of assured lifetimes.
 ASSURANCE = "1.30"
 CAPACITY = "1.32"
+FORECASTS = "1.33"
 
 #: Microversion of availability with and without preemption.
 PREEMPTION_ADVICE = "1.17"

@@ -44,6 +44,7 @@ from lease_scheduler.service.enforcement.proposals import keep_message, report_e
 from lease_scheduler.service.enforcement.telling import Teller
 from lease_scheduler.service.feeds import FeedKeeper
 from lease_scheduler.service.flows import FlowKeeper
+from lease_scheduler.service.forecasts import ForecastReport
 from lease_scheduler.service.inspection import Inspection
 from lease_scheduler.service.leadership import Leader, Leadership
 from lease_scheduler.service.leases import Leases
@@ -316,6 +317,7 @@ class EngineService:
             SubscriptionKeeper(plan),
             FeedKeeper(plan),
             FlowKeeper(plan),
+            ForecastReport(plan),
             Uninstall(engine, leases, pool, series),
             Inspection(engine),
         )

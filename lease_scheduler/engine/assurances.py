@@ -14,11 +14,12 @@ from lease_scheduler.policy.assurance.base import AssurancePolicy, Shortfall, Wa
 
 
 def as_promised(lease: Lease, terms: LeaseRequest) -> LeaseRequest:
-    """Return new terms of a lease with what it has been promised.
+    """Return new terms of a lease with what it has been promised, and told about its start.
 
     :raises InvalidValueError: the lease would grow, for which it has been promised nothing
     """
     old = lease.request
+    terms = replace(terms, expected_wait=old.expected_wait, expected_wait_from=old.expected_wait_from)
     if old.min_lifetime is None:
         return terms
     if lease.assured_until is not None and terms.nodes != old.nodes:

@@ -10,6 +10,7 @@ from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.changes import LeaseChanges
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.early_suspension import suspend_now
+from lease_scheduler.engine.forecasts import Forecasts
 from lease_scheduler.engine.image_supply import ImageSupply
 from lease_scheduler.engine.interfaces import Clock, Cloud, ImageCarrier, Operation, Recorder, Store
 from lease_scheduler.engine.live_moves import LiveMoves
@@ -49,6 +50,7 @@ from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
 from lease_scheduler.policy.relocation.base import RelocationPolicy
 from lease_scheduler.policy.relocation.none import NoRelocation
+from lease_scheduler.prediction.coverage import Covered
 
 
 class Engine:
@@ -71,6 +73,7 @@ class Engine:
     :param power: power policy; None means that hosts sleep only when told to
     :param assurance: assurance policy; None means that no lifetimes are promised
     :param relocation: relocation policy; None means that no lease moves while it runs without need
+    :param forecasts: tells by when leases start; None to tell nothing
     :raises InvalidValueError: transfers are planned, but there is no carrier
     """
 
@@ -90,6 +93,7 @@ class Engine:
         power: PowerPolicy | None = None,
         assurance: AssurancePolicy | None = None,
         relocation: RelocationPolicy | None = None,
+        forecasts: Forecasts | None = None,
     ) -> None:
         is_planned = planner.plan.images is not None or planner.ahead is not None
         if is_planned and carrier is None:
@@ -101,7 +105,10 @@ class Engine:
         self._assurance = assurance or NoAssurance(PolicyOptions())
         relocation = relocation or NoRelocation(PolicyOptions())
         observers = (admission, *planner.policies.values(), pricing, penalty, power, self._assurance, relocation)
-        outcomes = Outcomes(observers, self._brief)
+        self._forecasts = forecasts
+        if forecasts is not None:
+            forecasts.follow_durations(lambda: planner.context.duration)
+        outcomes = Outcomes((*observers, forecasts), self._brief)
         self._state = EngineState(planner, cloud, store, recorder, options, breaches, outcomes, power_policy=power)
         self._prices = Prices(self._state, pricing)
         self._assurances = Assurances(self._state, self._assurance)
@@ -130,6 +137,7 @@ class Engine:
             self._powers,
             self._assurances,
             LiveMoves(self._state, relocation),
+            forecasts,
         )
         self._known: set[str] = set()
 
@@ -202,6 +210,8 @@ class Engine:
         planner = self._state.planner
         self._assurance.follow(planner.plan.site)
         self._assurance.take_over(self.live_leases(), self._clock.now())
+        if self._forecasts is not None:
+            self._forecasts.take_over(self.live_leases(), self._clock.now())
         planner.brief_queueing()
         look_again = planner.queueing.take_over(self.live_leases(), self._clock.now())
         if look_again is not None:
@@ -473,6 +483,13 @@ class Engine:
         self._assurance.follow(self._state.planner.plan.site)
         notice = self._state.preparation_time
         return self._assurance.guest_lifetimes(assurances, self.live_leases(), self._clock.now(), notice)
+
+    def forecasts(self) -> dict[str, Covered]:
+        """Return how well forecasts held, by their names."""
+        found = dict(self._assurance.coverage())
+        if self._forecasts is not None:
+            found |= self._forecasts.coverage(self._clock.now())
+        return {name: each.covered() for name, each in found.items()}
 
     # -- hosts -------------------------------------------------------------------------------------------
 

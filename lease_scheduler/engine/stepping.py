@@ -12,6 +12,7 @@ import numpy as np
 from lease_scheduler.engine.assurances import Assurances
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.evasion import Evasion
+from lease_scheduler.engine.forecasts import Forecasts
 from lease_scheduler.engine.image_supply import ImageSupply
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, OperationKind
 from lease_scheduler.engine.lifecycle import Lifecycle
@@ -69,6 +70,7 @@ class EngineSteps:
     :param state: state that the parts of the engine share
     :param admission: decides which requests are planned at all
     :param prices: computes prices
+    :param forecasts: tells by when leases start; None to tell nothing
     :param order: gives requests their positions in the order of submission
     :ivar power_decisions: has hosts sleep and wake
     :ivar live_moves: moves running leases as the relocation policy decides
@@ -88,12 +90,14 @@ class EngineSteps:
         powers: HostPowers,
         assurances: Assurances,
         live_moves: LiveMoves,
+        forecasts: Forecasts | None = None,
     ) -> None:
         self._state = state
         self._admission = admission
         self._prices = prices
         self._assurances = assurances
         self.live_moves = live_moves
+        self._forecasts = forecasts
         self._offers = offers
         self._deviations = deviations
         self._outages = outages
@@ -299,7 +303,8 @@ class EngineSteps:
                 if unassured is not None:
                     state.finish(lease, LeaseState.REJECTED, now, unassured)
                 else:
-                    state.planner.enqueue(lease)
+                    known = self._forecasts
+                    state.planner.enqueue(lease if known is None else known.with_expected_wait(lease))
             else:
                 self._place(lease, least, now)
             state.publish(now)

@@ -362,6 +362,8 @@ class LeaseRequest:
     )
     assured_from: int | None = field(default=None, metadata=attribute(Whole(), shown="1.30", is_computed=True))
     planned_lifetime: int | None = field(default=None, metadata=attribute(Span(), shown="1.30", is_computed=True))
+    expected_wait: int | None = field(default=None, metadata=attribute(Span(), shown="1.33", is_computed=True))
+    expected_wait_from: int | None = field(default=None, metadata=attribute(Whole(), shown="1.33", is_computed=True))
 
     def __post_init__(self) -> None:
         if not self.nodes and self.kind is not LeaseKind.RESERVATION:

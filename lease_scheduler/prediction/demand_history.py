@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from lease_scheduler.prediction.bmbp import Bmbp
 from lease_scheduler.prediction.bounds import clopper_pearson
+from lease_scheduler.prediction.coverage import Coverage
 
 #: Seconds of a step.
 STEP = 600
@@ -38,6 +39,8 @@ _BINS = _DAY // _BIN
 _GAP = -1
 #: Hours that are looked at for changes of the process.
 _HOURS = 1_000
+#: Share of the hours that is to keep their bound.
+_GROWTH = 0.95
 #: A newest part of the past is looked at by itself from this many days, and this many lifetimes, on.
 _LEAST_DAYS = 2
 _LEAST_LIVES = 10
@@ -91,6 +94,7 @@ class DemandHistory:
     """The demand of the past days.
 
     :param days: how many days are kept
+    :ivar coverage: how often the demand of an hour grew within the bound that 95 % of the hours keep
     :ivar changed: days that differ from what was last stored, as numbers since the epoch
     """
 
@@ -103,11 +107,12 @@ class DemandHistory:
         self._share = 0.0
         self._step: int | None = None
         self._since = 0
-        self._growth = Bmbp(window=_HOURS)
+        self._growth = Bmbp(_GROWTH, window=_HOURS)
         self._level = Bmbp(window=_HOURS)
         self._table: _Table | None = None
         self._lives: dict[int, NDArray[np.integer[Any]]] = {}
         self._masks: dict[tuple[int, int], list[NDArray[np.bool_]]] = {}
+        self.coverage = Coverage()
         self.changed: set[int] = set()
 
     # -- observation ---------------------------------------------------------------------------------------
@@ -181,6 +186,8 @@ class DemandHistory:
         if len(starts) == _HOUR and _GAP not in starts:
             for known, value in ((self._growth, max(mosts) - starts[0]), (self._level, max(mosts))):
                 bound = known.bound()
+                if known is self._growth and bound is not None:
+                    self.coverage.judge(_GROWTH, step * STEP, held=value <= bound)
                 if known.observe(value) and bound is not None and value > bound:
                     # A demand that grows less than it used to, or falls, breaks no promise.
                     self._since = step - known.least * _HOUR
@@ -283,6 +290,7 @@ class DemandHistory:
             "since": self._since,
             "growth": self._growth.state(),
             "level": self._level.state(),
+            "coverage": self.coverage.stored(),
         }
 
     def restore(self, days: Mapping[int, Mapping[str, Any]], rest: Mapping[str, Any] | None) -> None:
@@ -299,6 +307,8 @@ class DemandHistory:
             self._growth.restore(rest["growth"])
             if "level" in rest:
                 self._level.restore(rest["level"])
+            if "coverage" in rest:
+                self.coverage.restore(rest["coverage"])
             self._share, self._since = float(rest["share"]), int(rest["since"])
 
 

@@ -165,6 +165,15 @@ class EngineRequests:
     def set_flow(self, context: Document, name: str, weight: float | None) -> Document:
         """Set the weight of a flow; null for the configured one. Return ``{}``."""
 
+    # -- forecasts -------------------------------------------------------------------------------------------
+
+    def list_forecasts(self, context: Document) -> Document:
+        """Return how well forecasts held.
+
+        ``{"forecasts": [{"name", "pool": str|null, "asked": float|null, "held": float|null, "count": int, "since":
+        instant|null}]}``. ``held`` is the share of the forecasts that held, and ``asked`` the share that should.
+        """
+
     # -- hosts and addresses ---------------------------------------------------------------------------------
 
     def create_host(self, context: Document, host: Document, *, pool: str | None = None) -> Document:

@@ -13,6 +13,7 @@ from lease_scheduler.sdk.resources import (
     ChangeQuote,
     Feed,
     FloatingIP,
+    Forecast,
     Host,
     Lease,
     Maintenance,
@@ -170,6 +171,10 @@ class Proxy(proxy.Proxy):
         :param query: start, end, promises
         """
         return Capacity().fetch(self, requires_id=False, **query)
+
+    def forecasts(self) -> Iterator[Forecast]:
+        """Return how often forecasts held. For administrators."""
+        return self._list(Forecast)
 
     def series(self) -> Iterator[Series]:
         """Return the series of the own project."""

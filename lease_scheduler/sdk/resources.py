@@ -9,7 +9,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.32"
+MAXIMUM_MICROVERSION = "1.33"
 
 
 class _Resource(resource.Resource):
@@ -101,6 +101,12 @@ class Lease(_Resource):
     planned_lifetime = Body("planned_lifetime")
     #: The promise in words
     promise = Body("promise")
+    #: s from its submission on within which it was expected to start when it was queued, with 95 %
+    expected_wait = Body("expected_wait", type=int)
+    #: Number of waits that this rests on
+    expected_wait_from = Body("expected_wait_from", type=int)
+    #: By when it is expected to start, in words; None if it does not wait, or too little is known
+    expectation = Body("expectation")
     is_degraded = Body("degraded", type=bool)
     is_maintenance = Body("maintenance", type=bool)
     on_end = Body("on_end")
@@ -401,3 +407,22 @@ class Capacity(_Resource):
     full = Body("full", type=float)
     #: A dictionary for each promise
     promises = Body("promises", type=list, list_type=dict)
+
+
+class Forecast(_Resource):
+    """How often a forecast held."""
+
+    base_path = "/forecasts"
+    resources_key = "forecasts"
+    allow_list = True
+
+    #: start, duration, lifetime or demand
+    name = Body("name")
+    #: None if the site has only one pool
+    pool = Body("pool")
+    #: Share that should have held, and share that held; None if nothing was judged
+    asked = Body("asked", type=float)
+    held = Body("held", type=float)
+    #: How many were judged
+    count = Body("count", type=int)
+    since = Body("since")

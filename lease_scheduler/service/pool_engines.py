@@ -19,6 +19,7 @@ from lease_scheduler.plan.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.quote import Quote
 from lease_scheduler.plan.reservable import Room
 from lease_scheduler.plan.transfers.caches import CachedImage
+from lease_scheduler.prediction.coverage import Covered
 
 #: Name of a pool; None for the only pool of a site without names of pools.
 PoolName = str | None
@@ -231,6 +232,10 @@ class PoolEngines:
             return found
 
         return answers
+
+    def forecasts(self, pool: PoolName) -> dict[str, Covered]:
+        """Return how well the forecasts of a pool held, by their names; see ``Engine.forecasts``."""
+        return self._engines[pool].forecasts()
 
     def live_leases(self) -> list[Lease]:
         """Return the live leases, in the order of submission."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lease_scheduler.engine.engine import Engine
+from lease_scheduler.engine.forecasts import Forecasts
 from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, ImageCarrier, Recorder
 from lease_scheduler.engine.stepping import SubmissionOrder
 from lease_scheduler.model.host import Site
@@ -27,11 +28,13 @@ class PoolParts:
     :ivar planning: how leases are planned
     :ivar planner: made for the hosts of the pool
     :ivar pricing: has learnt nothing yet
+    :ivar forecasts: have learnt nothing yet
     """
 
     planning: PoolPlanning
     planner: Planner
     pricing: PricingPolicy
+    forecasts: Forecasts
 
 
 def restored_work(snapshot: Snapshot, now: int) -> UnitOfWork:
@@ -59,6 +62,7 @@ def pool_parts(
             planning,
             planning.policies.make_planner(pool_site(site, pools, pool)),
             planning.policies.make_pricing(),
+            Forecasts(),
         )
         for pool, planning in plannings.items()
     }
@@ -124,6 +128,7 @@ def _engine(
         power=policies.power,
         relocation=policies.relocation,
         assurance=policies.assurance,
+        forecasts=parts.forecasts,
     )
 
 

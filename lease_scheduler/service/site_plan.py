@@ -18,6 +18,7 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.model.transfer import Transfer
 from lease_scheduler.policy.queueing.report import FlowReport
+from lease_scheduler.prediction.coverage import Covered
 from lease_scheduler.records.idleness import Idleness
 from lease_scheduler.records.pool import FOR_GOOD
 from lease_scheduler.records.writes import StoreChanges
@@ -125,7 +126,10 @@ class SitePlan:
         learning = {
             (pool or "", family): policy
             for pool, parts in self.parts.items()
-            for family, policy in learning_policies(parts.planning.policies, parts.planner, parts.pricing).items()
+            for family, policy in {
+                **learning_policies(parts.planning.policies, parts.planner, parts.pricing),
+                "forecasts": parts.forecasts,
+            }.items()
         }
         self._learning = Learning(learning, snapshot.policy_state)
         self.engine = restored_engines(snapshot, self.work, *where, self.parts)
@@ -291,10 +295,15 @@ class SitePlan:
                         if parts.pricing.charges
                     },
                     watts=self.options.watts,
+                    forecasts=self.forecasts(),
                 )
             finally:
                 self.lock.release()
         return self._seen
+
+    def forecasts(self) -> dict[str | None, dict[str, Covered]]:
+        """Return how well forecasts held, by pool and name. Hold the lock."""
+        return {pool: self.engine.forecasts(pool) for pool in self.parts}
 
     def _write(self, planning_seconds: float) -> None:
         for reminders in self._planned:

@@ -129,6 +129,7 @@ def test_what_is_free_and_what_was_used(reservation: proxy.Proxy) -> None:
     assert (of_project["node_hours"], of_project["history"]) == (0, [])
     (need,) = reservation.get_capacity(promises="0.95").promises
     assert (need["hosts"], need["least_days"]) == (None, 59)
+    assert list(reservation.forecasts()) == []
 
 
 def test_series(reservation: proxy.Proxy) -> None:

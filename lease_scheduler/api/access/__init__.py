@@ -19,6 +19,7 @@ from lease_scheduler.api.access import (
     feeds,
     floatingips,
     flows,
+    forecasts,
     hosts,
     leases,
     maintenances,
@@ -48,6 +49,7 @@ _MODULES = (
     feeds,
     flows,
     capacity,
+    forecasts,
     calendar,
 )
 

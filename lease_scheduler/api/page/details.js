@@ -185,10 +185,11 @@ export class Details {
 
 const money = (amount) => (Number.isFinite(amount) ? number(amount) : null);
 
-/** What the calendar does not say of a lease: since when it is idle, its promised lifetime, its prices, and the terms of its reservations. */
-function termsOf({ idle_since: idle, promise, price, max_price: most, reservations = [] }) {
+/** What the calendar does not say of a lease: idleness, expected start, promised lifetime, prices, and the terms of its reservations. */
+function termsOf({ idle_since: idle, expectation, promise, price, max_price: most, reservations = [] }) {
   const about = definitions([
-    ["Idle since", both(instantOf(idle))], ["Lifetime", promise], ["Price", money(price)], ["Maximum price", money(most)],
+    ["Idle since", both(instantOf(idle))], ["Expected start", expectation], ["Lifetime", promise], ["Price", money(price)],
+    ["Maximum price", money(most)],
   ]);
   const list = reservations.flatMap((reservation) => {
     const terms = Object.entries({ ...reservation, ...reservation.terms })

@@ -17,6 +17,7 @@ from lease_scheduler.api.microversions import (
     V1_26,
     V1_29,
     V1_30,
+    V1_33,
     Version,
 )
 from lease_scheduler.api.schemas import attributes, base, reservations
@@ -215,6 +216,8 @@ def lease(version: Version) -> Schema:
         properties["idle_since"] = base.MAYBE_ISO_DATE
     if version >= V1_30:
         properties["promise"] = base.MAYBE_STRING
+    if version >= V1_33:
+        properties["expectation"] = base.MAYBE_STRING
     return base.answer(properties)
 
 

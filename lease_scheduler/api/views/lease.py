@@ -23,9 +23,11 @@ from lease_scheduler.api.microversions import (
     V1_23,
     V1_24,
     V1_30,
+    V1_33,
     Version,
     reaches,
 )
+from lease_scheduler.api.views.expectation import expectation_in_words
 from lease_scheduler.api.views.promise import promise_in_words
 from lease_scheduler.model.blazar import lease_status, reservation_terms
 from lease_scheduler.model.documents import Document
@@ -66,6 +68,8 @@ def show_lease(view: Document, version: Version, with_hosts: bool) -> Document:
         shown["idle_since"] = iso_date(view["idle_since"])
     if version >= V1_30:
         shown["promise"] = promise_in_words({**view, "begin": view["started"] or view["start"]})
+    if version >= V1_33:
+        shown["expectation"] = expectation_in_words(view)
     return shown
 
 

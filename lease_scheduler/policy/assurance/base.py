@@ -11,6 +11,7 @@ from lease_scheduler.model.durations import exactly, in_words
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Assured, Lease, LeaseRequest
 from lease_scheduler.policy.base import Policy, PolicyOptions
+from lease_scheduler.prediction.coverage import Coverage
 
 #: Longest lifetime that is promised by default: seconds.
 _LONGEST = 7 * 86_400
@@ -105,6 +106,10 @@ class AssurancePolicy(Policy):
         :param notice: seconds before a lease starts at which they have to leave its hosts
         """
         return dict
+
+    def coverage(self) -> Mapping[str, Coverage]:
+        """Return how well the forecasts of the policy held, by their names."""
+        return {}
 
     def follow(self, site: Site) -> None:
         """Take note of the present hosts. Called before each outcome and each question."""

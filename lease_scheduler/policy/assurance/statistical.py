@@ -16,6 +16,7 @@ from lease_scheduler.policy.assurance.record import PromiseRecord
 from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.outcomes import Outcome
 from lease_scheduler.prediction.bounds import Side, check_probability, least_count
+from lease_scheduler.prediction.coverage import Coverage
 from lease_scheduler.prediction.demand_history import STEP, DemandHistory, Survey
 
 _HOUR = 3_600
@@ -148,6 +149,10 @@ class Statistical(AssurancePolicy):
         return max(found, then, key=lambda each: each.missed / each.observations if each.observations else 1.0)
 
     # -- observation ---------------------------------------------------------------------------------------
+
+    def coverage(self) -> Mapping[str, Coverage]:
+        """See ``AssurancePolicy.coverage``."""
+        return {"demand": self._history.coverage}
 
     def follow(self, site: Site) -> None:
         """See ``AssurancePolicy.follow``."""

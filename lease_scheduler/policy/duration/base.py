@@ -15,3 +15,5 @@ class DurationPolicy(Policy, ExpectedDuration):
     """
 
     shortens = True
+    #: Share of the leases that should end within the expected duration; None if the policy aims at none.
+    quantile: float | None = None

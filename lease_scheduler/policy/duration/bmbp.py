@@ -31,9 +31,9 @@ class BmbpDuration(DurationPolicy):
 
     def __init__(self, options: PolicyOptions) -> None:
         super().__init__(options)
-        self._quantile = options.number("duration_quantile", 0.75)
+        self.quantile: float = options.number("duration_quantile", 0.75)
         self._confidence = options.number("duration_confidence", 0.95)
-        for name, value in (("quantile", self._quantile), ("confidence", self._confidence)):
+        for name, value in (("quantile", self.quantile), ("confidence", self._confidence)):
             if not 0 < value < 1:
                 raise InvalidValueError(
                     f"policy option duration_{name}", f"must be more than 0 and less than 1, not {value}"
@@ -77,4 +77,4 @@ class BmbpDuration(DurationPolicy):
         self._changed = {}
 
     def _predictor(self, window: int | None) -> Bmbp:
-        return Bmbp(self._quantile, self._confidence, window=window)
+        return Bmbp(self.quantile, self._confidence, window=window)

@@ -18,6 +18,7 @@ from lease_scheduler.model.power import PowerState, Watts
 from lease_scheduler.model.resources import FLOATING_IP
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.policy.queueing.report import FlowReport
+from lease_scheduler.prediction.coverage import Covered
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
@@ -38,6 +39,7 @@ class Observation:
     :ivar flows: flows among which each pool is shared
     :ivar pools: names of the pools; only None if the site has only one
     :ivar price_rates: money per node and hour at which leases are offered, for pools whose leases have prices
+    :ivar forecasts: how well forecasts held, by pool and name
     :ivar watts: power that hosts take, unless their properties say something else
     """
 
@@ -52,6 +54,7 @@ class Observation:
     price_rates: Mapping[str | None, float]
     flows: Mapping[str | None, Sequence[FlowReport]] = field(default_factory=dict)
     watts: Watts = field(default_factory=Watts)
+    forecasts: Mapping[str | None, Mapping[str, Covered]] = field(default_factory=dict)
 
     def of_pool(self, pool: str) -> Observation:
         """Return the part of the state that belongs to a pool, without orders, as their leases may have ended."""
@@ -65,6 +68,7 @@ class Observation:
             pools=(pool,),
             price_rates={pool: self.price_rates[pool]} if pool in self.price_rates else {},
             flows={pool: self.flows.get(pool, ())},
+            forecasts={pool: self.forecasts.get(pool, {})},
         )
 
 
@@ -107,6 +111,8 @@ class StateMetrics(Collector):
                 "Money per node and hour at which leases are offered to an unknown project",
                 rate,
             )
+        for covered in seen.forecasts.values():
+            yield from _forecasts(covered)
         if self._per_project:
             yield from _projects(seen, held)
             yield from _flows([flow for flows in seen.flows.values() for flow in flows])
@@ -195,6 +201,18 @@ def _hosts(hosts: Iterable[HostRecord]) -> Iterator[Metric]:
         where = "out_of_service" if host.out_until is not None else "in_service"
         found[where if host.reservable else "not_reservable",] += 1
     yield _labelled("lease_scheduler_hosts", "Compute hosts of the pool", ["status"], found)
+
+
+def _forecasts(found: Mapping[str, Covered]) -> Iterator[Metric]:
+    told = (
+        ("lease_scheduler_forecasts_judged", "Forecasts of which it is known whether they held", "count"),
+        ("lease_scheduler_forecast_held_ratio", "Share of the judged forecasts that held", "held"),
+        ("lease_scheduler_forecast_asked_ratio", "Share of the judged forecasts that should have held", "asked"),
+        ("lease_scheduler_forecast_since_timestamp_seconds", "When the first of them was judged", "since"),
+    )
+    for name, help_text, of in told:
+        values = {(forecast,): value for forecast, each in found.items() if (value := getattr(each, of)) is not None}
+        yield _labelled(name, help_text, ["forecast"], values)
 
 
 def _powers(seen: Observation) -> Iterator[Metric]:

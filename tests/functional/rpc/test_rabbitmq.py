@@ -57,6 +57,7 @@ REQUESTS: list[tuple[str, Document]] = [
     ("create_feed", {"feed": {"name": "phone", "digest": "0"}}),
     ("delete_feed", {"feed_id": "1"}),
     ("list_flows", {}),
+    ("list_forecasts", {}),
     ("sleep_host", {"host_id": "1"}),
     ("wake_host", {"host_id": "1"}),
     ("set_flow", {"name": "p", "weight": 2.5}),

@@ -72,6 +72,7 @@ class Site(EngineRequests):
         self.revenue_rows: list[Document] = []
         self.delay_rows: list[Document] = []
         self.capacity_rows: list[Document] = []
+        self.forecast_rows: list[Document] = []
         self.penalty_rows: list[Document] = []
         self.calendar_document: Document = {"revision": 7, "complete": True, "hosts": [], "leases": [], "removed": []}
         self.quote: Document = {"granted": True, "reason": "", "start": None, "end": None, "hosts": [], "preempts": []}
@@ -360,6 +361,10 @@ class Site(EngineRequests):
     def list_flows(self, context: Document) -> Document:
         self._called("list_flows", context)
         return {"policy": "winks", "flows": list(self.flows.values())}
+
+    def list_forecasts(self, context: Document) -> Document:
+        self._called("list_forecasts", context)
+        return {"forecasts": list(self.forecast_rows)}
 
     def set_flow(self, context: Document, name: str, weight: float | None) -> Document:
         self._called("set_flow", context, name, weight)

@@ -373,6 +373,21 @@ def test_breaches_and_penalties(service: Service, openstack: Openstack) -> None:
     assert {asked.version for asked in service.asked} == {"reservation 1.15"}
 
 
+def test_forecasts_have_a_line_each(service: Service, openstack: Openstack) -> None:
+    row = {"name": "start", "pool": None, "asked": 0.95, "held": 0.97, "count": 30, "since": "2030-03-17T17:46:40Z"}
+    service.will_answer("GET", "/v1/forecasts", {"forecasts": [row]})
+    (line,) = openstack("forecast", "list", "-f", "json").document
+    assert (line["Name"], line["Held"], line["Count"]) == ("start", 0.97, 30)
+    (asked,) = service.asked
+    assert asked.version == "reservation 1.33"
+
+
+def test_by_when_a_lease_is_expected_to_start(service: Service, openstack: Openstack) -> None:
+    service.will_answer("GET", f"/v1/leases/{ID}", {"lease": LEASE | {"expectation": "has started by"}})
+    assert openstack("show", ID, "--expectation", "-f", "json").document["expectation"] == "has started by"
+    assert {asked.version for asked in service.asked} == {"reservation 1.33"}
+
+
 def test_capacity_has_a_line_for_each_promise(service: Service, openstack: Openstack) -> None:
     need = {"promise": 0.95, "hosts": 5, "can_go": 3, "spare": 2, "lifetime": 21_600, "least_days": 59}
     unknown = {"promise": 0.99, "hosts": None, "can_go": None, "spare": None, "lifetime": 0, "least_days": 299}

@@ -8,6 +8,7 @@ from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.prediction.coverage import Covered
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
@@ -50,4 +51,5 @@ def observation() -> Observation:
         site=site,
         pools=(None,),
         price_rates={None: 1.5},
+        forecasts={None: {"start": Covered(0.95, 0.97, 30, 400), "demand": Covered(None, None, 0, None)}},
     )

@@ -39,6 +39,12 @@ def _registry(*, per_project: bool = False) -> CollectorRegistry:
         ("order_oldest_age_seconds", {"kind": "suspend"}, 60),
         ("order_oldest_age_seconds", {"kind": "discard"}, None),
         ("price_rate", {}, 1.5),
+        ("forecasts_judged", {"forecast": "start"}, 30),
+        ("forecasts_judged", {"forecast": "demand"}, 0),
+        ("forecast_held_ratio", {"forecast": "start"}, 0.97),
+        ("forecast_asked_ratio", {"forecast": "start"}, 0.95),
+        ("forecast_asked_ratio", {"forecast": "demand"}, None),
+        ("forecast_since_timestamp_seconds", {"forecast": "start"}, 400),
         ("project_leases", {"project_id": "red", "kind": "best-effort", "origin": ""}, None),
     ],
 )
