@@ -27,9 +27,15 @@ def _check(seen: dict[str, Any], *, killed: bool) -> None:
 
 
 def test_leases_are_moved_together_without_a_crash(run: Run, tmp_path: Path) -> None:
-    """They begin on two hosts, and are on one in the end."""
-    assert run(tmp_path, 0, _SPEED_WITHOUT_A_CRASH, scenario="move") == 0
-    _check(seen_in(tmp_path), killed=False)
+    """They begin on two hosts, and are on one in the end; on a busy machine, at a third of the pace."""
+    for pace in (1, 3):
+        folder = tmp_path / str(pace)
+        folder.mkdir()
+        assert run(folder, 0, _SPEED_WITHOUT_A_CRASH / pace, scenario="move") == 0
+        seen = seen_in(folder)
+        if all(lease["state"] == "done" for lease in seen["leases"].values()):
+            break
+    _check(seen, killed=False)
 
 
 def test_killed_while_leases_move(run: Run, tmp_path: Path) -> None:
