@@ -71,7 +71,8 @@ class LabDriver(fake.FakeDriver):  # type: ignore[misc]
         """Spawn as the fake driver does, and put the image into the cache."""
         self._pause("spawn")
         super().spawn(context, instance, image_meta, *words, **options)
-        if "id" in image_meta:
+        # The destination of a live migration spawns a server without an image.
+        if image_meta is not None and "id" in image_meta:
             self._keep(image_meta.id)
         self._remember()
 
