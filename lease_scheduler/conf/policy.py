@@ -341,6 +341,27 @@ OPTIONS: list[cfg.Opt] = [
         help="sesp, pemp: longest acceptable waiting time of best-effort leases, as a multiple of their mean duration; "
         "more than 0.",
     ),
+    cfg.FloatOpt(
+        "power_quantile",
+        default=0.95,
+        min=0.000001,
+        max=0.999999,
+        help="predictive: share of the bursts of requests that are to find enough hosts awake, and of the wake times "
+        "for which hosts are woken early enough.",
+    ),
+    cfg.IntOpt(
+        "power_epoch",
+        default=1_000,
+        min=1,
+        help="predictive: length of an epoch in seconds. What is requested in one is a burst.",
+    ),
+    cfg.IntOpt(
+        "power_least_epochs",
+        default=60,
+        min=1,
+        max=1_000,
+        help="predictive: epochs that must have passed before any host sleeps.",
+    ),
     cfg.StrOpt(
         "power_risk_peaks",
         default="0.25,0.5,0.75,1",

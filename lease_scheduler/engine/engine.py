@@ -204,11 +204,13 @@ class Engine:
         planner = self._state.planner
         planner.brief_queueing()
         self._assurance.follow(planner.plan.site)
+        self._state.power_policy.follow(planner.plan.site)
 
     def brief_policies(self) -> None:
         """Tell the policies that follow them of the live leases, because they are new or have been restored."""
         planner = self._state.planner
         self._assurance.follow(planner.plan.site)
+        self._state.power_policy.follow(planner.plan.site)
         self._assurance.take_over(self.live_leases(), self._clock.now())
         if self._forecasts is not None:
             self._forecasts.take_over(self.live_leases(), self._clock.now())

@@ -60,7 +60,7 @@ class HostPowers:
             raise InvalidValueError("host", "is waking; let it sleep once it is awake")
         if host in plan.outages:
             raise InvalidValueError("host", "is out of service")
-        soon = now + self._longest_lead
+        soon = now + self.wake_ahead
         if int(plan.availability.peak(now, soon)[-1, host]) or host in self.kept_awake(now):
             raise InvalidValueError("host", "is held by a lease now or soon")
         self.fall_asleep([host], now)
@@ -114,6 +114,8 @@ class HostPowers:
         state = self._state
         for host in hosts:
             self._ready.pop(host, None)
+            if state.powers[host].state is PowerState.WAKING:
+                state.power_policy.woke(max(0, now - state.powers[host].since))
             state.powers[host] = state.powers[host].to(PowerState.AWAKE, now)
         give_back(state.planner.plan, hosts, now)
         for host in state.occupied.keys() & hosts:
@@ -149,7 +151,7 @@ class HostPowers:
         first = self._first_use()
         if first is not None:
             # What has been planned since the last step is looked at in the next one.
-            instants.append(max(first - self._longest_lead - self._state.preparation_time, self._now + 1))
+            instants.append(max(first - self.wake_ahead - self._state.preparation_time, self._now + 1))
         if not self._options.confirms:
             instants += map(self._done_at, self._state.powers.changing)
         return min(instants, default=None)
@@ -172,7 +174,7 @@ class HostPowers:
         sleepers = state.powers.off
         if not sleepers:
             return
-        reach = now + self._longest_lead + state.preparation_time
+        reach = now + self.wake_ahead + state.preparation_time
         first = self._first_use()
         if self._is_restored or (first is not None and first <= reach) or state.occupied.keys() & sleepers:
             self._is_restored = False
@@ -189,6 +191,15 @@ class HostPowers:
     @property
     def _longest_lead(self) -> int:
         return self._options.lead(PowerState.FALLING_ASLEEP)
+
+    @property
+    def wake_ahead(self) -> int:
+        """How many seconds before a lease the host that it needs wakes, at most.
+
+        Where hosts take longer than the operator has set, they wake earlier. The plan does not count on it: a lease at
+        short notice may still use them as soon as the operator says.
+        """
+        return self._longest_lead + max(0, self._state.power_policy.wake_time() - self._options.wake_time)
 
     def _first_use(self) -> int | None:
         """Return when a lease is first to use a sleeping host after now, or None; computed if the plan has changed."""

@@ -14,7 +14,6 @@ from lease_scheduler.engine.power import HostPowers
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, PreemptionMode
-from lease_scheduler.model.power import PowerState
 from lease_scheduler.model.resources import FLOATING_IP
 from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
 from lease_scheduler.plan.options import RoomLead
@@ -106,13 +105,20 @@ class PowerDecisions:
         self.empty(decision.empty, now)
 
     def let_sleep(self, now: int) -> None:
-        """Let hosts sleep on which nothing is planned."""
+        """Let hosts sleep on which nothing is planned, and wake some if fewer are to spare than there should be."""
         if not self._policy.manages:
             return
         state, options = self._state, self._options
         self._looks_at = None
         ready = []
-        for host in self._idle(now):
+        idle = self._idle(now)
+        self._policy.follow(state.planner.plan.site)
+        told = self._policy.spare_hosts(now)
+        spare = options.spare_hosts if told is None else max(told, options.spare_hosts)
+        if told is not None and len(idle) < spare:
+            waking = len(state.powers.changing - state.powers.off)
+            self._powers.wake(state.powers.off_hosts.tolist()[: max(0, spare - len(idle) - waking)], now)
+        for host in idle:
             power = state.powers.get(host)
             awake_until = 0 if power is None else power.since + options.minimum_on_time
             if awake_until > now:
@@ -122,9 +128,11 @@ class PowerDecisions:
         rests = [until for until in self._powers.rests.values() if until > now]
         if rests:
             self._look_by(min(rests))
-        if len(ready) > options.spare_hosts:
+        # Idle hosts that have to stay awake for now are spare too.
+        kept = max(0, spare - (len(idle) - len(ready))) if told is not None else options.spare_hosts
+        if len(ready) > kept:
             # Hosts are filled from the first one on, so the last ones can sleep longest.
-            self._powers.fall_asleep(ready[options.spare_hosts :], now)
+            self._powers.fall_asleep(ready[kept:], now)
 
     def _look_by(self, instant: int) -> None:
         self._looks_at = instant if self._looks_at is None else min(self._looks_at, instant)
@@ -132,7 +140,7 @@ class PowerDecisions:
     def _idle(self, now: int) -> list[int]:
         """Return the hosts that are awake and have nothing to do, ascending."""
         plan, options = self._state.planner.plan, self._options
-        soon = options.lead(PowerState.FALLING_ASLEEP)
+        soon = self._powers.wake_ahead
         horizon = min(FOREVER, now + max(options.sleep_horizon, soon))
         is_idle = plan.availability.is_unused(now, horizon)
         is_idle[self._state.powers.not_awake_hosts] = False

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.prediction.bmbp import Bmbp
@@ -92,16 +93,41 @@ class HotSpare:
         """Learn from the epoch that ends now, and begin the next."""
         burst = self._requested if self._rules.burst is Burst.GROSS else self._highest - self._first
         if self._requested or not self._rules.active_only:
-            self._bursts.append(burst)
-            if self._predictor is not None:
-                self._predictor.observe(burst)
+            self._learn(burst)
         self._epochs += 1
         self._requested = 0
         self._first = self._highest = self._in_use
 
+    @property
+    def is_learning(self) -> bool:
+        """Whether fewer epochs have passed than there must be before the first answer."""
+        return self._epochs < self._rules.least_epochs
+
+    def state(self) -> dict[str, Any]:
+        """Return what ``restore`` needs to go on: plain values that fit into JSON, without the present epoch."""
+        return {"bursts": list(self._bursts), "epochs": self._epochs}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what ``state`` returned.
+
+        :raises InvalidValueError: the state is not one
+        """
+        try:
+            bursts, epochs = [int(burst) for burst in state["bursts"]], int(state["epochs"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidValueError("state", f"must be what state() returned: {error!r}") from None
+        for burst in bursts[-self._rules.most_epochs :]:
+            self._learn(burst)
+        self._epochs = epochs
+
+    def _learn(self, burst: int) -> None:
+        self._bursts.append(burst)
+        if self._predictor is not None:
+            self._predictor.observe(burst)
+
     def cores(self) -> float | None:
         """Return how many cores to keep awake and free, or None as long as too little is known."""
-        if self._epochs < self._rules.least_epochs or not self._bursts:
+        if self.is_learning or not self._bursts:
             return None
         if self._predictor is not None:
             bound = self._predictor.bound()

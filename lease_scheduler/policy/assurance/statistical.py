@@ -8,13 +8,14 @@ from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Assured, Lease, LeaseRequest
-from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST
+from lease_scheduler.model.resources import FLOATING_IP
 from lease_scheduler.policy.assurance.base import AssurancePolicy, Promise, Shortfall, Wanted
 from lease_scheduler.policy.assurance.booked import BookedDemand
 from lease_scheduler.policy.assurance.guests import GuestHistory, GuestQuestion, hosts_of, using
 from lease_scheduler.policy.assurance.record import PromiseRecord
 from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.outcomes import Outcome
+from lease_scheduler.policy.site_share import capacity_of, share_of
 from lease_scheduler.prediction.bounds import Side, check_probability, least_count
 from lease_scheduler.prediction.coverage import Coverage
 from lease_scheduler.prediction.demand_history import STEP, DemandHistory, Survey
@@ -159,13 +160,7 @@ class Statistical(AssurancePolicy):
         if site is self._site:
             return
         self._site = site
-        capacity: dict[str, int] = {}
-        for host in site.hosts:
-            for name, amount in host.whole_capacity.items():
-                capacity[name] = capacity.get(name, 0) + amount
-            if host.whole_capacity:
-                capacity[HOST_SHARE] = capacity.get(HOST_SHARE, 0) + WHOLE_HOST
-        self._capacity = capacity
+        self._capacity, _ = capacity_of(site)
         self._threats = {key: (request, self._share(request)) for key, (request, _) in self._threats.items()}
         self._demand = sum(share for _, share in self._threats.values())
         self._book(self._planned.values())
@@ -231,12 +226,7 @@ class Statistical(AssurancePolicy):
 
     def _share(self, request: LeaseRequest) -> float:
         """Return the share of the site that a lease takes, of the class of which it takes the largest one."""
-        amounts: dict[str, int] = {}
-        for nodes in request.nodes:
-            for name, amount in nodes.needs.items():
-                amounts[name] = amounts.get(name, 0) + nodes.count * amount
-        shares = (amount / self._capacity[name] for name, amount in amounts.items() if self._capacity.get(name))
-        return max(shares, default=0.0)
+        return share_of(request, self._capacity)
 
     # -- storage -------------------------------------------------------------------------------------------
 

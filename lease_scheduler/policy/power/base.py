@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from lease_scheduler.model.host import Site
 from lease_scheduler.policy.base import Policy
 
 
@@ -97,6 +98,20 @@ class PowerPolicy(Policy):
     """
 
     manages: bool = True
+
+    def spare_hosts(self, now: int) -> int | None:
+        """Return how many hosts without leases to keep awake, or None for as many as the operator has set."""
+        return None
+
+    def wake_time(self) -> int:
+        """Return the seconds that hosts should be expected to take to wake; 0 for what the operator has set."""
+        return 0
+
+    def woke(self, seconds: int) -> None:
+        """Learn how long a host took to wake."""
+
+    def follow(self, site: Site) -> None:
+        """Take note of the present hosts. Called before outcomes, and before hosts are let sleep."""
 
     @abstractmethod
     def for_reservation(self, shortage: Shortage, view: PowerView) -> PowerDecision:

@@ -383,3 +383,39 @@ def test_a_lease_leaves_all_of_its_hosts_with_the_first_that_is_emptied(make_wor
     assert _states(world) == [AWAKE, FALLING, FALLING]
     assert world.run.engine.live_leases()[1].holdings == ()
     assert world.counters["emptied_hosts"] == 2
+
+
+def test_a_spare_stays_awake_and_is_woken(make_world: MakeWorld) -> None:
+    """prediction F20: of four hosts two are kept for what may be requested next, and replaced when they are taken."""
+    leases = [request(f"{number}", BEST_EFFORT, 2, 10, submitted=number * 100) for number in range(5)]
+    last = request("last", BEST_EFFORT, 1, 5000, submitted=1000)
+    world = make_world(
+        *leases,
+        last,
+        hosts=4,
+        power="predictive",
+        engine=_power(confirms=False, minimum_on_time=0),
+        policies={"power_epoch": "100", "power_least_epochs": "5"},
+    ).until(400)
+    assert _states(world) == [AWAKE] * 4
+    world.until(600)
+    world.unattended_until(700)
+    assert _states(world)[:2] == [AWAKE, AWAKE]
+    assert _states(world)[2:] != [AWAKE, AWAKE]
+    world.until(1300)
+    assert _states(world) == [AWAKE, AWAKE, AWAKE, ASLEEP]
+
+
+def test_slow_hosts_wake_earlier_than_the_plan_says(make_world: MakeWorld) -> None:
+    """They are measured at 400 s, not 100 s, so that the host is awake in time without being late."""
+    lease = request("1", RESERVATION, 1, 1000, start=20_000)
+    options = {"power_epoch": "100", "power_least_epochs": "1"}
+    world = make_world(lease, hosts=1, power="predictive", engine=_power(sleep_horizon=600), policies=options)
+    world.until(0)
+    for _ in range(59):
+        world.run.engine._state.power_policy.woke(400)
+    _asleep(world, 0, at=1000)
+    world.unattended_until(20_000 - 511)
+    assert _states(world) == [ASLEEP]
+    world.unattended_until(20_000 - 510)
+    assert _states(world) == [WAKING]

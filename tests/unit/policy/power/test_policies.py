@@ -29,7 +29,7 @@ def _with_risk(risk: float, load: float, nodes: int = 4) -> PowerView:
 
 
 def test_the_family_has_these_policies() -> None:
-    assert policy_names("power") == ["gesp", "none", "pemp", "sesp"]
+    assert policy_names("power") == ["gesp", "none", "pemp", "predictive", "sesp"]
 
 
 def test_the_risk_is_the_mean_waiting_time_over_the_acceptable_one_weighted_by_nodes() -> None:
