@@ -474,3 +474,19 @@ def test_what_fits_is_found_behind_what_does_not(make_book: MakeBook) -> None:
     book.finish(book.leases["5"], 0, 0, LeaseState.CANCELLED)
     assert turns() == ["1", "2", "3"]
     assert turns() == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(("now", "claims"), [(950, 0), (1_050, 0), (1_100, 1), (87_400, 1)])
+def test_a_clock_that_jumps_suspends_nothing_before_its_least_run(make_book: MakeBook, now: int, claims: int) -> None:
+    """Leases began at 1,000. After a jump back they have not run at all, and are looked at when they have."""
+    book = make_book(_winks(preempt_after="100"))
+    for _ in range(4):
+        book.start(book.place(book.queue("a", 1_000, duration=100_000), 1_000), 1_000)
+    book.queue("b", 1_000)
+    queue = QueueRound(now, [book.leases["5"]], live=book.leases)
+
+    assert len(list(book.policy.turns(queue))) == 1
+    found = list(book.policy.claims(queue))
+
+    assert [claim.turn.lease.lease_id for claim in found] == ["5"] * claims
+    assert book.policy.look_again(now) == (None if claims else 1_100)
