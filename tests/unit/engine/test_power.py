@@ -89,6 +89,7 @@ def test_a_sleeping_host_can_be_used_from_when_it_could_be_awake(
     lease = request("1", RESERVATION, 2, 1000, submitted=10, start=10 + start)
     world = _asleep(make_world(lease, engine=_power()), 1).until(10)
     assert (world["1"].state is LeaseState.READY) is is_granted
+    assert world.counters["asleep_refusals"] == (not is_granted)
     world.until(11)
     assert _states(world) == [AWAKE, WAKING if is_granted else ASLEEP]
 
@@ -260,6 +261,22 @@ def test_a_new_engine_goes_on_with_the_wishes(make_world: MakeWorld) -> None:
     assert engine.powers[_name(after, 1)] == HostPower(WAKING, 4795, slept=4795)
     after.until(4945)
     assert _states(after) == [AWAKE, FAILED]
+
+
+def test_a_host_that_could_not_be_woken_in_time_is_counted(make_world: MakeWorld) -> None:
+    """The counter is what the alarm LeaseSchedulerHostDidNotWake watches."""
+    lease = request("1", RESERVATION, 2, 1000, submitted=10, start=5000)
+    before = _asleep(make_world(lease, engine=_power()), 1).until(4700)
+    after = make_world(engine=_power())
+    after.run.clock.set(5000)
+    after.run.engine.restore(before.run.engine.live_leases(), (), 1, powers=before.run.engine.powers)
+    after.run.engine.step()
+    assert after.counters["late_host_wakes"] == 1
+    started = after.until(5001)["1"]
+    assert (started.missing_nodes, started.missing_since) == (1, 5000)
+    assert "not awake" in started.reason
+    _report(after, EventKind.HOST_AWAKE, 1)
+    assert after.until(5062)["1"].missing_nodes == 0
 
 
 @pytest.mark.parametrize(("state", "later"), [(WAKING, FAILED), (FAILED, FAILED), (FALLING, FALLING), (AWAKE, AWAKE)])

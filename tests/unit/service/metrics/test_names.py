@@ -77,6 +77,13 @@ def test_every_alert_says_what_it_means() -> None:
         assert rule["annotations"]["summary"] and rule["annotations"]["description"]
 
 
+@pytest.mark.parametrize("counter", ["late_host_wakes", "failed_host_wakes", "asleep_refusals"])
+def test_an_alarm_says_that_a_reservation_was_refused_or_late_because_a_host_sleeps(counter: str) -> None:
+    groups = yaml.safe_load((ETC / "prometheus-alerts.yaml").read_text())["groups"]
+    watched = [rule["expr"] for group in groups for rule in group["rules"]]
+    assert any(f"increase(lease_scheduler_{counter}_total[" in expression for expression in watched)
+
+
 def test_panels_of_the_dashboard_do_not_overlap() -> None:
     dashboard = json.loads((ETC / "grafana-dashboard.json").read_text())
     fields = [
