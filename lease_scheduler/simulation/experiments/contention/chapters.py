@@ -19,7 +19,7 @@ CHAPTERS: Mapping[str, Chapter] = {
 }
 
 #: Class of case -> CPU seconds; only the ratios matter.
-_COSTS = {"PrototypeCase": 0.1, "SiteCase": 2.0, "AdmissionCase": 0.3, "QueueCase": 3.0, "EnergyCase": 30.0}
+_COSTS = {"PrototypeCase": 0.1, "SiteCase": 2.0, "AdmissionCase": 0.3, "QueueCase": 3.0, "EnergyCase": 13.0}
 
 
 def forecast(case: Case) -> float:
