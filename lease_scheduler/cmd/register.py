@@ -20,6 +20,7 @@ from lease_scheduler.cmd.wiring import clock, database
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.registration import BOUND, Registration, register
 from lease_scheduler.simulation.settings import RunSettings
+from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.run_record import read_run
 
 #: Exit status if they differ.
@@ -53,6 +54,10 @@ def _run(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
     if options.runs < 1:
         raise InvalidValueError("--runs", f"must be at least 1, not {options.runs}")
     found = database(conf)
+    if migrate.current(found) != migrate.newest():
+        raise InvalidValueError(
+            "database.connection", "has tables of another version; see lease-scheduler-manage db sync"
+        )
     now = clock(conf, found).now()
     start = _instant("--start", options.start)
     end = now if options.end is None else _instant("--end", options.end)

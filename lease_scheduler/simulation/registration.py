@@ -18,7 +18,7 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
-from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE
+from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.run_record import RunRecord
 from lease_scheduler.service.site import SiteBuilder
@@ -185,7 +185,7 @@ def utilisation(
         nodes = (node_set for node_set in requests[each.lease_id].nodes for _ in range(node_set.count))
         # A lease that was changed may have had more nodes before.
         for node_set, host in zip(nodes, each.hosts, strict=False):
-            whole = HOST_SHARE in node_set.resources
+            whole = node_set.resources.get(HOST_SHARE) == WHOLE_HOST
             capacity = site.hosts[host].capacity.get(resource_class, 0)
             used[host] += seconds * (capacity if whole else node_set.resources.get(resource_class, 0))
     return {

@@ -9,7 +9,7 @@ import pytest
 
 from lease_scheduler.cmd import manage
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
-from lease_scheduler.model.resources import Resources
+from lease_scheduler.model.resources import HOST_SHARE, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.history import Transition, UsageRecord
@@ -30,7 +30,7 @@ _BOOT, _SHUTDOWN = 4, 2
 
 
 def _lease(number: int, submitted: int, duration: int) -> Lease:
-    nodes = (NodeSet(1, Resources({"VCPU": 3})),)
+    nodes = (NodeSet(1, Resources({"VCPU": 3, HOST_SHARE: 1})),)
     request = LeaseRequest(str(number), LeaseKind.BEST_EFFORT, nodes, submitted, duration, user="project")
     started = submitted + _BOOT
     over = started + duration
@@ -130,3 +130,11 @@ def test_bad_requests_are_told_in_one_line(
     assert register(*words) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert message in line
+
+
+def test_tables_of_another_version_are_told(
+    register: Callable[..., int], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrate, "newest", lambda: "a later one")
+    assert register(*_SPAN) == 2
+    assert "database.connection: has tables of another version" in capsys.readouterr().err

@@ -39,7 +39,7 @@ def _hosts(count: int = 4) -> tuple[HostRecord, ...]:
 
 
 def _request(number: int, submitted: int, duration: int, **terms: Any) -> LeaseRequest:
-    nodes = (NodeSet(1 + number % 2, Resources({"VCPU": 1, "MEMORY_MB": 512})),)
+    nodes = (NodeSet(1 + number % 2, Resources({"VCPU": 1, "MEMORY_MB": 512, HOST_SHARE: 1})),)
     return LeaseRequest(str(number), LeaseKind.BEST_EFFORT, nodes, _START + submitted, duration, **terms)
 
 
