@@ -42,7 +42,8 @@ def _flows(service: Service) -> dict[str, dict[str, Any]]:
 
 def _subjects(service: Service) -> list[tuple[str, str]]:
     with service._database.connect() as connection:
-        rows = connection.execute(POLICY_STATE.select()).mappings()
+        # How long leases waited is kept whatever the queueing policy is.
+        rows = connection.execute(POLICY_STATE.select().where(POLICY_STATE.c.family != "forecasts")).mappings()
         return sorted((row["policy"], row["subject"]) for row in rows)
 
 
