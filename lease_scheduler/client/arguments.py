@@ -49,6 +49,17 @@ def probability(text: str) -> float:
     return value
 
 
+def part(text: str) -> float:
+    """Parse a part of a whole: a number above 0, and at most 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not more than 0 and at most 1, such as 0.25")
+    return value
+
+
 def key_value(text: str) -> tuple[str, str]:
     """Parse ``key=value``."""
     key, equals, value = text.partition("=")

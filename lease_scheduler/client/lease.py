@@ -88,6 +88,7 @@ class ShowLease(ShowCommand):
         parser.add_argument("--pool", action="store_true", help="Also show its pool")
         parser.add_argument("--promise", action="store_true", help="Also show for how long it is promised to run")
         parser.add_argument("--expectation", action="store_true", help="Also show by when it is expected to start")
+        parser.add_argument("--share", action="store_true", help="Also show how it shares CPU, and how far it has come")
         parser.add_argument("--all", action="store_true", help="Show everything that the newest microversion has")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
@@ -105,6 +106,8 @@ class ShowLease(ShowCommand):
             version = terms.ASSURANCE
         if parsed.expectation:
             version = terms.FORECASTS
+        if parsed.share:
+            version = terms.FLUID
         if parsed.all:
             version = "latest"
         return client.one("GET", path, version, "lease", query=query)

@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 
 from lease_scheduler.client import arguments
-from lease_scheduler.model.attributes import Amount, Attribute, Choice, Flag, Pairs, Probability, Span, Text, Whole
+from lease_scheduler.model.attributes import (
+    Amount,
+    Attribute,
+    Choice,
+    Flag,
+    Pairs,
+    Part,
+    Probability,
+    Span,
+    Text,
+    Whole,
+)
 from lease_scheduler.model.documents import Document
 from lease_scheduler.records.attributes import ATTRIBUTES
 
@@ -27,6 +38,8 @@ POOLS = "1.26"
 ASSURANCE = "1.30"
 CAPACITY = "1.32"
 FORECASTS = "1.33"
+#: Microversion of fluid leases.
+FLUID = "1.34"
 
 #: Microversion of availability with and without preemption.
 PREEMPTION_ADVICE = "1.17"
@@ -115,6 +128,8 @@ def add_attributes(parser: argparse.ArgumentParser, *attributes: Attribute) -> N
                 parser.add_argument(
                     option, dest=each.name, metavar="<number>", type=arguments.probability, help=each.help
                 )
+            case Part():
+                parser.add_argument(option, dest=each.name, metavar="<number>", type=arguments.part, help=each.help)
             case Whole():
                 parser.add_argument(option, dest=each.name, metavar="<number>", type=arguments.positive, help=each.help)
             case Choice():

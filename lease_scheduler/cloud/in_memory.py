@@ -9,6 +9,7 @@ from random import Random
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, EventKind, Operation, OperationKind
+from lease_scheduler.model.progress import FULL
 from lease_scheduler.model.transfer import Transfer
 
 #: Operations whose hosts may be occupied by others.
@@ -31,7 +32,11 @@ class InMemoryCloud:
         self._turn: dict[str, int] = {}
         # Leases that run without some of their hosts.
         self._incomplete: set[str] = set()
+        # Work in ms of servers that have all the CPU that they need, and yields in thousandths.
         self._work_done: dict[str, int] = {}
+        self._yields: dict[str, int] = {}
+        # Lease -> number of the event that is the end of its work.
+        self._ends: dict[str, int] = {}
         self._working_since: dict[str, int] = {}
         # Host -> image -> instant from which the host has it.
         self._images: defaultdict[int, dict[str, float]] = defaultdict(dict)
@@ -65,12 +70,35 @@ class InMemoryCloud:
         self._push(CloudEvent(EventKind.COMPLETED, over, lease_id), turn)
         if operation.kind in (OperationKind.START, OperationKind.RESUME):
             # A lease that is started or resumed early works from the planned instant only.
-            since = max(over, operation.due)
-            self._working_since[lease_id] = since
-            real = self._real_durations.get(lease_id)
-            if real is not None:
-                left = max(0, real - self._work_done.get(lease_id, 0))
-                self._push(CloudEvent(EventKind.ENDED, since + left, lease_id), turn)
+            self._work_from(lease_id, max(over, operation.due), turn)
+
+    def _work_from(self, lease_id: str, since: int, turn: int) -> None:
+        """Let the work of a lease go on from an instant on."""
+        self._working_since[lease_id] = since
+        real, permille = self._real_durations.get(lease_id), self._yields.get(lease_id, FULL)
+        # Its work may have been going to end at another instant.
+        self._ends.pop(lease_id, None)
+        if real is not None and permille:
+            left = max(0, FULL * real - self._work_done.get(lease_id, 0))
+            self._push(CloudEvent(EventKind.ENDED, since - -left // permille, lease_id), turn)
+            self._ends[lease_id] = self._sequence
+
+    def share(self, yields: Mapping[str, int], now: int) -> None:
+        """Let the servers of fluid leases work as fast as their shares of the CPU allow.
+
+        :param yields: lease -> its yield in thousandths; leases that are absent have all the CPU that they need
+        """
+        for lease_id in sorted({*yields, *self._yields}):
+            permille = yields.get(lease_id, FULL)
+            if permille == self._yields.get(lease_id, FULL):
+                continue
+            since = self._working_since.get(lease_id)
+            if since is not None:
+                self._stop_working(lease_id, now)
+            self._yields[lease_id] = permille
+            if since is not None:
+                self._work_from(lease_id, max(since, now), self._turn[lease_id])
+        self._yields = dict(yields)
 
     def _adjust(self, operation: Operation) -> None:
         """Report whether a running lease gets the hosts of a change."""
@@ -104,19 +132,26 @@ class InMemoryCloud:
         """Return the events up to now that were not taken yet."""
         taken: list[CloudEvent] = []
         while self._events and self._events[0][0] <= now:
-            _, _, turn, event = heappop(self._events)
-            if event.lease_id is None or self._turn.get(event.lease_id) == turn:
+            _, number, turn, event = heappop(self._events)
+            if self._counts(event, number, turn):
                 taken.append(event)
         return taken
 
     def next_event(self) -> int | None:
         """Return the instant of the next event, or None."""
         while self._events:
-            instant, _, turn, event = self._events[0]
-            if event.lease_id is None or self._turn.get(event.lease_id) == turn:
+            instant, number, turn, event = self._events[0]
+            if self._counts(event, number, turn):
                 return instant
             heappop(self._events)
         return None
+
+    def _counts(self, event: CloudEvent, number: int, turn: int) -> bool:
+        """Return whether an event still happens: it is not void because of a later operation, or of another yield."""
+        if event.lease_id is None:
+            return True
+        is_end = event.kind is EventKind.ENDED
+        return self._turn.get(event.lease_id) == turn and (not is_end or self._ends.get(event.lease_id) == number)
 
     def _push(self, event: CloudEvent, turn: int) -> None:
         self._sequence += 1
@@ -124,7 +159,8 @@ class InMemoryCloud:
 
     def _stop_working(self, lease_id: str, now: int) -> None:
         since = self._working_since.pop(lease_id, now)
-        self._work_done[lease_id] = self._work_done.get(lease_id, 0) + max(0, now - since)
+        done = max(0, now - since) * self._yields.get(lease_id, FULL)
+        self._work_done[lease_id] = self._work_done.get(lease_id, 0) + done
 
     def _image_time(self, operation: Operation) -> float:
         """Return the seconds until every host of a boot has the image, which stays there."""

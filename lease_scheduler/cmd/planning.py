@@ -60,6 +60,7 @@ def _site_policies(conf: cfg.ConfigOpts, policies: Policies) -> SitePolicies:
         policies.power,
         policies.assurance,
         policies.relocation,
+        policies.fractional,
     )
 
 

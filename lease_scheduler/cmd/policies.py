@@ -13,6 +13,7 @@ from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.assurance.base import AssurancePolicy
 from lease_scheduler.policy.base import Learnt, Policy, PolicyOptions
 from lease_scheduler.policy.duration.base import DurationPolicy
+from lease_scheduler.policy.fractional.base import FractionalPolicy
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 from lease_scheduler.policy.loader import FAMILIES, load_policy
 from lease_scheduler.policy.mapper.base import MapperPolicy
@@ -99,6 +100,11 @@ class Policies:
     def relocation(self) -> RelocationPolicy:
         """The policy that decides which running leases move to other hosts."""
         return cast(RelocationPolicy, self._places["relocation"])
+
+    @property
+    def fractional(self) -> FractionalPolicy:
+        """The policy that decides how fluid leases share CPU."""
+        return cast(FractionalPolicy, self._places["fractional"])
 
     @property
     def assurance(self) -> AssurancePolicy:

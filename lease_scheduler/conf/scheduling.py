@@ -118,6 +118,13 @@ OPTIONS: list[cfg.Opt] = [
         help="Seconds for which a lease runs undisturbed after its start, or after it has moved, before the relocation "
         "policy moves it. A lease that has less left to run is not moved either.",
     ),
+    cfg.StrOpt(
+        "policy_fractional",
+        default="none",
+        mutable=True,
+        help="Fractional policy: decides how fluid leases, which have a min_yield, share CPU. Name of an entry point "
+        "in the namespace lease_scheduler.policy.fractional. With none, requests for such leases are refused.",
+    ),
     cfg.FloatOpt(
         "refund_share",
         default=1.0,

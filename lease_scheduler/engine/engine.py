@@ -11,6 +11,7 @@ from lease_scheduler.engine.changes import LeaseChanges
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.early_suspension import suspend_now
 from lease_scheduler.engine.forecasts import Forecasts
+from lease_scheduler.engine.fractional import FluidShares
 from lease_scheduler.engine.image_supply import ImageSupply
 from lease_scheduler.engine.interfaces import Clock, Cloud, ImageCarrier, Operation, Recorder, Store
 from lease_scheduler.engine.live_moves import LiveMoves
@@ -42,6 +43,8 @@ from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.assurance.base import AssurancePolicy
 from lease_scheduler.policy.assurance.none import NoAssurance
 from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.fractional.base import FractionalPolicy
+from lease_scheduler.policy.fractional.none import NoFractional
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.penalty.none import NoPenalty
 from lease_scheduler.policy.power.base import PowerPolicy
@@ -74,6 +77,7 @@ class Engine:
     :param assurance: assurance policy; None means that no lifetimes are promised
     :param relocation: relocation policy; None means that no lease moves while it runs without need
     :param forecasts: tells by when leases start; None to tell nothing
+    :param fractional: fractional policy; None means that no lease is fluid
     :raises InvalidValueError: transfers are planned, but there is no carrier
     """
 
@@ -94,6 +98,7 @@ class Engine:
         assurance: AssurancePolicy | None = None,
         relocation: RelocationPolicy | None = None,
         forecasts: Forecasts | None = None,
+        fractional: FractionalPolicy | None = None,
     ) -> None:
         is_planned = planner.plan.images is not None or planner.ahead is not None
         if is_planned and carrier is None:
@@ -104,7 +109,9 @@ class Engine:
         power = power or NoPower(PolicyOptions())
         self._assurance = assurance or NoAssurance(PolicyOptions())
         relocation = relocation or NoRelocation(PolicyOptions())
-        observers = (admission, *planner.policies.values(), pricing, penalty, power, self._assurance, relocation)
+        fractional = fractional or NoFractional(PolicyOptions())
+        of_engine = (pricing, penalty, power, self._assurance, relocation, fractional)
+        observers = (admission, *planner.policies.values(), *of_engine)
         self._forecasts = forecasts
         if forecasts is not None:
             forecasts.follow_durations(lambda: planner.context.duration)
@@ -137,6 +144,7 @@ class Engine:
             self._powers,
             self._assurances,
             LiveMoves(self._state, relocation),
+            FluidShares(self._state, fractional),
             forecasts,
         )
         self._known: set[str] = set()
@@ -259,6 +267,9 @@ class Engine:
         if least is not None:
             check_least(request, least)
         now = self._clock.now()
+        rigid = self._steps.fluid.refusal(request)
+        if rigid is not None:
+            return Quote(refusal=Refusal("fractional", rigid))
         refusal = self._admission.refusal(request, now, self._state.view(now))
         if refusal is not None:
             return Quote(refusal=Refusal("policy", refusal))

@@ -97,6 +97,7 @@ class EngineState:
     :ivar closed_hosts: hosts that take nothing new, while what runs there continues
     :ivar preempted: ids of leases that were preempted and might continue on other hosts
     :ivar running: ids of leases whose run is being counted
+    :ivar fluid: ids of fluid leases, in the order in which they came
     :ivar occupied: host that is occupied by servers that do not give way -> when it is checked again; nothing is
         planned there until then
     :ivar powers: power of the hosts that have ever been told to sleep
@@ -122,6 +123,7 @@ class EngineState:
     closed_hosts: set[int] = field(default_factory=set)
     preempted: list[str] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
+    fluid: dict[str, None] = field(default_factory=dict)
     occupied: dict[int, int] = field(default_factory=dict)
     powers: KnownPowers = field(default_factory=KnownPowers)
     power_policy: PowerPolicy = field(default_factory=lambda: NoPower(PolicyOptions()))
@@ -267,7 +269,10 @@ class EngineState:
             elif operation is None and before is not None and _runs_elsewhere(before, lease):
                 hosts = lease.holdings[0].assignment
                 self.cloud.begin(Operation(OperationKind.ADJUST, lease_id, hosts, now, now))
-            self.note(lease, now)
+            if lease.request.min_yield is not None:
+                self.fluid[lease_id] = None
+            if not _shares_otherwise(before, lease):
+                self.note(lease, now)
             self.store.save(lease)
             if self.follow is not None:
                 self.follow(before, lease, now)
@@ -341,7 +346,9 @@ class EngineState:
         self.running.discard(lease.lease_id)
         self.recorder.occupied(lease, "run", lease.active_since, now, lease.holdings[0].assignment)
         whole = self.breaches.whole(lease, now)
-        return replace(whole, accumulated=lease.accumulated + now - lease.active_since, active_since=None)
+        accumulated = lease.accumulated + now - lease.active_since
+        progress = None if lease.progress is None else lease.progress.at_yield(0, now)
+        return replace(whole, accumulated=accumulated, active_since=None, progress=progress)
 
     def count_anew(self, before: Lease, after: Lease, now: int) -> Lease:
         """Return a running lease whose holding starts now because its VMs changed, with its run so far counted."""
@@ -392,7 +399,10 @@ class EngineState:
         if state is LeaseState.FAILED:
             lease = self.breaches.failed(lease, now)
         over = self.breaches.whole(lease, now).to(state, reason=reason)
-        final = replace(over, holdings=(), ended=now, active_since=None, saved_on=None, offered_until=None)
+        progress = None if lease.progress is None else lease.progress.at_yield(0, now)
+        final = replace(
+            over, holdings=(), ended=now, active_since=None, saved_on=None, offered_until=None, progress=progress
+        )
         broken_off = self.operations.pop(lease.lease_id, None)
         if broken_off is not None:
             self.account(broken_off, lease, now)
@@ -402,6 +412,7 @@ class EngineState:
         self.put(final)
         self.publish(now)
         self.planner.plan.remove(lease.lease_id)
+        self.fluid.pop(lease.lease_id, None)
         return final
 
     def restore(self, leases: Iterable[Lease], operations: Iterable[Operation], now: int) -> None:
@@ -432,6 +443,8 @@ class EngineState:
         for lease in plan.leases.values():
             if lease.active_since is not None:
                 self.running.add(lease.lease_id)
+            if lease.request.min_yield is not None:
+                self.fluid[lease.lease_id] = None
             self.note(lease, now)
 
 
@@ -441,6 +454,13 @@ def _boots(lease: Lease, operation: Operation) -> bool:
         return False
     holding = lease.holdings[0]
     return holding.assignment == operation.assignment and holding.start <= operation.begun
+
+
+def _shares_otherwise(before: Lease | None, after: Lease) -> bool:
+    """Return whether only the yield of a lease has changed, so that nothing is due at another instant."""
+    if before is None or before.progress is after.progress:
+        return False
+    return replace(before, progress=after.progress) == after
 
 
 def _runs_elsewhere(before: Lease, after: Lease) -> bool:

@@ -13,6 +13,7 @@ from lease_scheduler.engine.assurances import Assurances
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.evasion import Evasion
 from lease_scheduler.engine.forecasts import Forecasts
+from lease_scheduler.engine.fractional import FluidShares
 from lease_scheduler.engine.image_supply import ImageSupply
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, OperationKind
 from lease_scheduler.engine.lifecycle import Lifecycle
@@ -74,6 +75,7 @@ class EngineSteps:
     :param order: gives requests their positions in the order of submission
     :ivar power_decisions: has hosts sleep and wake
     :ivar live_moves: moves running leases as the relocation policy decides
+    :ivar fluid: keeps the yields of fluid leases up to date
     :ivar submitted: requests that have not been decided yet
     """
 
@@ -90,6 +92,7 @@ class EngineSteps:
         powers: HostPowers,
         assurances: Assurances,
         live_moves: LiveMoves,
+        fluid: FluidShares,
         forecasts: Forecasts | None = None,
     ) -> None:
         self._state = state
@@ -98,6 +101,7 @@ class EngineSteps:
         self._assurances = assurances
         self.live_moves = live_moves
         self._forecasts = forecasts
+        self.fluid = fluid
         self._offers = offers
         self._deviations = deviations
         self._outages = outages
@@ -139,6 +143,7 @@ class EngineSteps:
             self._state.publish(now)
         if may_sleep:
             self.power_decisions.let_sleep(now)
+        self.fluid.follow(now)
         self._state.planner.plan.forget(now)
 
     def next_due(self) -> int | None:
@@ -292,6 +297,7 @@ class EngineSteps:
             self._order.next += 1
             smallest = request if least is None else with_counts(request, least)
             refusal = too_large(state.planner.context, smallest)
+            refusal = refusal or self.fluid.refusal(request)
             refusal = refusal or state.planner.never_served(smallest)
             refusal = refusal or self._admission.refusal(request, now, state.view(now))
             if refusal is not None:

@@ -49,6 +49,11 @@ class Probability:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a whole, more than 0 and at most 1."""
+
+
+@dataclass(frozen=True)
 class Whole:
     """A whole number, at least 0."""
 
@@ -82,7 +87,7 @@ class Choice:
         return [str(getattr(word, "value", word)) for word in self.words]
 
 
-Kind = Text | Flag | Amount | Span | Probability | Whole | Pairs | Choice
+Kind = Text | Flag | Amount | Span | Probability | Part | Whole | Pairs | Choice
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import chain, islice
+from math import ceil
 from typing import Self, TypeVar
 
 from lease_scheduler.model.attributes import (
@@ -13,6 +14,7 @@ from lease_scheduler.model.attributes import (
     Choice,
     Flag,
     Pairs,
+    Part,
     Probability,
     Span,
     Text,
@@ -21,8 +23,9 @@ from lease_scheduler.model.attributes import (
 )
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Holding
+from lease_scheduler.model.progress import Progress
 from lease_scheduler.model.providers import ProviderGroup, together
-from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST, Resources
+from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, VCPU, WHOLE_HOST, Resources
 from lease_scheduler.model.states import (
     FINAL_STATES,
     LeaseState,
@@ -185,6 +188,8 @@ class NodeSet:
     :ivar boots: what the servers of the VMs boot from, in the order of the VMs, in a cloud that brings images to hosts
         when it boots servers. For images that are brought before the start, see ``LeaseRequest.software``.
     :ivar groups: what each VM needs of nested resource providers of its host
+    :ivar fluid: VCPU that each VM needs beyond those in ``resources``, if it is to run at full speed. It does not hold
+        them, but shares what its host has left with other fluid leases
     """
 
     count: int
@@ -195,6 +200,7 @@ class NodeSet:
     boots: tuple[Boot, ...] = ()
     least_resources: Resources | None = None
     groups: tuple[ProviderGroup, ...] = ()
+    fluid: int = 0
 
     def __post_init__(self) -> None:
         if self.count < 1:
@@ -203,6 +209,8 @@ class NodeSet:
             raise InvalidValueError("nodes.per_host", f"must be at least 1, not {self.per_host}")
         if not self.resources:
             raise InvalidValueError("nodes.resources", "must name at least one resource class")
+        if self.fluid < 0:
+            raise InvalidValueError("nodes.fluid", f"must be at least 0, not {self.fluid}")
         for name, amount in (self.least_resources or {}).items():
             most = self.resources.get(name, 0)
             if amount > most:
@@ -214,6 +222,16 @@ class NodeSet:
     def smallest(self) -> Resources:
         """What suffices for each VM."""
         return self.resources if self.least_resources is None else self.resources.replaced(**self.least_resources)
+
+    def made_fluid(self, min_yield: float) -> NodeSet:
+        """Return the set with VMs that hold only the least part of the VCPU that they need, and share the rest.
+
+        :param min_yield: the least part, from 0 to 1; the VCPU that it makes are rounded up
+        """
+        need = self.resources.get(VCPU, 0) + self.fluid
+        # A product such as 0.07 * 100 is slightly more than it should be.
+        held = min(need, ceil(min_yield * need - 1e-9))
+        return replace(self, resources=self.resources.replaced(**{VCPU: held}), fluid=need - held)
 
     @property
     def needs(self) -> Mapping[str, int]:
@@ -272,6 +290,8 @@ class LeaseRequest:
     :ivar assured_from: number of observations that the promise rests on
     :ivar planned_lifetime: seconds from its start on after which the plan already had it leave its hosts when the
         promise was made; None if it did not
+    :ivar min_yield: part of the VCPU that it needs that a fluid lease holds at least, so that ``NodeSet.fluid`` is the
+        rest; None if it is not fluid
     :raises InvalidValueError: a field has an invalid value
     """
 
@@ -364,6 +384,16 @@ class LeaseRequest:
     planned_lifetime: int | None = field(default=None, metadata=attribute(Span(), shown="1.30", is_computed=True))
     expected_wait: int | None = field(default=None, metadata=attribute(Span(), shown="1.33", is_computed=True))
     expected_wait_from: int | None = field(default=None, metadata=attribute(Whole(), shown="1.33", is_computed=True))
+    min_yield: float | None = field(
+        default=None,
+        metadata=attribute(
+            Part(),
+            "1.34",
+            changed=None,
+            help="The preemptible best-effort lease shares CPU with others, and has at least this part of its VCPU, "
+            "such as 0.25",
+        ),
+    )
 
     def __post_init__(self) -> None:
         if not self.nodes and self.kind is not LeaseKind.RESERVATION:
@@ -387,10 +417,23 @@ class LeaseRequest:
             )
         if self.min_lifetime is not None or self.assurance is not None or self.await_assurance:
             self._check_assurance()
+        if self.min_yield is not None or any(node_set.fluid for node_set in self.nodes):
+            self._check_fluid()
         if self.moves_others and self.kind is not LeaseKind.RESERVATION:
             raise InvalidValueError("moves_others", "only reservations may move other leases")
         if self.moves_others and any(node_set.hosts is None for node_set in self.nodes):
             raise InvalidValueError("moves_others", "every node set must name its hosts")
+
+    def _check_fluid(self) -> None:
+        if self.min_yield is None or not 0 <= self.min_yield <= 1:
+            raise InvalidValueError("min_yield", f"must be from 0 to 1, not {self.min_yield}")
+        if self.kind is not LeaseKind.BEST_EFFORT:
+            raise InvalidValueError(
+                "min_yield",
+                f"is for best-effort leases; one of kind {self.kind.value} has all its VCPU; leave it out",
+            )
+        if not self.preemptible or self.preemption_mode is PreemptionMode.NONE:
+            raise InvalidValueError("min_yield", "is for preemptible leases; make this one preemptible or leave it out")
 
     def _check_assurance(self) -> None:
         if self.min_lifetime is None:
@@ -493,6 +536,7 @@ class Lease:
     :ivar missing_since: since when some of its nodes are missing; None if none are
     :ivar missing_nodes: number of nodes that are missing
     :ivar penalties: money that the provider owes for breaches of its terms
+    :ivar progress: yield and virtual time of a fluid lease; None before it has run, and for others
     """
 
     request: LeaseRequest
@@ -510,6 +554,7 @@ class Lease:
     missing_since: int | None = None
     missing_nodes: int = 0
     penalties: float = 0.0
+    progress: Progress | None = None
 
     @property
     def lease_id(self) -> str:

@@ -14,6 +14,7 @@ from lease_scheduler.policy.admission.base import AdmissionPolicy, let_take_view
 from lease_scheduler.policy.assurance.base import AssurancePolicy
 from lease_scheduler.policy.base import Policy, PolicyOptions
 from lease_scheduler.policy.duration.base import DurationPolicy
+from lease_scheduler.policy.fractional.base import FractionalPolicy
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 from lease_scheduler.policy.mapper.base import MapperPolicy
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
@@ -40,6 +41,7 @@ FAMILIES: Mapping[str, type[Policy]] = MappingProxyType(
         "penalty": PenaltyPolicy,
         "power": PowerPolicy,
         "relocation": RelocationPolicy,
+        "fractional": FractionalPolicy,
     }
 )
 
@@ -66,6 +68,8 @@ def load_policy(family: Literal["penalty"], name: str, options: PolicyOptions) -
 def load_policy(family: Literal["power"], name: str, options: PolicyOptions) -> PowerPolicy: ...
 @overload
 def load_policy(family: Literal["relocation"], name: str, options: PolicyOptions) -> RelocationPolicy: ...
+@overload
+def load_policy(family: Literal["fractional"], name: str, options: PolicyOptions) -> FractionalPolicy: ...
 @overload
 def load_policy(family: str, name: str, options: PolicyOptions) -> Policy: ...
 

@@ -9,7 +9,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.33"
+MAXIMUM_MICROVERSION = "1.34"
 
 
 class _Resource(resource.Resource):
@@ -107,6 +107,12 @@ class Lease(_Resource):
     expected_wait_from = Body("expected_wait_from", type=int)
     #: By when it is expected to start, in words; None if it does not wait, or too little is known
     expectation = Body("expectation")
+    #: Part of its VCPU that a fluid lease gets at least
+    min_yield = Body("min_yield", type=float)
+    #: Part that it gets now, s that it would have taken for its work with all of them, and how much longer it has taken
+    current_yield = Body("yield", type=float)
+    virtual_time = Body("virtual_time", type=float)
+    stretch = Body("stretch", type=float)
     is_degraded = Body("degraded", type=bool)
     is_maintenance = Body("maintenance", type=bool)
     on_end = Body("on_end")

@@ -19,6 +19,11 @@ class ServiceStore(Protocol):
 
     units: Units
 
+    @property
+    def epoch(self) -> int:
+        """The fencing number."""
+        ...
+
     def take_over(self, engine_name: str, now: int) -> int:
         """Become the only writer of the site, and return the fencing number."""
         ...

@@ -12,6 +12,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.assurance.base import AssurancePolicy
 from lease_scheduler.policy.base import Learnt, Policy, PolicyOptions
+from lease_scheduler.policy.fractional.base import FractionalPolicy
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.power.base import PowerPolicy
 from lease_scheduler.policy.pricing.base import PricingPolicy
@@ -38,6 +39,7 @@ class SitePolicies:
     :ivar power: decides how many hosts sleep; None if none does by itself
     :ivar assurance: decides for how long leases are promised to run; None if nothing is promised
     :ivar relocation: decides which running leases move to other hosts; None if none does without need
+    :ivar fractional: decides how fluid leases share CPU; None if there are none
     """
 
     make_planner: Callable[[Site], Planner]
@@ -47,6 +49,7 @@ class SitePolicies:
     power: PowerPolicy | None = None
     assurance: AssurancePolicy | None = None
     relocation: RelocationPolicy | None = None
+    fractional: FractionalPolicy | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,7 @@ def learning_policies(policies: SitePolicies, planner: Planner, pricing: Pricing
         "power": policies.power,
         "assurance": policies.assurance,
         "relocation": policies.relocation,
+        "fractional": policies.fractional,
     }
     # The planner's own defaults are no policies.
     return {family: policy for family, policy in found.items() if hasattr(policy, "take_changes")}

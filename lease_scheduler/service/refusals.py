@@ -53,4 +53,10 @@ def refusals(context: Mapping[str, Any]) -> Iterator[None]:
 
 
 _NO_CAPACITY = frozenset({"capacity", "size", "traits", "in-the-way", "asleep"})
-_FIELDS = {"past": "start_date", "deadline": "deadline", "price": "max_price", "assurance": "min_lifetime"}
+_FIELDS = {
+    "past": "start_date",
+    "deadline": "deadline",
+    "price": "max_price",
+    "assurance": "min_lifetime",
+    "fractional": "min_yield",
+}

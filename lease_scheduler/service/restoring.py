@@ -129,6 +129,7 @@ def _engine(
         relocation=policies.relocation,
         assurance=policies.assurance,
         forecasts=parts.forecasts,
+        fractional=policies.fractional,
     )
 
 

@@ -15,6 +15,7 @@ from lease_scheduler.cloud.power.noop import NoopPower
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.cloud_reports import CloudReports
+from lease_scheduler.service.fluid_yields import FluidYields
 from lease_scheduler.service.guest_promises import GuestPromises
 from lease_scheduler.service.idle.watch import IdleWatch
 from lease_scheduler.service.image_carriage import ImageCarriage
@@ -56,6 +57,7 @@ class SiteEngine:
         self.reconciler = Reconciler(plan, self._is_busy, self._watch)
         self._images = ImageCarriage(driver, clock, lambda: plan.engine.site, self.reports.noticed)
         self._ends = PromisedEnds(driver.tell_ends)
+        self._yields = FluidYields(driver.share, plan.store.epoch)
         self._announcer = Announcer(self._coming, driver.announce)
         self._promises = GuestPromises(
             lambda: plan.engine,
@@ -90,6 +92,7 @@ class SiteEngine:
             for intent in plan.work.intents.open_intents():
                 self.executor.submit(order_of(intent, plan.work, plan.engine.site, nothing_new))
         self._ends.start(plan.engine.live_leases())
+        self._yields.start(plan.engine.live_leases())
         self._observer = observer
         # A comparison with a slow cloud must not delay what is due.
         self.timer.start()
@@ -111,6 +114,7 @@ class SiteEngine:
         self._announcer.stop()
         self._promises.stop()
         self._ends.stop()
+        self._yields.stop()
         self._images.stop()
         # The reconciler may be about to start the driver.
         self.reconciler.join()
@@ -126,6 +130,7 @@ class SiteEngine:
     def _carry_out(self, changes: StoreChanges, orders: Sequence[AnyOrder]) -> None:
         for lease in changes.leases.values():
             self._ends.note(lease)
+            self._yields.note(lease)
         if changes.messages:
             self.on_written()
         self.executor.written(changes.over)

@@ -121,6 +121,8 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
     servers = tuple(lease.get("servers") or ())
     if pool.images is not None and servers:
         node_sets = [replace(each, boots=pool.images.boots(servers, number)) for number, each in enumerate(node_sets)]
+    if lease.get("min_yield") is not None:
+        node_sets = [_fluid(each, lease["min_yield"], f"nodes[{number}]") for number, each in enumerate(node_sets)]
     start, duration = _interval(lease, kind, now)
     # The simulator suspends by default; the service shelves.
     asked = {**lease, "preemption_mode": lease.get("preemption_mode") or PreemptionMode.SHELVE.value}
@@ -146,6 +148,22 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
         **values(REMARKS, lease),
     )
     return Terms(request, tuple(least), document)
+
+
+def _fluid(node_set: NodeSet, min_yield: float, field: str) -> NodeSet:
+    """Return a node set of a fluid lease.
+
+    :param field: name of the node set in messages
+    """
+    if VCPU not in node_set.resources:
+        raise InvalidValueError("min_yield", f"is a part of the VCPU of each node; {field} has none, so leave it out")
+    if node_set.resources.get(HOST_SHARE) == WHOLE_HOST:
+        raise InvalidValueError(
+            "min_yield", f"is for nodes that share their host, and {field} is exclusive; leave it out"
+        )
+    if node_set.least_resources is not None:
+        raise InvalidValueError(f"{field}.least_resources", "does not go with min_yield; leave one of them out")
+    return node_set.made_fluid(min_yield)
 
 
 def _terms_shown(reservation: Document, pool: Pool) -> dict[str, Any]:

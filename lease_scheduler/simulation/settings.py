@@ -48,6 +48,7 @@ class RunSettings:
     :ivar flow_weights: weights of flows, by name
     :ivar power: name of the power policy
     :ivar relocation: name of the relocation policy
+    :ivar fractional: name of the fractional policy
     :ivar policy_options: options of the policies
     :ivar deadline_preemption: whether deadline leases may preempt each other (``[scheduling] deadline_placement``)
     :ivar transfers: how disk images get to hosts; None if all hosts have all images
@@ -74,6 +75,7 @@ class RunSettings:
     flow_weights: Mapping[str, float] = field(default_factory=dict)
     power: str = "none"
     relocation: str = "none"
+    fractional: str = "none"
     policy_options: Mapping[str, str] = field(default_factory=dict)
     deadline_preemption: bool = True
     transfers: TransferOptions | None = None

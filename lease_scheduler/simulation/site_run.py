@@ -98,6 +98,7 @@ class SiteRun:
             power=load_policy("power", settings.power, options),
             assurance=load_policy("assurance", settings.assurance, options),
             relocation=load_policy("relocation", settings.relocation, options),
+            fractional=load_policy("fractional", settings.fractional, options),
         )
         self._next_request = 0
         self._best_effort_count = sum(lease.request.kind is LeaseKind.BEST_EFFORT for lease in workload.leases)
@@ -131,6 +132,8 @@ class SiteRun:
         self._was_asked = False
         self._submit_due(now)
         self.engine.step()
+        if self.settings.fractional != "none":
+            self.cloud.share(self._shares(), now)
         if self._probes:
             self.store.tell(self.planner.plan, now)
         if self.settings.check_invariants:
@@ -173,6 +176,15 @@ class SiteRun:
         if stop_when is StopWhen.BEST_EFFORT_DONE:
             return self.store.ended_of(LeaseKind.BEST_EFFORT) == self._best_effort_count
         return False
+
+    def _shares(self) -> dict[str, int]:
+        """Return the yield in thousandths of each fluid lease that runs."""
+        live = self.planner.plan.leases.values()
+        return {
+            lease.lease_id: lease.progress.permille
+            for lease in live
+            if lease.progress is not None and lease.active_since is not None
+        }
 
     def _stop_on_failure(self) -> None:
         failed = self.store.ended_in(LeaseState.FAILED)

@@ -51,6 +51,9 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("user/leases.rst", "openstack lease show work --expectation"): (
         "needs a lease that waits on a site where 59 others have; tests/unit/client/test_commands.py shows one"
     ),
+    ("user/leases.rst", "openstack lease create batch"): (
+        "needs a site with fluid leases; tests/functional/embedded/test_fluid.py has one"
+    ),
     ("README.md", "make run"): "make run does not end, and make test would run itself; CI runs make test",
     ("admin/calibration.rst", "lease-scheduler-manage --config-file"): _NOVA,
     ("admin/calibration.rst", "lease-scheduler-manage --config-dir"): _NOVA,

@@ -58,6 +58,7 @@ def take_over(run: Run, learnt: dict[str, Learnt] | None = None) -> None:
         run.recorder,
         run_settings.engine,
         relocation=load_policy("relocation", run_settings.relocation, options),
+        fractional=load_policy("fractional", run_settings.fractional, options),
     )
     stored = list(run.store.load())
     run.engine.restore(stored, old.operations.values(), old.next_sequence, old.outages)

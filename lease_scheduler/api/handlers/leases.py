@@ -225,7 +225,7 @@ def apply_changes(request: ApiRequest, changes: RequestedChanges) -> None:
 
 def shown(request: ApiRequest, view: Document) -> Document:
     """Return a lease as the caller may see it."""
-    return show_lease(view, request.version, request.may("leases:get_hosts", view["project_id"]))
+    return show_lease(view, request.version, request.may("leases:get_hosts", view["project_id"]), request.now)
 
 
 def shown_again(request: ApiRequest, lease_id: str, deleted: bool = False) -> Document:

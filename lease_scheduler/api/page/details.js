@@ -185,11 +185,13 @@ export class Details {
 
 const money = (amount) => (Number.isFinite(amount) ? number(amount) : null);
 
-/** What the calendar does not say of a lease: idleness, expected start, promised lifetime, prices, and the terms of its reservations. */
-function termsOf({ idle_since: idle, expectation, promise, price, max_price: most, reservations = [] }) {
+const percent = (part) => (Number.isFinite(part) ? `${number(100 * part)} %` : null);
+
+/** What the calendar does not say of a lease: idleness, expected start, promised lifetime, share of CPU, prices, and the terms of its reservations. */
+function termsOf({ idle_since: idle, expectation, promise, yield: part, stretch, price, max_price: most, reservations = [] }) {
   const about = definitions([
-    ["Idle since", both(instantOf(idle))], ["Expected start", expectation], ["Lifetime", promise], ["Price", money(price)],
-    ["Maximum price", money(most)],
+    ["Idle since", both(instantOf(idle))], ["Expected start", expectation], ["Lifetime", promise],
+    ["Part of the CPU", percent(part)], ["Stretch", money(stretch)], ["Price", money(price)], ["Maximum price", money(most)],
   ]);
   const list = reservations.flatMap((reservation) => {
     const terms = Object.entries({ ...reservation, ...reservation.terms })

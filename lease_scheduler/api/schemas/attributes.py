@@ -12,6 +12,7 @@ from lease_scheduler.model.attributes import (
     Flag,
     Kind,
     Pairs,
+    Part,
     Probability,
     Span,
     Text,
@@ -49,6 +50,8 @@ def _taken(kind: Kind) -> Schema:
             return base.DURATION
         case Probability():
             return base.PROBABILITY
+        case Part():
+            return base.PART
         case Whole():
             return base.integer()
         case Choice():
@@ -67,7 +70,7 @@ def _answered(attribute: Attribute) -> Schema:
     match attribute.kind:
         case Text():
             schema = base.STRING
-        case Amount() | Probability():
+        case Amount() | Probability() | Part():
             schema = base.NUMBER
         case Span() | Whole():
             schema = base.INTEGER

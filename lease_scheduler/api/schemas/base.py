@@ -53,6 +53,7 @@ def name(maximum: int = 255) -> Schema:
 
 BOOLEAN: Schema = {"type": "boolean"}
 MONEY: Schema = {"type": "number", "minimum": 0, "maximum": 1e15, "examples": [12.5]}
+PART: Schema = {"type": "number", "exclusiveMinimum": 0, "maximum": 1, "examples": [0.25]}
 PROBABILITY: Schema = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "examples": [0.95]}
 UUID: Schema = text(36, 1, pattern="^[0-9A-Za-z-]+$")
 CHOSEN_UUID: Schema = {

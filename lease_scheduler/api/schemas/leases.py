@@ -18,6 +18,7 @@ from lease_scheduler.api.microversions import (
     V1_29,
     V1_30,
     V1_33,
+    V1_34,
     Version,
 )
 from lease_scheduler.api.schemas import attributes, base, reservations
@@ -218,6 +219,8 @@ def lease(version: Version) -> Schema:
         properties["promise"] = base.MAYBE_STRING
     if version >= V1_33:
         properties["expectation"] = base.MAYBE_STRING
+    if version >= V1_34:
+        properties |= dict.fromkeys(("yield", "virtual_time", "stretch"), base.nullable(base.NUMBER))
     return base.answer(properties)
 
 

@@ -5,7 +5,8 @@ A lease view, which the reader returns, has all attributes of leases (see ``reco
 ``before_end``, ``submitted``, ``started``, ``ended``, ``accumulated``, ``created_at``, ``updated_at``, ``version``,
 ``revision``, ``servers``, ``offered_until``, ``negotiation_id``, ``penalties``, ``breaches`` (``kind``, ``instant``,
 ``seconds``, ``node_seconds``, ``penalty``), ``operation``, ``reservations``, ``events``, ``holdings``, ``idle_since``
-(since when its servers use nothing, or None) and ``number`` (its place in the order of all requests, starting at 1).
+(since when its servers use nothing, or None), ``number`` (its place in the order of all requests, starting at 1) and
+``progress`` (a ``model.progress.Progress``, or None).
 All dates are instants.
 """
 
@@ -24,6 +25,7 @@ from lease_scheduler.api.microversions import (
     V1_24,
     V1_30,
     V1_33,
+    V1_34,
     Version,
     reaches,
 )
@@ -32,11 +34,12 @@ from lease_scheduler.api.views.promise import promise_in_words
 from lease_scheduler.model.blazar import lease_status, reservation_terms
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.model.progress import FULL, Progress, stretch
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 from lease_scheduler.records.attributes import ATTRIBUTES
 
 
-def show_lease(view: Document, version: Version, with_hosts: bool) -> Document:
+def show_lease(view: Document, version: Version, with_hosts: bool, now: int) -> Document:
     """Return a lease for an answer.
 
     :param with_hosts: whether the client may know the hosts of the lease
@@ -70,7 +73,24 @@ def show_lease(view: Document, version: Version, with_hosts: bool) -> Document:
         shown["promise"] = promise_in_words({**view, "begin": view["started"] or view["start"]})
     if version >= V1_33:
         shown["expectation"] = expectation_in_words(view)
+    if version >= V1_34:
+        shown |= _progress(view, now)
     return shown
+
+
+def _progress(view: Document, now: int) -> Document:
+    """Return how a fluid lease shares CPU now, and how far it has come; all is None for others, and before it runs."""
+    progress: Progress | None = view["progress"]
+    if progress is None:
+        return {"yield": None, "virtual_time": None, "stretch": None}
+    until = now if view["ended"] is None else view["ended"]
+    virtual = progress.virtual_at(until)
+    so_far = stretch(view["submitted"], until, virtual)
+    return {
+        "yield": progress.part,
+        "virtual_time": virtual / FULL,
+        "stretch": None if so_far is None else round(so_far, 3),
+    }
 
 
 def _breach(breach: Document) -> Document:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lease_scheduler.cloud.driver import Order
 from lease_scheduler.cloud.nova.names import ANCHOR, Labels
 from lease_scheduler.model.providers import ProviderGroup
-from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST, Resources
+from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, VCPU, WHOLE_HOST, Resources
 from lease_scheduler.records.documents import ReservationRecord
 
 
@@ -23,6 +23,7 @@ class Vm:
     :ivar resources: what it needs
     :ivar servers: number of servers that it stands for; instances that must share a host are planned as one VM
     :ivar groups: what it needs of nested resource providers of its host
+    :ivar fluid: VCPU that its servers have beyond those in ``resources``; nothing is held for these
     """
 
     number: int
@@ -31,6 +32,7 @@ class Vm:
     resources: Resources
     servers: int = 1
     groups: tuple[ProviderGroup, ...] = ()
+    fluid: int = 0
 
     @property
     def has_whole_host(self) -> bool:
@@ -77,7 +79,7 @@ def planned_vms(order: Order) -> list[Vm]:
     nodes = [(number, node_set) for number, node_set in enumerate(order.request.nodes) for _ in range(node_set.count)]
     together = _together(order)
     return [
-        Vm(position, number, host, node_set.resources, together.get(number, 1), node_set.groups)
+        Vm(position, number, host, node_set.resources, together.get(number, 1), node_set.groups, node_set.fluid)
         for position, ((number, node_set), host) in enumerate(zip(nodes, order.hosts, strict=True))
         if FLOATING_IP not in node_set.resources
     ]
@@ -153,7 +155,8 @@ def held(vm: Vm) -> dict[str, int]:
 
 def of_server(vm: Vm) -> dict[str, int]:
     """Return class -> amount that each server of a VM sees."""
-    return {name: amount // vm.servers for name, amount in vm.resources.items()}
+    has = vm.resources.replaced(**{VCPU: vm.resources.get(VCPU, 0) + vm.fluid}) if vm.fluid else vm.resources
+    return {name: amount // vm.servers for name, amount in has.items()}
 
 
 def groups_of_server(vm: Vm) -> tuple[ProviderGroup, ...]:

@@ -41,6 +41,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         flow_weights=flow_weights(conf),
         power=conf.scheduling.policy_power,
         relocation=conf.scheduling.policy_relocation,
+        fractional=conf.scheduling.policy_fractional,
         policy_options=policy_options(conf),
         deadline_preemption=conf.scheduling.deadline_placement == "deadline",
         transfers=transfer_options(conf),

@@ -15,6 +15,7 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.power import PowerState, Watts
+from lease_scheduler.model.progress import stretch
 from lease_scheduler.model.resources import FLOATING_IP
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.policy.queueing.report import FlowReport
@@ -103,6 +104,7 @@ class StateMetrics(Collector):
         yield from _resources(seen, held)
         yield from _hosts(seen.hosts)
         yield from _powers(seen)
+        yield from _fluid(seen)
         if None in seen.pools:
             yield from _orders(seen.orders, seen.now)
         for rate in seen.price_rates.values():
@@ -238,6 +240,29 @@ def _orders(orders: Iterable[Intent], now: int) -> Iterator[Metric]:
     yield _labelled("lease_scheduler_orders", "Orders that the cloud has not carried out yet", ["kind"], counts)
     ages = {(kind,): max(0, now - min(begun)) for kind, begun in found.items() if kind != "discard"}
     yield _labelled("lease_scheduler_order_oldest_age_seconds", "Age of the oldest of them", ["kind"], ages)
+
+
+def _fluid(seen: Observation) -> Iterator[Metric]:
+    """Yield how fluid leases share CPU: nothing while none runs."""
+    running = [lease for lease in seen.leases if lease.progress is not None and lease.active_since is not None]
+    yields, stretches = [], []
+    for lease in running:
+        assert lease.progress is not None
+        yields.append(lease.progress.part)
+        so_far = stretch(lease.request.submitted, seen.now, lease.progress.virtual_at(seen.now))
+        if so_far is not None:
+            stretches.append(so_far)
+    if not running:
+        return
+    yield GaugeMetricFamily("lease_scheduler_fluid_leases", "Fluid leases that run", len(running))
+    parts = {("least",): min(yields), ("mean",): sum(yields) / len(yields)}
+    yield _labelled("lease_scheduler_fluid_yield", "Part of their VCPU that they get", ["statistic"], parts)
+    if stretches:
+        yield GaugeMetricFamily(
+            "lease_scheduler_fluid_stretch",
+            "How much longer they have taken than with all their VCPU, at most",
+            max(stretches),
+        )
 
 
 def _projects(seen: Observation, held_by: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:

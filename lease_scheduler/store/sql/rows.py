@@ -12,6 +12,7 @@ from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.holding import Closing, Holding, MigrationRound
 from lease_scheduler.model.lease import Boot, DiskImage, Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.power import HostPower, PowerState
+from lease_scheduler.model.progress import Progress
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
@@ -46,6 +47,8 @@ def node_set_values(node_set: NodeSet) -> Values:
         values["boots"] = [_boot_values(boot) for boot in node_set.boots]
     if node_set.groups:
         values["groups"] = [_group_values(group) for group in node_set.groups]
+    if node_set.fluid:
+        values["fluid"] = node_set.fluid
     return values
 
 
@@ -78,6 +81,7 @@ def node_set(values: Mapping[str, Any]) -> NodeSet:
         tuple(_boot(each) for each in values.get("boots", ())),
         None if least is None else Resources(least),
         tuple(_group(each) for each in values.get("groups", ())),
+        values.get("fluid", 0),
     )
 
 
@@ -115,6 +119,9 @@ def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
         "missing_since": lease.missing_since,
         "missing_nodes": lease.missing_nodes,
         "penalties": lease.penalties,
+        "virtual_time": None if lease.progress is None else lease.progress.virtual,
+        "yield": None if lease.progress is None else lease.progress.permille,
+        "yield_since": None if lease.progress is None else lease.progress.since,
         "created_at": document.created_at,
         "updated_at": document.updated_at,
         "deleted_at": document.deleted_at,
@@ -161,7 +168,15 @@ def lease(row: Row, holdings: Iterable[Row], units: Units) -> Lease:
         row["missing_since"],
         row["missing_nodes"] or 0,
         row["penalties"] or 0.0,
+        progress(row),
     )
+
+
+def progress(row: Row) -> Progress | None:
+    """Return the progress of a fluid lease, or None."""
+    if row["virtual_time"] is None:
+        return None
+    return Progress(row["virtual_time"], row["yield"], row["yield_since"])
 
 
 def holding_values(lease_id: str, position: int, reservation: Holding, units: Units) -> Values:

@@ -61,7 +61,7 @@ def _type_of(kind: kinds.Kind) -> TypeEngine[Any]:
             return String(16)
         case kinds.Flag():
             return Boolean()
-        case kinds.Amount() | kinds.Probability():
+        case kinds.Amount() | kinds.Probability() | kinds.Part():
             return Double()
         case kinds.Span() | kinds.Whole():
             return BigInteger()
@@ -112,6 +112,10 @@ LEASES = Table(
     Column("missing_nodes", Integer),
     # Money that the provider owes for breaches.
     Column("penalties", Double),
+    # Progress of a fluid lease: virtual time in ms until an instant, and the yield since then in thousandths.
+    Column("virtual_time", BigInteger),
+    Column("yield", Integer),
+    Column("yield_since", BigInteger),
     # Start and end as they are planned, or as they were.
     Column("planned_start", BigInteger),
     Column("planned_end", BigInteger),

@@ -14,6 +14,7 @@ from lease_scheduler.model.providers import together
 from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 from lease_scheduler.records.attributes import ATTRIBUTES
+from lease_scheduler.store.sql.rows import progress
 
 Row = Mapping[str, Any]
 
@@ -55,6 +56,7 @@ def lease(row: Any, reservations: Sequence[Any], holdings: Sequence[Any], breach
         "offered_until": row["offered_until"],
         "negotiation_id": row["negotiation_id"],
         "penalties": row["penalties"] or 0.0,
+        "progress": progress(row),
         "submitted": row["submitted"],
         "started": row["started"],
         "ended": row["ended"],

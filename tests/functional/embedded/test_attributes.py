@@ -13,7 +13,18 @@ from typing import Any
 import pytest
 
 from lease_scheduler.api.microversions import HISTORY
-from lease_scheduler.model.attributes import Amount, Attribute, Choice, Flag, Pairs, Probability, Span, Text, Whole
+from lease_scheduler.model.attributes import (
+    Amount,
+    Attribute,
+    Choice,
+    Flag,
+    Pairs,
+    Part,
+    Probability,
+    Span,
+    Text,
+    Whole,
+)
 from lease_scheduler.records.attributes import ATTRIBUTES
 from tests.compat.inside import InsideShell
 from tests.functional.embedded.conftest import Make
@@ -27,6 +38,7 @@ clock_speed = 60
 clock_start = 1800000000
 [scheduling]
 policy_assurance = planned
+policy_fractional = max-min
 [oslo_messaging_notifications]
 driver = log
 [pools]
@@ -58,7 +70,7 @@ def _values(attribute: Attribute) -> tuple[Any, Any]:
             return 7.5, 8.5
         case Span() | Whole():
             return 600, 700
-        case Probability():
+        case Probability() | Part():
             return 0.95, 0.9
         case Text():
             return f"the {attribute.name}", f"another {attribute.name}"

@@ -26,7 +26,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
 def _reservation(service: Service, lease_id: str) -> dict[str, Any]:
     view = service.reader.lease(lease_id, deleted=True)
     assert view is not None
-    (shown,) = show_lease(dict(view), V1_0, with_hosts=False)["reservations"]
+    (shown,) = show_lease(dict(view), V1_0, with_hosts=False, now=0)["reservations"]
     return dict(shown)
 
 

@@ -109,6 +109,7 @@ class Site(EngineRequests):
             "offered_until": None,
             "negotiation_id": None,
             "idle_since": None,
+            "progress": None,
             "penalties": 0.0,
             "breaches": [],
             "submitted": now,

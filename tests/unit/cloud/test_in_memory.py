@@ -105,3 +105,24 @@ def test_chance_is_repeatable_and_within_its_bounds() -> None:
     assert all(50 <= instant <= 150 for _, instant in first)
     failed = sum(kind is EventKind.FAILED for kind, _ in first)
     assert 40 <= failed <= 80
+
+
+def test_work_goes_on_as_fast_as_its_share_allows() -> None:
+    """100 s of work: 40 at full speed, 20 in 40 s at half speed, nothing for 20 s, and the rest alone."""
+    cloud = InMemoryCloud(CloudBehaviour(), {"1": 100})
+    cloud.begin(Operation(OperationKind.START, "1", (0,), 0, 0))
+    assert [event.kind for event in cloud.take_events(0)] == [EventKind.COMPLETED]
+    for now, yields, end in ((40, {"1": 500}, 160), (80, {"1": 0}, None), (100, {}, 140)):
+        cloud.share(yields, now)
+        assert cloud.next_event() == end
+    assert cloud.take_events(139) == []
+    assert [event.kind for event in cloud.take_events(140)] == [EventKind.ENDED]
+
+
+def test_a_start_is_not_forgotten_when_shares_change() -> None:
+    """A lease that lost its hosts and starts again at the same instant had a share before."""
+    cloud = InMemoryCloud(CloudBehaviour(boot_time=10), {})
+    cloud.share({"1": 500}, 0)
+    cloud.begin(Operation(OperationKind.START, "1", (0,), 0, 0))
+    cloud.share({}, 0)
+    assert [event.kind for event in cloud.take_events(10)] == [EventKind.COMPLETED]

@@ -52,6 +52,9 @@ class KeepingStore:
     :ivar failure: raised by the next transaction, which is not written
     """
 
+    #: Fencing number of an engine.
+    epoch = 1
+
     def __init__(self) -> None:
         self.units = Units()
         self.commits: list[StoreChanges] = []

@@ -37,6 +37,7 @@ def test_every_policy_may_learn_however_the_planner_uses_it(transfers: TransferO
         power=load_policy("power", "none", OPTIONS),
         assurance=load_policy("assurance", "none", OPTIONS),
         relocation=load_policy("relocation", "none", OPTIONS),
+        fractional=load_policy("fractional", "none", OPTIONS),
     )
 
     found = learning_policies(policies, planner, no_prices())

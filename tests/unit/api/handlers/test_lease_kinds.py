@@ -8,6 +8,7 @@ import pytest
 
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.model.progress import Progress
 from tests.unit.api.conftest import Client
 from tests.unit.api.fakes import HOUR, MINUTE, NOW, Site, Trusts
 from tests.unit.api.handlers.test_leases import DATES, HOSTS, refused
@@ -418,6 +419,25 @@ def test_since_when_a_lease_is_idle(member: Client, site: Site) -> None:
     site.views[made.get_json()["lease"]["id"]]["idle_since"] = 3_600
     assert member.at("1.21").get(path).get_json()["lease"]["idle_since"] == "1970-01-01T01:00:00Z"
     assert "idle_since" not in member.at("1.20").get(path).get_json()["lease"]
+
+
+def test_how_a_fluid_lease_shares_cpu(member: Client, site: Site) -> None:
+    """At present, and at its end; null before it has run."""
+    asked = {"name": "x", "kind": "best-effort", "nodes": NODES, "min_yield": 0.25}
+    made = member.at("latest").post("/v1/leases", asked).get_json()["lease"]
+    names = ("min_yield", "yield", "virtual_time", "stretch")
+    assert [made[name] for name in names] == [0.25, None, None, None]
+    view = site.views[made["id"]]
+    view |= {"submitted": NOW - 400, "progress": Progress(50_000, 500, NOW - 100)}
+
+    def shown(version: str = "1.34") -> dict[str, Any]:
+        found: dict[str, Any] = member.at(version).get(f"/v1/leases/{made['id']}").get_json()["lease"]
+        return found
+
+    assert [shown()[name] for name in names] == [0.25, 0.5, 100, 4]
+    view |= {"ended": NOW - 50, "progress": Progress(50_000, 0, NOW - 50)}
+    assert [shown()[name] for name in names] == [0.25, 0, 50, 7]
+    assert not set(names) & shown("1.33").keys()
 
 
 def test_a_lease_without_end_says_so(member: Client, site: Site) -> None:

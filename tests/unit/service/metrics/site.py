@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.progress import Progress
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.prediction.coverage import Covered
@@ -30,9 +33,12 @@ def _lease(name: str, number: int, state: LeaseState, need: dict[str, int], star
 
 
 def observation() -> Observation:
-    """Return an observation: two vCPUs run, a whole host is being suspended, one lease is planned and one is queued."""
+    """Return an observation: two vCPUs run, a whole host is being suspended, one lease is planned and one is queued.
+
+    The one that runs is fluid, and has got half of its VCPU.
+    """
     leases = (
-        _lease("runs", 1, LeaseState.ACTIVE, {"VCPU": 2}, 900),
+        replace(_lease("runs", 1, LeaseState.ACTIVE, {"VCPU": 2}, 900), progress=Progress(0, 500, 900)),
         _lease("goes", 2, LeaseState.SUSPENDING, {"VCPU": 1, HOST_SHARE: WHOLE_HOST}, 600),
         _lease("later", 3, LeaseState.SCHEDULED, {"VCPU": 4}, 2_000),
         _lease("waits", 4, LeaseState.QUEUED, {"VCPU": 4}, None),

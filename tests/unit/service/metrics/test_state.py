@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from prometheus_client import CollectorRegistry
 
+from lease_scheduler.model.progress import Progress
 from lease_scheduler.service.metrics.state import StateMetrics
 from tests.unit.service.metrics.site import observation
 
@@ -75,3 +76,22 @@ def test_leases_of_peers_are_counted_by_origin() -> None:
 
 def test_who_does_not_lead_knows_nothing() -> None:
     assert list(StateMetrics().collect()) == []
+
+
+def test_gauges_of_fluid_leases_are_there_while_any_runs() -> None:
+    """Nothing is told of leases that do not run."""
+    registry, metrics, seen = CollectorRegistry(), StateMetrics(), observation()
+    running = next(lease for lease in seen.leases if lease.active_since is not None)
+    waiting = next(lease for lease in seen.leases if lease.active_since is None)
+    submitted = running.request.submitted
+    fluid = [replace(running, progress=Progress(*each, seen.now)) for each in ((500, 1_000), (125_000, 250))]
+    paused = replace(waiting, progress=Progress(7, 0, seen.now))
+    registry.register(metrics)
+    metrics.look = lambda: replace(seen, leases=(*fluid, paused))
+    assert registry.get_sample_value("lease_scheduler_fluid_leases") == 2
+    assert registry.get_sample_value("lease_scheduler_fluid_yield", {"statistic": "least"}) == 0.25
+    assert registry.get_sample_value("lease_scheduler_fluid_yield", {"statistic": "mean"}) == 0.625
+    largest = max(1.0, 1_000 * (seen.now - submitted) / 500)
+    assert registry.get_sample_value("lease_scheduler_fluid_stretch") == largest
+    metrics.look = lambda: replace(seen, leases=(paused,))
+    assert registry.get_sample_value("lease_scheduler_fluid_leases") is None

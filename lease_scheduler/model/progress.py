@@ -1,0 +1,46 @@
+"""Progress of leases that share CPU: their yield and their virtual time (Stillwell 2010, sections 3.1 and 5.2.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: Yields are whole thousandths, so that virtual time in ms is exact, however often yields change.
+FULL = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a fluid lease gets of the CPU that it needs, and what it has had.
+
+    :ivar virtual: virtual time until ``since`` in ms: how long the lease would have run for the same work if it had all
+        the CPU that it needs
+    :ivar permille: its present yield in thousandths, rounded down; 0 while it does not run
+    :ivar since: instant from which on it has this yield
+    """
+
+    virtual: int = 0
+    permille: int = 0
+    since: int = 0
+
+    def virtual_at(self, now: int) -> int:
+        """Return the virtual time at an instant in ms."""
+        return self.virtual + self.permille * max(0, now - self.since)
+
+    def at_yield(self, permille: int, now: int) -> Progress:
+        """Return the progress with another yield from now on."""
+        return Progress(self.virtual_at(now), permille, now)
+
+    @property
+    def part(self) -> float:
+        """The present yield, from 0 to 1."""
+        return self.permille / FULL
+
+
+def stretch(submitted: int, now: int, virtual: int) -> float | None:
+    """Return how much longer a lease has taken than it would have with all the CPU that it needs; None before it ran.
+
+    :param submitted: instant at which it was requested
+    :param now: the present instant, or that of its end
+    :param virtual: virtual time at that instant in ms
+    """
+    return max(FULL * (now - submitted) / virtual, 1.0) if virtual > 0 else None

@@ -1,0 +1,1 @@
+"""Policies that decide how CPU is shared among fluid leases."""

@@ -1,0 +1,87 @@
+"""Tells the cloud how fluid leases share CPU, whenever that changes. It follows from the values of leases alone."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from threading import Lock
+
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.worker import Worker
+
+LOG = logging.getLogger(__name__)
+
+#: Real seconds before a failed call to the cloud is repeated: at first, and at most.
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+
+#: Revisions of one engine: enough for a change each millisecond for a month.
+_OF_ENGINE = 2**32
+
+
+class FluidYields:
+    """Thread that tells the cloud the yields of all fluid leases that run, and repeats this if it fails.
+
+    :param share: tells the cloud; see ``Driver.share``
+    :param number: number of this engine, which is higher than those of all engines before it
+    """
+
+    def __init__(self, share: Callable[[int, Mapping[str, float]], None], number: int) -> None:
+        self._share = share
+        self._revision = number * _OF_ENGINE
+        self._lock = Lock()
+        self._yields: dict[str, float] = {}
+        self._has_changed = True
+        self._pause = _FIRST_PAUSE
+        self._worker = Worker("fluid-yields", self._tell, _LONGEST_PAUSE)
+
+    def start(self, leases: Iterable[Lease]) -> None:
+        """Start the thread. It tells the cloud at once, as an earlier engine may have told it something else.
+
+        :param leases: the live leases
+        """
+        with self._lock:
+            self._yields = {lease.lease_id: part for lease in leases if (part := _part(lease)) is not None}
+        self._worker.start()
+
+    def note(self, lease: Lease) -> None:
+        """Have the cloud told if the yield of a lease has changed."""
+        if lease.request.min_yield is None:
+            return
+        part = _part(lease)
+        with self._lock:
+            if self._yields.get(lease.lease_id) == part:
+                return
+            if part is None:
+                del self._yields[lease.lease_id]
+            else:
+                self._yields[lease.lease_id] = part
+            self._has_changed = True
+        self._worker.wake()
+
+    def stop(self) -> None:
+        """Stop the thread."""
+        self._worker.stop()
+
+    def _tell(self) -> float | None:
+        with self._lock:
+            if not self._has_changed:
+                return None
+            self._has_changed = False
+            self._revision += 1
+            revision, yields = self._revision, dict(self._yields)
+        try:
+            self._share(revision, yields)
+            self._pause = _FIRST_PAUSE
+        except Exception:
+            LOG.warning("the cloud could not be told how fluid leases share CPU; it is tried again", exc_info=True)
+            with self._lock:
+                self._has_changed = True
+            # Wake-ups must not shorten the pause of a cloud that does not answer.
+            self._worker.wait_for_stop(self._pause)
+            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        return 0.0
+
+
+def _part(lease: Lease) -> float | None:
+    """Return the yield of a lease, or None if it does not run or is not fluid."""
+    return lease.progress.part if lease.progress is not None and lease.progress.permille > 0 else None
