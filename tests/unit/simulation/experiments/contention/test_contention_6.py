@@ -11,17 +11,22 @@ from typing import Any, cast
 import pytest
 from rich.console import Console
 
+from lease_scheduler.model.host import Site
+from lease_scheduler.plan.largest_fit import with_counts
 from lease_scheduler.simulation.experiments.contention import contention_6, energy_checks
 from lease_scheduler.simulation.experiments.contention.sleeping_site import (
     POLICIES,
     EnergyCase,
     Meter,
     energy_workload,
+    figures,
     notice,
+    run_settings,
 )
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.site_run import SiteRun
-from lease_scheduler.simulation.workload import WorkloadLease
+from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
 _BASE = EnergyCase("SESP")
 _SECONDS = 512 * 30 * 86_400
@@ -73,6 +78,20 @@ def test_the_meter() -> None:
     found = meter.figures()
     assert found["energy_kwh"] == pytest.approx((300 + 200) * 0.117 / 3_600)
     assert found["energy_to_the_end_kwh"] == pytest.approx((300 + 300 + 200) * 0.117 / 3_600)
+
+
+def test_a_run_ends_though_a_request_needs_more_hosts_than_ever_wake() -> None:
+    """GESP wakes nothing for requests that wait; one that is never served has waited too long."""
+    case = EnergyCase("GESP", hosts=8, days=1)
+    local, external = _parts(case)
+    # The last one comes when all hosts sleep again.
+    chosen = ((local[0], 2, 0), (external[0], 1, 0), (external[1], 8, 43_200))
+    asked = [replace(with_counts(each.request, (count,)), submitted=at) for each, count, at in chosen]
+    site = Site.homogeneous(8, asked[0].nodes[0].resources)
+    workload = Workload("three", tuple(map(WorkloadLease, asked)), site)
+    found = figures(Run(workload, run_settings(case)).execute())
+    assert (found["end_days"], found["external_not_done"], found["violations_percent"]) == (61, 1, 50)
+    assert found["mean_wait_h"] == (61 * 24 - 12) / 2
 
 
 @pytest.fixture(scope="module")
