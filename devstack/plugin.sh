@@ -6,6 +6,7 @@
 #
 #   lease-scheduler-api      configuration, database, user and catalogue, the API below /reservation
 #   lease-scheduler-engine   configuration, the engine
+#   lease-scheduler-agent    the agent of a compute host, which weighs the CPU time of its servers
 #   n-sch                    LeaseFilter and LeaseWeigher
 #   n-cpu                    the inventory of which servers of leases take one
 #   any of Nova              versioned notifications
@@ -41,7 +42,7 @@ function _lease_scheduler_runs_here {
 
 # nova-scheduler loads the filter and the weigher out of the same package. nova-compute needs nothing of it.
 function _lease_scheduler_installs_here {
-    _lease_scheduler_runs_here || is_service_enabled n-sch
+    _lease_scheduler_runs_here || is_service_enabled n-sch lease-scheduler-agent
 }
 
 # Where clients find the service, without the version.
@@ -115,6 +116,9 @@ function check_lease_scheduler {
     if is_service_enabled nova; then
         _lease_scheduler_require NOVA_CONF
     fi
+    if is_service_enabled lease-scheduler-agent; then
+        _lease_scheduler_require LEASE_SCHEDULER_AGENT_SECRET STACK_USER NOVA_CONF
+    fi
 }
 
 
@@ -125,7 +129,11 @@ function check_lease_scheduler {
 # that DevStack has installed serves the API as well.
 function install_lease_scheduler {
     if _lease_scheduler_installs_here; then
-        setup_develop "$LEASE_SCHEDULER_DIR"
+        if is_service_enabled lease-scheduler-agent; then
+            setup_develop "$LEASE_SCHEDULER_DIR" agent
+        else
+            setup_develop "$LEASE_SCHEDULER_DIR"
+        fi
     fi
 }
 
@@ -156,6 +164,10 @@ function configure_lease_scheduler {
         iniset "$conf" service coordination_url "$LEASE_SCHEDULER_COORDINATION_URL"
     fi
 
+    if [[ -n "$LEASE_SCHEDULER_AGENT_SECRET" ]]; then
+        iniset "$conf" agent secret "$LEASE_SCHEDULER_AGENT_SECRET"
+    fi
+
     iniset "$conf" nova auth_type password
     iniset "$conf" nova auth_url "$KEYSTONE_SERVICE_URI"
     iniset "$conf" nova username "$LEASE_SCHEDULER_USER"
@@ -173,6 +185,23 @@ function configure_lease_scheduler {
     if is_service_enabled tempest; then
         # The leases of blazar-tempest-plugin are of the year 2050.
         iniset "$conf" enforcement max_lead_time -1
+    fi
+}
+
+# The agent has a file of its own: compute hosts need no password of the database.
+function configure_lease_scheduler_agent {
+    local conf=$LEASE_SCHEDULER_AGENT_CONF found
+    sudo install -d -o "$STACK_USER" -m 750 "$LEASE_SCHEDULER_CONF_DIR"
+    rm -f "$conf"
+
+    iniset "$conf" DEFAULT debug "${ENABLE_DEBUG_LOG_LEVEL:-True}"
+    iniset "$conf" DEFAULT use_syslog "${SYSLOG:-False}"
+    setup_logging "$conf"
+    iniset_rpc_backend lease-scheduler "$conf" DEFAULT
+    iniset "$conf" agent secret "$LEASE_SCHEDULER_AGENT_SECRET"
+    found=$(iniget "$NOVA_CONF" DEFAULT host)
+    if [[ -n "$found" ]]; then
+        iniset "$conf" agent host "$found"
     fi
 }
 
@@ -346,6 +375,11 @@ function start_lease_scheduler {
     fi
 }
 
+function start_lease_scheduler_agent {
+    run_process lease-scheduler-agent \
+        "$(get_python_exec_prefix)/lease-scheduler-agent --config-file $LEASE_SCHEDULER_AGENT_CONF" "${LIBVIRT_GROUP:-libvirt}"
+}
+
 # The tests of blazar-tempest-plugin ask for it by that name.
 function configure_lease_scheduler_tempest {
     iniset "$TEMPEST_CONFIG" service_available blazar True
@@ -358,6 +392,10 @@ function configure_lease_scheduler_tempest {
 function stop_lease_scheduler {
     stop_process lease-scheduler-api
     stop_process lease-scheduler-engine
+}
+
+function stop_lease_scheduler_agent {
+    stop_process lease-scheduler-agent
 }
 
 # The broker may be stopped already, or have no such policy.
@@ -375,6 +413,9 @@ function cleanup_lease_scheduler {
     if _lease_scheduler_runs_here; then
         sudo rm -rf "${LEASE_SCHEDULER_CONF_DIR:?}" "${LEASE_SCHEDULER_STATE_PATH:?}"
     fi
+    if is_service_enabled lease-scheduler-agent; then
+        sudo rm -f "$LEASE_SCHEDULER_AGENT_CONF"
+    fi
     if is_service_enabled n-cpu; then
         folder=$(_lease_scheduler_provider_folder)
         sudo rm -f "${folder:-$LEASE_SCHEDULER_PROVIDER_CONFIG_DIR}/$_LEASE_SCHEDULER_ANCHOR"
@@ -385,7 +426,7 @@ function cleanup_lease_scheduler {
 # Dispatch
 # --------
 
-if _lease_scheduler_runs_here || is_service_enabled nova; then
+if _lease_scheduler_runs_here || is_service_enabled nova lease-scheduler-agent; then
     case "$1 ${2:-}" in
         "stack pre-install")
             echo_summary "Checking the settings of lease-scheduler"
@@ -408,6 +449,9 @@ if _lease_scheduler_runs_here || is_service_enabled nova; then
             if is_service_enabled nova; then
                 configure_lease_scheduler_nova
             fi
+            if is_service_enabled lease-scheduler-agent; then
+                configure_lease_scheduler_agent
+            fi
             if is_service_enabled rabbit; then
                 limit_lease_scheduler_notifications
             fi
@@ -423,6 +467,9 @@ if _lease_scheduler_runs_here || is_service_enabled nova; then
                 echo_summary "Starting lease-scheduler"
                 start_lease_scheduler
             fi
+            if is_service_enabled lease-scheduler-agent; then
+                start_lease_scheduler_agent
+            fi
             ;;
         "stack test-config")
             if is_service_enabled lease-scheduler-api && is_service_enabled tempest; then
@@ -434,6 +481,9 @@ if _lease_scheduler_runs_here || is_service_enabled nova; then
             if _lease_scheduler_runs_here; then
                 echo_summary "Shutting down lease-scheduler"
                 stop_lease_scheduler
+            fi
+            if is_service_enabled lease-scheduler-agent; then
+                stop_lease_scheduler_agent
             fi
             if is_service_enabled rabbit; then
                 unlimit_lease_scheduler_notifications

@@ -366,6 +366,10 @@ class Driver(Protocol):
         """
         ...
 
+    def without_shares(self) -> Mapping[str, str]:
+        """Return hosts on which servers may have other parts of the CPU than ``share`` said last -> reason."""
+        ...
+
     def flavors(self) -> Mapping[str, Flavor]:
         """Return all flavors by id."""
         ...

@@ -164,6 +164,10 @@ class SimulatedCloud:
             self._work.share(revision, yields, self._now())
         self._look_again()
 
+    def without_shares(self) -> Mapping[str, str]:
+        """See ``Driver.without_shares``. Shares are divided at once."""
+        return {}
+
     def shares(self) -> dict[str, float]:
         """Return lease -> part of the CPU that its servers get, for fluid leases."""
         with self._lock:

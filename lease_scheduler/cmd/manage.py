@@ -11,7 +11,16 @@ from oslo_config import cfg
 from rich.console import Console
 from rich.progress import track
 
-from lease_scheduler.cmd import blazar_import, calibrate, configuration, pools, reconcile, register, uninstall
+from lease_scheduler.cmd import (
+    agent_list,
+    blazar_import,
+    calibrate,
+    configuration,
+    pools,
+    reconcile,
+    register,
+    uninstall,
+)
 from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.election import engine_leads
 from lease_scheduler.cmd.messages import one_line_errors
@@ -65,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
         )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     groups = {
+        "agent": "agents on compute hosts",
         "db": "the database",
         "host": "compute hosts of the site",
         "pool": "the hosts of the site as a whole, and its pools",
@@ -94,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_pool(whole)
     whole.set_defaults(run=_pool_fill)
     pools.add_to(of["pool"])
+    agent_list.add_to(of["agent"])
     reconcile.add_to(commands)
     uninstall.add_to(commands)
     blazar_import.add_to(commands)

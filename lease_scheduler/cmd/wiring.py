@@ -191,6 +191,7 @@ class EngineService:
             SqlStore(self._database, conf.service.site).sign_of_life,
         )
         self._metrics.leading.set_function(self.leadership.is_leading.is_set)
+        self._metrics.hosts_without_shares.set_function(lambda: len(self.driver.without_shares()))
 
     def _start_coordinator(self) -> Any:
         url = self._conf.service.coordination_url

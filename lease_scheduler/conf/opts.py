@@ -6,6 +6,7 @@ from oslo_config import cfg
 
 from lease_scheduler.conf import (
     accounting,
+    agent,
     api,
     blazar,
     enforcement,
@@ -46,6 +47,7 @@ _MODULES = (
     image_transfer,
     haizea,
     accounting,
+    agent,
 )
 
 

@@ -55,6 +55,10 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "needs a site with fluid leases; tests/functional/embedded/test_fluid.py has one"
     ),
     ("README.md", "make run"): "make run does not end, and make test would run itself; CI runs make test",
+    ("admin/agent.rst", "lease-scheduler-manage agent list"): (
+        "needs agents; tests/functional/agent/test_rabbitmq.py has some"
+    ),
+    ("admin/agent.rst", '{"cpus"'): "a file of the agent; tests/unit/agent/test_fake.py reads such ones",
     ("admin/calibration.rst", "lease-scheduler-manage --config-file"): _NOVA,
     ("admin/calibration.rst", "lease-scheduler-manage --config-dir"): _NOVA,
     ("admin/calibration.rst", "lease-scheduler-manage register"): (

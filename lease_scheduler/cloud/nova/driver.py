@@ -53,6 +53,7 @@ from lease_scheduler.cloud.nova.room import RoomOptions
 from lease_scheduler.cloud.nova.saving import Saving
 from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers
+from lease_scheduler.cloud.nova.shares import Agents, ServerShares
 from lease_scheduler.cloud.nova.snapshots import SnapshotOptions, Snapshots
 from lease_scheduler.cloud.nova.steps import ANNOUNCED, OperationSteps
 from lease_scheduler.cloud.nova.survey import Survey
@@ -85,6 +86,7 @@ class DriverOptions:
     :ivar tells_trespassers: whether ordinary servers on hosts of the pool are reported
     :ivar pci_aliases: by which Nova gives PCI devices to servers
     :ivar shares_per_vcpu: weight of the CPU time of servers of leases for each of their CPUs; 0 for Nova's own
+    :ivar renew_interval: real seconds after which orders to agents are repeated
     """
 
     operations: int = 20
@@ -97,6 +99,7 @@ class DriverOptions:
     tells_trespassers: bool = True
     pci_aliases: PciAliases = field(default_factory=PciAliases)
     shares_per_vcpu: int = 0
+    renew_interval: float = 30.0
 
 
 _DEFAULTS = DriverOptions()
@@ -118,6 +121,7 @@ class NovaDriver:
     :param make_watcher: makes the watcher of the cloud; None makes one of services and deleted servers only
     :param trusts: returns the ids of the trusts that were given to the service; None leaves trusts out of comparisons
     :param user_id: returns the id of the service's own user; None leaves out images that will never be complete
+    :param make_agents: returns a client of the agents of hosts, or None if there are no agents
     """
 
     def __init__(
@@ -136,6 +140,7 @@ class NovaDriver:
         make_watcher: MakeWatcher | None = None,
         trusts: Callable[[], Collection[str]] | None = None,
         user_id: Callable[[], str | None] | None = None,
+        make_agents: Callable[[], Agents | None] = lambda: None,
     ) -> None:
         self._clock = clock
         self._hosts = hosts = Hosts(nova_with_facts, placement)
@@ -153,6 +158,7 @@ class NovaDriver:
         self._server_groups = server_groups = ServerGroups(nova, on_behalf_of)
         self._freepool = Freepool(aggregates, freepool)
         self._usage = ServerUsage(nova, servers.find)
+        self._shares = ServerShares(make_agents, servers.find, options.renew_interval)
         self._images, self._precaching = GlanceImages(glance), CachePreloading(clock, aggregates, hosts)
         throttle = Throttle(options.operations_per_host, options.operations)
         self._guests = guests = Guests(nova, servers.find, throttle, lost)
@@ -268,7 +274,12 @@ class NovaDriver:
         self._ends.tell(ends)
 
     def share(self, revision: int, yields: Mapping[str, float]) -> None:
-        """See ``Driver.share``. Nova cannot change the shares of running servers."""
+        """See ``Driver.share``. Agents on the hosts do it; without agents, nothing is done."""
+        self._shares.share(revision, yields)
+
+    def without_shares(self) -> Mapping[str, str]:
+        """See ``Driver.without_shares``."""
+        return self._shares.degraded
 
     def flavors(self) -> Mapping[str, Flavor]:
         """See ``Driver.flavors``."""
@@ -312,6 +323,7 @@ class NovaDriver:
 
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """See ``Driver.start``."""
+        self._shares.start()
         if observer is None:
             self._watcher.start(on_event, regularly=self._guests.bring_back, on_cache=self._precaching.hear)
             return
@@ -342,6 +354,7 @@ class NovaDriver:
 
     def stop(self) -> None:
         """See ``Driver.stop``."""
+        self._shares.stop()
         self._watcher.stop()
 
     def footprints(self) -> list[Footprint]:

@@ -5,6 +5,7 @@ Modules that only a driver needs are imported when one is made, so that the REST
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from keystoneauth1 import loading
@@ -14,6 +15,7 @@ from keystoneauth1.session import Session
 from lease_scheduler.cloud.configured import ConfiguredCloud
 from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cloud.nova.pci_aliases import parse
+from lease_scheduler.cmd.agents import agent_secret
 
 if TYPE_CHECKING:
     from lease_scheduler.cloud.nova.connection import Connection
@@ -27,12 +29,13 @@ _GROUP = "nova"
 class ConfiguredNova(ConfiguredCloud):
     """The OpenStack cloud that group ``nova`` configures.
 
-    :raises InvalidValueError: a PCI alias is not one that Nova accepts
+    :raises InvalidValueError: a PCI alias is not one that Nova accepts, or an option of the agents is wrong
     """
 
     def __init__(self, conf: Any) -> None:
         super().__init__(conf)
         self._pci_aliases = parse(conf[_GROUP].pci_alias)
+        agent_secret(conf)
 
     def driver(self, clock: WaitingClock) -> NovaDriver:
         """See ``ConfiguredCloud.driver``."""
@@ -42,6 +45,7 @@ class ConfiguredNova(ConfiguredCloud):
         from lease_scheduler.cloud.nova.reservations import BlazarOptions
         from lease_scheduler.cloud.nova.room import Escalation, IntruderAction, RoomOptions
         from lease_scheduler.cloud.nova.snapshots import SnapshotOptions
+        from lease_scheduler.cmd.agents import agent_client
 
         group, blazar, connection = self.conf[_GROUP], self.conf.blazar, self.connection()
         options = DriverOptions(
@@ -62,6 +66,7 @@ class ConfiguredNova(ConfiguredCloud):
             tells_trespassers=not group.ordinary_servers,
             pci_aliases=self._pci_aliases,
             shares_per_vcpu=group.cpu_shares_per_vcpu,
+            renew_interval=self.conf.agent.renew_interval,
         )
         return NovaDriver(
             clock,
@@ -78,6 +83,7 @@ class ConfiguredNova(ConfiguredCloud):
             self.watching(connection),
             connection.trusts,
             connection.user_id,
+            partial(agent_client, self.conf),
         )
 
     @property

@@ -41,6 +41,11 @@ class EngineMetrics:
         self.takeovers = Counter(
             "lease_scheduler_engine_takeovers", "How often this engine began to lead", registry=self.registry
         )
+        self.hosts_without_shares = Gauge(
+            "lease_scheduler_hosts_without_shares",
+            "Hosts on which servers of fluid leases may not have their parts of the CPU, because an agent is away",
+            registry=self.registry,
+        )
         self._requests = Histogram(
             "lease_scheduler_rpc_request_duration_seconds",
             "Requests to the engine by their method and the code that they were answered with",

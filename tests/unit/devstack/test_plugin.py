@@ -13,6 +13,7 @@ from oslo_config import cfg
 from sqlalchemy import create_engine
 
 from lease_scheduler.cmd import configuration
+from lease_scheduler.cmd.agents import agent_secret
 from lease_scheduler.cmd.wiring import check_engine
 from lease_scheduler.nova import options
 from lease_scheduler.nova.rules import Rules
@@ -531,3 +532,40 @@ def test_tracing_is_as_it_was(controller: Node, option: str) -> None:
         'source "$PLUGIN/plugin.sh" stack install\nset +o | grep xtrace'
     )
     assert ended.stdout.splitlines()[-1] == option
+
+
+# The agent
+# ---------
+
+_SECRET = "a secret for all nodes"
+
+
+def test_a_compute_node_gets_the_agent_when_asked(tmp_path: Path) -> None:
+    services = (*COMPUTE, "lease-scheduler-agent")
+    node = make_node(tmp_path, services, LEASE_SCHEDULER_AGENT_SECRET=_SECRET, LIBVIRT_GROUP="libvirtd")
+    calls = node.stack()
+    agent = node.conf.with_name("lease-scheduler-agent.conf")
+    assert ("setup_develop", str(_REPOSITORY), "agent") in calls["install"]
+    command = f"{node.programs}/lease-scheduler-agent --config-file {agent}"
+    assert calls["extra"] == [("run_process", "lease-scheduler-agent", command, "libvirtd")]
+    assert not node.conf.exists(), "a compute host needs no password of the database"
+    assert agent.parent.stat().st_mode & 0o007 == 0
+    conf = configuration.load(["--config-file", str(agent)])
+    assert agent_secret(conf) == _SECRET
+    assert _sections(agent)["DEFAULT"]["transport_url"] == ["rabbit://stackrabbit:secret@192.0.2.10:5672/"]
+    assert ("stop_process", "lease-scheduler-agent") in node.run("unstack")
+    node.run("clean")
+    assert not agent.exists()
+
+
+def test_engine_and_agent_of_a_node_share_the_secret(tmp_path: Path) -> None:
+    node = make_node(tmp_path, (*CONTROLLER, "lease-scheduler-agent"), LEASE_SCHEDULER_AGENT_SECRET=_SECRET)
+    node.stack()
+    check_engine(conf := configuration.load(["--config-file", str(node.conf)]))
+    assert agent_secret(conf) == _SECRET
+
+
+def test_an_agent_without_a_secret_ends_the_run(tmp_path: Path) -> None:
+    node = make_node(tmp_path, (*COMPUTE, "lease-scheduler-agent"))
+    with pytest.raises(PluginError, match="LEASE_SCHEDULER_AGENT_SECRET"):
+        node.run("stack", "pre-install")

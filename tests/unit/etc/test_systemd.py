@@ -62,8 +62,9 @@ def _installed(unit: Path, folder: Path) -> Path:
     return copy
 
 
-def test_both_services_have_one() -> None:
-    assert [unit.stem for unit in _UNITS] == ["lease-scheduler-api", "lease-scheduler-engine"]
+def test_each_service_has_one() -> None:
+    names = ["lease-scheduler-agent", "lease-scheduler-api", "lease-scheduler-engine"]
+    assert [unit.stem for unit in _UNITS] == names
 
 
 @_each

@@ -1,0 +1,154 @@
+"""Messages between an engine and the agents of its site, each signed with the secret that they share.
+
+An order is accepted once: it names the run of the agent that it is for, which ends with the process, and a revision
+that must be higher than that of any order before. So an order that was recorded on the message bus can be played back
+neither to the same agent nor to one that was restarted, and no clocks need agree. An answer repeats the nonce of its
+request.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lease_scheduler.model.errors import LeaseSchedulerError
+
+#: Version of the messages. The second number grows when something is added, the first when something is removed.
+VERSION = "1.0"
+
+#: Least number of characters of the secret.
+SECRET_LENGTH = 16
+
+#: Weight of one CPU.
+CPU_WEIGHT = 100
+
+_SIGNATURE = "signature"
+_REQUEST, _ANSWER = "request", "answer"
+
+Document = dict[str, Any]
+
+
+class NotAuthenticError(LeaseSchedulerError):
+    """A message that was not signed with the secret of the site, or is for somebody else."""
+
+
+class AgentError(LeaseSchedulerError):
+    """An agent that did not do what it was asked."""
+
+
+def topic(site: str) -> str:
+    """Return the topic on which the agents of a site receive requests."""
+    return f"lease-scheduler.agent.{site}"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What an engine sends to the agent of a host.
+
+    :ivar nonce: random text that the answer repeats
+    :ivar run: the run of the agent that it is for; empty if it is not known yet
+    :ivar revision: number of the order, or None to ask only
+    :ivar weights: id of each server that is not to get its full CPUs -> its weight, of which a CPU has ``CPU_WEIGHT``
+    """
+
+    site: str
+    host: str
+    nonce: str
+    run: str = ""
+    revision: int | None = None
+    weights: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class ServerReport:
+    """A server as its hypervisor shows it.
+
+    :ivar shares: its present CPU weight, in the units of the hypervisor
+    :ivar cpu_seconds: CPU time that it has used since it was started
+    """
+
+    vcpus: int
+    shares: int
+    cpu_seconds: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an agent answers.
+
+    :ivar run: its present run
+    :ivar revision: of the last order of this run, or 0
+    :ivar accepted: whether the request named this run and, if it is an order, a higher revision
+    :ivar problem: why servers may not have the weights that they should have, or None
+    """
+
+    site: str
+    host: str
+    nonce: str
+    run: str
+    revision: int
+    accepted: bool
+    problem: str | None
+    servers: Mapping[str, ServerReport]
+
+
+def pack_request(request: Request, secret: str) -> Document:
+    """Return the signed message of a request."""
+    weights = None if request.weights is None else dict(request.weights)
+    return _signed({**vars(request), "weights": weights, "kind": _REQUEST}, secret)
+
+
+def unpack_request(message: Any, secret: str, site: str, host: str) -> Request:
+    """Return the request of a message.
+
+    :raises NotAuthenticError: it is not for this host, or not from an engine of its site
+    """
+    found = _verified(message, secret, _REQUEST, site, host)
+    try:
+        return Request(**found)
+    except TypeError as error:
+        raise NotAuthenticError("the message has other fields than expected") from error
+
+
+def pack_answer(answer: Answer, secret: str) -> Document:
+    """Return the signed message of an answer."""
+    servers = {server_id: vars(report) for server_id, report in answer.servers.items()}
+    return _signed({**vars(answer), "servers": servers, "kind": _ANSWER}, secret)
+
+
+def unpack_answer(message: Any, secret: str, request: Request) -> Answer:
+    """Return the answer to a request.
+
+    :raises NotAuthenticError: it is not from the agent that was asked, or answers another request
+    """
+    found = _verified(message, secret, _ANSWER, request.site, request.host)
+    if found.get("nonce") != request.nonce:
+        raise NotAuthenticError("the message answers another request")
+    try:
+        servers = {server_id: ServerReport(**report) for server_id, report in found.pop("servers").items()}
+        return Answer(**found, servers=servers)
+    except (KeyError, TypeError) as error:
+        raise NotAuthenticError("the message has other fields than expected") from error
+
+
+def _signed(fields: Document, secret: str) -> Document:
+    return {**fields, _SIGNATURE: _signature(fields, secret)}
+
+
+def _verified(message: Any, secret: str, kind: str, site: str, host: str) -> Document:
+    if not isinstance(message, dict) or not isinstance(message.get(_SIGNATURE), str):
+        raise NotAuthenticError("the message has no signature")
+    fields = {name: value for name, value in message.items() if name != _SIGNATURE}
+    if not hmac.compare_digest(_signature(fields, secret), message[_SIGNATURE]):
+        raise NotAuthenticError("the message was signed with another secret")
+    if (fields.pop("kind", None), fields.get("site"), fields.get("host")) != (kind, site, host):
+        raise NotAuthenticError("the message is for another site or host")
+    return fields
+
+
+def _signature(fields: Document, secret: str) -> str:
+    text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
+    return hmac.new(secret.encode(), text.encode(), "sha256").hexdigest()

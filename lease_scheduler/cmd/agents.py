@@ -1,0 +1,41 @@
+"""The messages between engine and agents, as configured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from oslo_config import cfg
+
+from lease_scheduler.agent.protocol import SECRET_LENGTH
+from lease_scheduler.model.errors import InvalidValueError
+
+
+def agent_client(conf: cfg.ConfigOpts) -> Any:
+    """Return a client of the agents of the site, or None if there are no agents.
+
+    :raises InvalidValueError: an option is wrong
+    """
+    found = agent_secret(conf)
+    if found is None:
+        return None
+    from lease_scheduler.cmd.messaging import rpc_transport
+
+    # Must come after messaging, which selects the threads of the library that it imports.
+    from lease_scheduler.agent.client import AgentClient  # isort: skip
+
+    return AgentClient(rpc_transport(conf), conf.service.site, found, conf.agent.answer_timeout)
+
+
+def agent_secret(conf: cfg.ConfigOpts) -> str | None:
+    """Return the secret of the site, or None if there is none.
+
+    :raises InvalidValueError: it is too short, or intervals do not fit each other
+    """
+    group = conf.agent
+    if group.renew_interval > group.expire_after / 2:
+        raise InvalidValueError("agent.renew_interval", "must be at most half of expire_after")
+    if group.secret is not None and len(group.secret) < SECRET_LENGTH:
+        raise InvalidValueError(
+            "agent.secret", f"must have at least {SECRET_LENGTH} characters, e.g. the output of: openssl rand -hex 32"
+        )
+    return group.secret  # type: ignore[no-any-return]

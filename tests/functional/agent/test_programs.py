@@ -1,0 +1,40 @@
+"""``lease-scheduler-agent`` refuses bad configurations in one line, and programs name bad options of agents."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lease_scheduler.cmd import configuration
+from lease_scheduler.cmd.clouds.nova import ConfiguredNova
+from lease_scheduler.model.errors import InvalidValueError
+
+_PROGRAM = Path(sys.executable).parent / "lease-scheduler-agent"
+_BUS = "[DEFAULT]\ntransport_url = rabbit://127.0.0.1:1/\n"
+_SECRET = "[agent]\nsecret = a secret of the site\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "complaint"),
+    [
+        (_BUS, "agent.secret: is needed: that of the engine of site default"),
+        (_SECRET, "transport_url: is needed: the message bus of the engine"),
+        (_BUS + _SECRET + "expire_after = 20\n", "agent.renew_interval: must be at most half of expire_after"),
+    ],
+)
+def test_the_agent_refuses_in_one_line(tmp_path: Path, lines: str, complaint: str) -> None:
+    path = tmp_path / "agent.conf"
+    path.write_text(lines)
+    command = [str(_PROGRAM), "--config-file", str(path)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode, ended.stderr) == (2, f"lease-scheduler-agent: {complaint}\n")
+
+
+def test_the_engine_refuses_a_secret_that_is_too_short(tmp_path: Path) -> None:
+    path = tmp_path / "engine.conf"
+    path.write_text("[agent]\nsecret = short\n")
+    with pytest.raises(InvalidValueError, match=r"agent\.secret.*at least 16 characters.*openssl rand"):
+        ConfiguredNova(configuration.load(["--config-file", str(path)]))
