@@ -86,7 +86,8 @@ class WantedFlavor:
     :ivar claims: whether a server claims what it needs on its host itself, so that nothing is held for it
     :ivar groups: what a server claims of nested resource providers, which it always does itself
     :ivar aliases: by which Nova gives PCI devices to servers
-    :ivar shares_per_vcpu: weight of the CPU time of a server for each of its CPUs; 0 for Nova's own
+    :ivar shares_per_vcpu: weight of the CPU time of a server for each CPU that it holds; 0 for Nova's own
+    :ivar fluid: CPUs of a server that it does not hold
     """
 
     labels: Labels
@@ -96,6 +97,7 @@ class WantedFlavor:
     groups: tuple[ProviderGroup, ...] = ()
     aliases: PciAliases = field(default_factory=PciAliases)
     shares_per_vcpu: int = 0
+    fluid: int = 0
 
     @property
     def size(self) -> tuple[int, int, int]:
@@ -119,7 +121,7 @@ class WantedFlavor:
             **self.labels.extra_specs,
             **amounts,
             **specs.asking_for(self.groups, self.aliases),
-            **specs.weighing(self.size[1], self.shares_per_vcpu),
+            **specs.weighing(self.size[1] - self.fluid, self.shares_per_vcpu),
         }
 
 

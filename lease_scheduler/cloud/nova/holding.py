@@ -309,8 +309,9 @@ def flavors_of(
         if order.document.servers or not is_whole:
             claims = is_whole and order.request.preemption_mode not in _STAYING
             of_server, groups = lease_parts.of_server(vm), lease_parts.groups_of_server(vm)
+            fluid = vm.fluid // vm.servers
             flavors.append(
-                WantedFlavor(labels[number], of_server, not is_whole, claims, groups, aliases, shares_per_vcpu)
+                WantedFlavor(labels[number], of_server, not is_whole, claims, groups, aliases, shares_per_vcpu, fluid)
             )
     return flavors
 

@@ -76,6 +76,13 @@ def test_cpu_time_is_weighed_by_cpus_within_what_cgroups_accept(vcpus: int, shar
     assert wanted.extra_specs("an-id")["quota:cpu_shares"] == said
 
 
+@pytest.mark.parametrize(("fluid", "said"), [(3, "100"), (4, "2")])
+def test_a_server_of_a_fluid_lease_is_weighed_by_the_cpus_that_it_holds(fluid: int, said: str) -> None:
+    """So servers that hold all their CPUs get these, whatever the fluid ones would use."""
+    wanted = WantedFlavor(labels("an-id", 0), {"VCPU": 4}, shared=True, claims=False, shares_per_vcpu=100, fluid=fluid)
+    assert wanted.extra_specs("an-id")["quota:cpu_shares"] == said
+
+
 def test_by_default_cpu_time_is_not_weighed() -> None:
     wanted = WantedFlavor(labels("an-id", 0), {"VCPU": 4}, shared=True, claims=False)
     assert not [key for key in wanted.extra_specs("an-id") if key.startswith("quota")]
