@@ -51,7 +51,8 @@ def _wrong(schema: dict[str, Any]) -> list[Any]:
     kinds = _kinds(schema)
     values = [value for kind, value in _VALUES.items() if kind not in kinds]
     if "maximum" in schema:
-        values += [10**400, -(10**400), schema["maximum"] + 1, schema["minimum"] - 1]
+        too_small = schema["minimum"] - 1 if "minimum" in schema else schema["exclusiveMinimum"]
+        values += [10**400, -(10**400), schema["maximum"] + 1, too_small]
     if "exclusiveMaximum" in schema:
         values += [10**400, -(10**400), schema["exclusiveMaximum"], schema["exclusiveMinimum"]]
     if "maxLength" in schema:
