@@ -162,11 +162,11 @@ def weights_of(servers: Collection[Any], yields: Mapping[str, float]) -> Weights
     """
     found: dict[str, dict[str, int]] = {}
     for server in servers:
-        host = of.service(server)
-        parts = [yields[lease_id] for lease_id in of.leases(server) if lease_id in yields]
-        if host is not None and parts:
+        # Not by its tags: users can give their servers those of another lease, which gets more.
+        host, part = of.service(server), yields.get(of.made_for(server) or "")
+        if host is not None and part is not None:
             vcpus = int(server.flavor.get("vcpus") or 1)
-            found.setdefault(host, {})[server.id] = max(1, round(CPU_WEIGHT * vcpus * max(parts)))
+            found.setdefault(host, {})[server.id] = max(1, round(CPU_WEIGHT * vcpus * part))
     return found
 
 

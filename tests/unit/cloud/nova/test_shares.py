@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.agent.protocol import AgentError, Answer
+from lease_scheduler.cloud.nova.names import tag
 from lease_scheduler.cloud.nova.shares import ServerShares, weights_of
 from lease_scheduler.nova.boots import FLAVOR_LEASE
 from tests.servers.base import wait_until
@@ -85,6 +86,14 @@ def test_weights_are_parts_of_the_cpus_of_servers_of_fluid_leases() -> None:
         "compute-1": {"a": 100, "d": 1},
         "compute-2": {"b": 200, "c": 100},
     }
+
+
+def test_the_tag_of_another_lease_changes_nothing() -> None:
+    """Users can tag their servers."""
+    servers = [server("a", "slow"), server("b", None)]
+    for each in servers:
+        each.tags.append(tag("fast"))
+    assert weights_of(servers, {"slow": 0.25, "fast": 1.0}) == {"compute-1": {"a": 50}}
 
 
 def test_a_host_is_told_once_that_it_has_no_fluid_servers_any_more(cloud: Cloud, make: Make) -> None:
