@@ -223,6 +223,13 @@ class NodeSet:
         """What suffices for each VM."""
         return self.resources if self.least_resources is None else self.resources.replaced(**self.least_resources)
 
+    @property
+    def at_full_speed(self) -> Resources:
+        """What each VM uses if it has all the VCPU that it needs."""
+        if not self.fluid:
+            return self.smallest
+        return self.smallest.replaced(**{VCPU: self.smallest.get(VCPU, 0) + self.fluid})
+
     def made_fluid(self, min_yield: float) -> NodeSet:
         """Return the set with VMs that hold only the least part of the VCPU that they need, and share the rest.
 

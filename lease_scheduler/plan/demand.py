@@ -90,7 +90,7 @@ class Demands:
     def can_ever_hold(self, host: int, node_set: NodeSet) -> bool:
         """Return whether a host could hold one VM of a node set if it were empty."""
         split = self._rows.split(node_set)
-        if not self._site.hosts[host].can_ever_hold(split.smallest, split.required_traits):
+        if not self._site.hosts[host].can_ever_hold(split.at_full_speed, split.required_traits):
             return False
         return not split.groups or self._rows.serves(host, split.groups)
 
@@ -120,7 +120,7 @@ class Demands:
         # Hosts that the site does not have are ignored.
         allowed = index.values() if node_set.hosts is None else [index[name] for name in node_set.hosts & index.keys()]
         for number in allowed:
-            eligible[number] = hosts[number].can_ever_hold(node_set.smallest, node_set.required_traits)
+            eligible[number] = hosts[number].can_ever_hold(node_set.at_full_speed, node_set.required_traits)
         needs = node_set.smallest
         amounts = np.array([needs.get(name, 0) for name in self._classes], dtype=np.int64)
         if node_set.groups:

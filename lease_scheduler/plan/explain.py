@@ -167,7 +167,8 @@ def _wanted(node_set: NodeSet) -> str:
     if share == WHOLE_HOST:
         return "a node that needs a host for itself"
     groups = "".join(f" and {group}" for group in node_set.groups)
-    return f"a node of {node_set.resources.replaced(**{HOST_SHARE: 0})}{groups}"
+    seen = node_set.at_full_speed if node_set.fluid else node_set.resources
+    return f"a node of {seen.replaced(**{HOST_SHARE: 0})}{groups}"
 
 
 class _AnyOrder:

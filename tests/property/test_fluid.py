@@ -30,7 +30,9 @@ def _mixed(draw: st.DrawFn, *, works: bool) -> tuple[Workload, RunSettings]:
     """
     workload, run_settings = draw(workloads()), draw(RUN_SETTINGS)
     assert workload.site is not None
-    leases = tuple(_fluid(draw, lease, works=works) for lease in workload.leases)
+    # Any host could give a node all that it needs. Otherwise a fluid lease may use fewer hosts than a rigid one.
+    least = min(host.capacity.get(VCPU, 0) for host in workload.site.hosts)
+    leases = tuple(_fluid(draw, lease, least, works=works) for lease in workload.leases)
     cloud = draw(clouds(len(workload.site)))
     exact = replace(
         cloud, boot_failure_probability=0.0, resume_failure_probability=0.0, suspend_failure_probability=0.0
@@ -38,11 +40,13 @@ def _mixed(draw: st.DrawFn, *, works: bool) -> tuple[Workload, RunSettings]:
     return replace(workload, leases=leases), replace(run_settings, fractional="max-min", cloud=exact)
 
 
-def _fluid(draw: st.DrawFn, lease: WorkloadLease, *, works: bool) -> WorkloadLease:
+def _fluid(draw: st.DrawFn, lease: WorkloadLease, least: int, *, works: bool) -> WorkloadLease:
     request = lease.request
     if request.kind is not LeaseKind.BEST_EFFORT or not request.preemptible:
         return lease
     if request.preemption_mode is PreemptionMode.NONE or any(nodes.least_resources for nodes in request.nodes):
+        return lease
+    if any(nodes.resources.get(VCPU, 0) > least for nodes in request.nodes):
         return lease
     min_yield = draw(st.sampled_from([None, 0.0, 0.01, 0.3, 0.5, 1.0]))
     if min_yield is None:

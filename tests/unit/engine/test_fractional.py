@@ -60,6 +60,14 @@ def test_what_is_left_is_shared_fairly() -> None:
     ]
 
 
+def test_a_server_that_needs_more_than_a_host_has_is_refused() -> None:
+    """It could not boot there, although the host has what it would hold."""
+    world = _world(_fluid("huge", 101, 20), _fluid("large", 100, 20)).until(10)
+    assert world["huge"].state is LeaseState.REJECTED
+    assert world["huge"].reason == "nodes: no host is large enough for a node of MEMORY_MB:20,VCPU:101"
+    assert _part(world, "large") == 1
+
+
 def test_alone_a_lease_has_all_that_it_needs() -> None:
     world = _world(_fluid("a", 60, 20), _fluid("b", 70, 20, submitted=100)).until(99)
     assert world["a"].progress == Progress(0, 1000, 0)
