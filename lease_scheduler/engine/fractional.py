@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from lease_scheduler.engine.state import EngineState
-from lease_scheduler.fractional.problem import Floats
+from lease_scheduler.fractional.arrays import Floats
 from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
 from lease_scheduler.model.progress import FULL, Progress
 from lease_scheduler.model.resources import VCPU

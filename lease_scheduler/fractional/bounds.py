@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lease_scheduler.fractional.problem import TOLERANCE, Instance
+from lease_scheduler.fractional.arrays import TOLERANCE
+from lease_scheduler.fractional.problem import Instance
 
 
 def yield_bound(instance: Instance) -> float | None:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lease_scheduler.fractional.arrays import TOLERANCE, Floats, Integers
 from lease_scheduler.fractional.kernels import compiled
-from lease_scheduler.fractional.problem import TOLERANCE, Floats, Instance, Integers, Placement, place
+from lease_scheduler.fractional.problem import Instance, Placement, place
 from lease_scheduler.model.errors import InvalidValueError
 
 

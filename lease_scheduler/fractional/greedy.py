@@ -12,8 +12,9 @@ from enum import Enum, IntEnum
 
 import numpy as np
 
+from lease_scheduler.fractional.arrays import TOLERANCE, Floats, Integers
 from lease_scheduler.fractional.kernels import compiled
-from lease_scheduler.fractional.problem import TOLERANCE, Floats, Instance, Integers, Placement, place
+from lease_scheduler.fractional.problem import Instance, Placement, place
 from lease_scheduler.fractional.shares import raise_average
 
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lease_scheduler.fractional.arrays import TOLERANCE, Floats, Integers
 from lease_scheduler.fractional.kernels import compiled
 from lease_scheduler.model.errors import InvalidValueError
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
-#: By how much a load may exceed the capacity of a node, so that rounding errors do not matter.
-TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from lease_scheduler.fractional.arrays import Floats, Integers
 from lease_scheduler.fractional.kernels import compiled
-from lease_scheduler.fractional.problem import Floats, Instance, Integers, Placement, loads
+from lease_scheduler.fractional.problem import Instance, Placement, loads
 
 #: Increases of yields below this are not worth another round (section 4.4.7).
 _SMALLEST_INCREASE = 1e-5

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from lease_scheduler.fractional.arrays import Floats, Integers
 from lease_scheduler.fractional.kernels import compiled
-from lease_scheduler.fractional.problem import Floats, Integers
 from lease_scheduler.model.errors import InvalidValueError
 
 #: Shortest time that a job is taken to need alone, in seconds, so that the shortest jobs do not decide everything.

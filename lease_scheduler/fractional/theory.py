@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from lease_scheduler.fractional.problem import Floats
+from lease_scheduler.fractional.arrays import Floats
 from lease_scheduler.model.errors import InvalidValueError
 
 

@@ -6,13 +6,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lease_scheduler.fractional.arrays import Floats
 from lease_scheduler.fractional.bounds import yield_bound
 from lease_scheduler.fractional.genetic import GeneticOptions, evolve
 from lease_scheduler.fractional.greedy import ALL, greedy
 from lease_scheduler.fractional.linear.programs import highest_average, optimum
 from lease_scheduler.fractional.packing.chekuri import pack_by_program
 from lease_scheduler.fractional.packing.search import LEGACY_PACKERS, PACKERS, best_packing
-from lease_scheduler.fractional.problem import Floats, Instance, Placement, loads
+from lease_scheduler.fractional.problem import Instance, Placement, loads
 from lease_scheduler.fractional.shares import raise_average
 
 _TINY = 1e-6

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lease_scheduler.fractional.problem import Floats, Instance, Integers, Placement, place
+from lease_scheduler.fractional.arrays import Floats, Integers
+from lease_scheduler.fractional.problem import Instance, Placement, place
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from lease_scheduler.fractional.arrays import TOLERANCE, Floats
 from lease_scheduler.fractional.linear.programs import relaxation
-from lease_scheduler.fractional.problem import TOLERANCE, Floats, Instance, Placement, place
+from lease_scheduler.fractional.problem import Instance, Placement, place
 
 #: What RRNDNZ takes instead of a share of 0.
 _NO_ZERO = 0.01

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lease_scheduler.fractional.arrays import TOLERANCE, Floats, Integers
 from lease_scheduler.fractional.kernels import compiled
-from lease_scheduler.fractional.problem import TOLERANCE, Floats, Integers
 
 
 class Jobs(NamedTuple):

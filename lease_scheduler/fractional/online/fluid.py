@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lease_scheduler.fractional.problem import TOLERANCE, Floats, Integers
+from lease_scheduler.fractional.arrays import TOLERANCE, Floats, Integers
 
 
 def fair_scaled_yields(free: Floats, hosts: Integers, jobs: Integers, needs: Floats, count: int) -> Floats:

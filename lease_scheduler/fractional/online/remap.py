@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lease_scheduler.fractional.arrays import TOLERANCE, Floats, Integers
 from lease_scheduler.fractional.kernels import compiled
 from lease_scheduler.fractional.online.decisions import Jobs
-from lease_scheduler.fractional.problem import TOLERANCE, Floats, Integers
 
 #: Width of the intervals at which searches for a yield, and for the inverse of a stretch, end.
 YIELD_WIDTH = 0.01

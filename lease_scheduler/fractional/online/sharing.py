@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from lease_scheduler.fractional.arrays import TOLERANCE, Floats, Integers
 from lease_scheduler.fractional.kernels import compiled
 from lease_scheduler.fractional.online.decisions import Jobs
-from lease_scheduler.fractional.problem import TOLERANCE, Floats, Integers
 
 #: By how much ``stretch_yields`` raises a yield at a time.
 STEP = 0.01

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from lease_scheduler.fractional.problem import TOLERANCE, Floats, Integers
+from lease_scheduler.fractional.arrays import TOLERANCE, Floats, Integers
 
 #: From this share on, a vector is taken to be in one bin completely.
 _WHOLE = 1 - 1e-6

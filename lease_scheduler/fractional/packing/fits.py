@@ -6,8 +6,8 @@ from enum import Enum
 
 import numpy as np
 
+from lease_scheduler.fractional.arrays import TOLERANCE, Floats, Integers
 from lease_scheduler.fractional.kernels import compiled
-from lease_scheduler.fractional.problem import TOLERANCE, Floats, Integers
 
 
 class FitSort(Enum):

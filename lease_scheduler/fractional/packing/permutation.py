@@ -13,8 +13,8 @@ from itertools import combinations, permutations
 
 import numpy as np
 
+from lease_scheduler.fractional.arrays import TOLERANCE, Floats, Integers
 from lease_scheduler.fractional.kernels import compiled
-from lease_scheduler.fractional.problem import TOLERANCE, Floats, Integers
 from lease_scheduler.model.errors import InvalidValueError
 
 #: Numbers of vectors that are passed over at once if their smallest coordinates do not fit.

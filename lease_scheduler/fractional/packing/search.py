@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from lease_scheduler.fractional.arrays import Floats, Integers
 from lease_scheduler.fractional.bounds import yield_bound
 from lease_scheduler.fractional.packing.fits import FitSort, pack_by_fit
 from lease_scheduler.fractional.packing.permutation import Lists, ListSort, pack_by_lists
-from lease_scheduler.fractional.problem import Floats, Instance, Integers, Placement, place
+from lease_scheduler.fractional.problem import Instance, Placement, place
 
 #: Packs vectors (vectors x dimensions) into a number of unit bins: the bin of each vector, or None.
 Packer = Callable[[Floats, int], Integers | None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 
-from lease_scheduler.fractional.problem import Floats, Integers
+from lease_scheduler.fractional.arrays import Floats, Integers
 from lease_scheduler.policy.base import Policy
 
 

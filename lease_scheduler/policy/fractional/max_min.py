@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from lease_scheduler.fractional.arrays import Floats
 from lease_scheduler.fractional.online.fluid import fair_scaled_yields
-from lease_scheduler.fractional.problem import Floats
 from lease_scheduler.policy.fractional.base import FluidNodes, FractionalPolicy
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lease_scheduler.fractional.problem import Floats
+from lease_scheduler.fractional.arrays import Floats
 from lease_scheduler.policy.fractional.base import FluidNodes, FractionalPolicy
 
 

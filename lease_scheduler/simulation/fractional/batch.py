@@ -8,7 +8,7 @@ from enum import Enum
 
 import numpy as np
 
-from lease_scheduler.fractional.problem import Floats
+from lease_scheduler.fractional.arrays import Floats
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.fractional.trace import Schedule, Trace
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lease_scheduler.fractional.arrays import Floats, Integers
 from lease_scheduler.fractional.kernels import compiled
 from lease_scheduler.fractional.online.decisions import Jobs, admit, greedy_nodes
 from lease_scheduler.fractional.online.names import Algorithm, Periodic, Sharing, Submission
 from lease_scheduler.fractional.online.remap import Outlook, map_anew
 from lease_scheduler.fractional.online.sharing import average_yields, fair_yields, stretch_yields
-from lease_scheduler.fractional.problem import Floats, Integers
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.fractional.state import (
     CYCLE,

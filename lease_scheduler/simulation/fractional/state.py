@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lease_scheduler.fractional.arrays import Floats, Integers
 from lease_scheduler.fractional.kernels import compiled
 from lease_scheduler.fractional.online.decisions import Jobs, by_priority
-from lease_scheduler.fractional.problem import Floats, Integers
 
 #: Places in ``State.counts``: the next job to be submitted, the number of jobs in the system, that of the next period.
 UPCOMING, PRESENT, CYCLE = range(3)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lease_scheduler.fractional.problem import Floats, Integers
+from lease_scheduler.fractional.arrays import Floats, Integers
 from lease_scheduler.fractional.stretch_bound import SHORTEST, stretch_bound
 from lease_scheduler.model.errors import InvalidValueError
 

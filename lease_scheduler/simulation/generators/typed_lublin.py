@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lease_scheduler.fractional.problem import Floats
+from lease_scheduler.fractional.arrays import Floats
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.random_streams import random_stream
 from lease_scheduler.simulation.fractional.trace import Trace

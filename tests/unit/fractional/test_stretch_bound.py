@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from lease_scheduler.fractional.problem import Floats
+from lease_scheduler.fractional.arrays import Floats
 from lease_scheduler.fractional.stretch_bound import stretch_bound
 from lease_scheduler.model.errors import InvalidValueError
 

@@ -18,6 +18,7 @@ from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.rpc.interface import METHODS, VERSION, EngineRequests, answers, methods_of
 from lease_scheduler.service.feeds import FeedKeeper
 from lease_scheduler.service.flows import FlowKeeper
+from lease_scheduler.service.forecasts import ForecastReport
 from lease_scheduler.service.inspection import Inspection
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.negotiations import Negotiations
@@ -40,6 +41,7 @@ _PARTS = (
     SubscriptionKeeper,
     FeedKeeper,
     FlowKeeper,
+    ForecastReport,
     PoolKeeper,
     Uninstall,
     Inspection,

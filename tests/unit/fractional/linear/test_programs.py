@@ -5,8 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from lease_scheduler.fractional.arrays import Floats, Integers
 from lease_scheduler.fractional.linear.programs import adaptation, optimum, relaxation
-from lease_scheduler.fractional.problem import Floats, Instance, Integers, place
+from lease_scheduler.fractional.problem import Instance, place
 from lease_scheduler.simulation.generators.instances import InstanceLaw
 from tests.unit.fractional.instances import instance
 

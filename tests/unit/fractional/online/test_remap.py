@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lease_scheduler.fractional.arrays import Floats, Integers
 from lease_scheduler.fractional.online.decisions import Jobs
 from lease_scheduler.fractional.online.remap import STRETCH_WIDTH, YIELD_WIDTH, Outlook, map_anew
-from lease_scheduler.fractional.problem import Floats, Integers
 
 _YIELD = Outlook(0.0, np.empty(0), np.empty(0))
 _BOTH = pytest.mark.parametrize("literal", [False, True])

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lease_scheduler.fractional.arrays import Integers
 from lease_scheduler.fractional.online.decisions import Jobs
 from lease_scheduler.fractional.online.sharing import STEP, average_yields, fair_yields, stretch_yields
-from lease_scheduler.fractional.problem import Integers
 
 
 def _placed(*rows: tuple[float, list[int]]) -> tuple[Integers, Jobs, Integers]:

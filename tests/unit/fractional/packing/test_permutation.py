@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lease_scheduler.fractional.arrays import Floats
 from lease_scheduler.fractional.packing.fits import FitSort, pack_by_fit
 from lease_scheduler.fractional.packing.permutation import Lists, ListSort, pack_by_lists
-from lease_scheduler.fractional.problem import Floats
 from lease_scheduler.model.errors import InvalidValueError
 
 
