@@ -25,8 +25,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Spread the tests that run inside Nova, which compute for minutes, among tests that mostly wait.
 
-    They go between modules, because a module that is interrupted starts its servers twice. The crash tests, of which one
-    takes minutes, come first: the others would wait for them in the end.
+    They go between modules, because a module that is interrupted starts its servers twice. The crash tests come first,
+    because one of them takes minutes, and all would wait for it in the end.
     """
     items.sort(key=lambda item: "crash" not in item.path.parts)
     in_nova = [item for item in items if item.name.startswith("test_on_nova[")]
