@@ -130,5 +130,5 @@ def _made_rigid(lease: WorkloadLease) -> WorkloadLease:
 
 def _plain(lease: Lease) -> Lease:
     # Refusals of fluid leases name all that a node needs, not what it holds.
-    reason = None if lease.kind is LeaseKind.BEST_EFFORT else lease.reason
+    reason = "" if lease.kind is LeaseKind.BEST_EFFORT else lease.reason
     return replace(lease, request=_made_rigid(WorkloadLease(lease.request)).request, progress=None, reason=reason)
