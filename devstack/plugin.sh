@@ -11,6 +11,7 @@
 #   n-cpu                    the inventory of which servers of leases take one
 #   any of Nova              versioned notifications
 #   n-cond                   the same for the conductors of the cells
+#   placement-api            one attempt at each claim, because further ones may exceed what there is
 #   rabbit                   a limit for queues of notifications that nobody reads
 #
 # Settings are in the file of that name. To have DevStack call it:
@@ -115,6 +116,9 @@ function check_lease_scheduler {
     fi
     if is_service_enabled nova; then
         _lease_scheduler_require NOVA_CONF
+    fi
+    if is_service_enabled placement-api; then
+        _lease_scheduler_require PLACEMENT_CONF
     fi
     if is_service_enabled lease-scheduler-agent; then
         _lease_scheduler_require LEASE_SCHEDULER_AGENT_SECRET STACK_USER NOVA_CONF
@@ -340,6 +344,13 @@ function configure_lease_scheduler_nova {
     fi
 }
 
+# DevStack starts Placement after this. A value that somebody has chosen stays.
+function configure_lease_scheduler_placement {
+    if [[ -z "$(iniget "$PLACEMENT_CONF" placement allocation_conflict_retry_count)" ]]; then
+        iniset "$PLACEMENT_CONF" placement allocation_conflict_retry_count 1
+    fi
+}
+
 
 # Start
 # -----
@@ -448,6 +459,9 @@ if _lease_scheduler_runs_here || is_service_enabled nova lease-scheduler-agent; 
             fi
             if is_service_enabled nova; then
                 configure_lease_scheduler_nova
+            fi
+            if is_service_enabled placement-api; then
+                configure_lease_scheduler_placement
             fi
             if is_service_enabled lease-scheduler-agent; then
                 configure_lease_scheduler_agent

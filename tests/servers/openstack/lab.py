@@ -77,7 +77,10 @@ class Lab:
         self.network = Network(self._subfolder("network"), python)
         users = {name: ServiceUser(name, self.keystone.url) for name in _SERVICE_USERS}
         database_url = self.mariadb.database_url
-        self.placement = Placement(self._subfolder("placement"), python, database_url("placement"), users["placement"])
+        # As we recommend: Placement's own retries grant more than there is.
+        self.placement = Placement(
+            self._subfolder("placement"), python, database_url("placement"), users["placement"], retries=1
+        )
         self.glance = Glance(self._subfolder("glance"), python, database_url("glance"), users["glance"])
         self.nova_settings = NovaSettings(
             self._subfolder("nova"),

@@ -50,6 +50,11 @@ class Node:
         return self.folder / "etc" / "nova" / "nova.conf"
 
     @property
+    def placement_conf(self) -> Path:
+        """Placement's configuration file."""
+        return self.folder / "etc" / "placement" / "placement.conf"
+
+    @property
     def conf(self) -> Path:
         """Our configuration file."""
         return self.folder / "etc" / "lease-scheduler" / "lease-scheduler.conf"
@@ -154,6 +159,7 @@ def make_node(folder: Path, services: tuple[str, ...] = CONTROLLER, **variables:
         "REGION_NAME": "RegionOne",
         "KEYSTONE_SERVICE_URI": "http://192.0.2.10/identity",
         "NOVA_CONF": str(folder / "etc" / "nova" / "nova.conf"),
+        "PLACEMENT_CONF": str(folder / "etc" / "placement" / "placement.conf"),
         "TEMPEST_CONFIG": str(folder / "tempest.conf"),
         "REQUIREMENTS_DIR": str(folder / "requirements"),
         "SITES": str(folder / "sites"),
@@ -174,6 +180,8 @@ def make_node(folder: Path, services: tuple[str, ...] = CONTROLLER, **variables:
     node.uwsgi.chmod(0o755)
     node.constraints.parent.mkdir()
     node.constraints.write_text("oslo.messaging===99.0.0\nSQLAlchemy===99.0.0\n")
+    node.placement_conf.parent.mkdir(parents=True)
+    node.placement_conf.write_text("[api]\nauth_strategy = keystone\n")
     node.nova_conf.parent.mkdir(parents=True)
     node.nova_conf.write_text(
         "[DEFAULT]\ndebug = True\n\n[filter_scheduler]\nenabled_filters = ComputeFilter,SameHostFilter\n"

@@ -257,6 +257,7 @@ def test_a_machine_without_uwsgi(controller: Node) -> None:
         "KEYSTONE_SERVICE_URI",
         "REGION_NAME",
         "NOVA_CONF",
+        "PLACEMENT_CONF",
     ],
 )
 def test_a_missing_variable_ends_the_run(tmp_path: Path, name: str, phase: str) -> None:
@@ -384,6 +385,16 @@ def test_nova_scheduler_gets_filter_and_weigher(controller: Node) -> None:
         "available_filters": ["nova.scheduler.filters.all_filters", nova.FILTER],
         "weight_classes": [f"nova.scheduler.weights.all_weighers,{nova.WEIGHER}"],
     }
+
+
+def test_placement_tries_a_claim_once(controller: Node) -> None:
+    """Its own retries may exceed what there is. What somebody has chosen stays."""
+    controller.stack()
+    found = _sections(controller.placement_conf)
+    assert found == {"api": {"auth_strategy": ["keystone"]}, "placement": {"allocation_conflict_retry_count": ["1"]}}
+    controller.placement_conf.write_text("[placement]\nallocation_conflict_retry_count = 2\n")
+    controller.run("stack", "post-config")
+    assert _sections(controller.placement_conf) == {"placement": {"allocation_conflict_retry_count": ["2"]}}
 
 
 def test_a_second_run_changes_nothing(controller: Node) -> None:
