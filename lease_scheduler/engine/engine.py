@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from lease_scheduler.engine.assurances import Assurances
 from lease_scheduler.engine.breaches import Breaches
+from lease_scheduler.engine.briefing import Briefing
 from lease_scheduler.engine.changes import LeaseChanges
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.early_suspension import suspend_now
+from lease_scheduler.engine.follow_up import FollowUp
 from lease_scheduler.engine.forecasts import Forecasts
 from lease_scheduler.engine.fractional import FluidShares
+from lease_scheduler.engine.hosts import Hosts
 from lease_scheduler.engine.image_supply import ImageSupply
 from lease_scheduler.engine.interfaces import Clock, Cloud, ImageCarrier, Operation, Recorder, Store
 from lease_scheduler.engine.live_moves import LiveMoves
@@ -20,7 +22,8 @@ from lease_scheduler.engine.outages import Outages
 from lease_scheduler.engine.outcomes import Outcomes
 from lease_scheduler.engine.power import HostPowers
 from lease_scheduler.engine.precaching import AheadTransfers
-from lease_scheduler.engine.prices import Prices, affordable, too_high, within_budget
+from lease_scheduler.engine.prices import Prices
+from lease_scheduler.engine.quotes import Quotes
 from lease_scheduler.engine.state import EngineOptions, EngineState
 from lease_scheduler.engine.stepping import EngineSteps, Submission, SubmissionOrder
 from lease_scheduler.engine.transfers import Transfers
@@ -35,9 +38,8 @@ from lease_scheduler.plan.changing import Change
 from lease_scheduler.plan.explain import NoPlaceError, Refusal, explain, too_large
 from lease_scheduler.plan.largest_fit import check_least, with_counts
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.quote import Quote, quote
+from lease_scheduler.plan.quote import Quote
 from lease_scheduler.plan.reservable import Room, room
-from lease_scheduler.plan.sleepers import closed
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.assurance.base import AssurancePolicy
@@ -78,6 +80,7 @@ class Engine:
     :param relocation: relocation policy; None means that no lease moves while it runs without need
     :param forecasts: tells by when leases start; None to tell nothing
     :param fractional: fractional policy; None means that no lease is fluid
+    :ivar hosts: takes hosts out of service, lets them sleep, and replaces them
     :raises InvalidValueError: transfers are planned, but there is no carrier
     """
 
@@ -115,15 +118,15 @@ class Engine:
         self._forecasts = forecasts
         if forecasts is not None:
             forecasts.follow_durations(lambda: planner.context.duration)
-        outcomes = Outcomes((*observers, forecasts), self._brief)
+        outcomes = Outcomes((*observers, forecasts), lambda: self._briefing.of_hosts())
         self._state = EngineState(planner, cloud, store, recorder, options, breaches, outcomes, power_policy=power)
-        self._prices = Prices(self._state, pricing)
-        self._assurances = Assurances(self._state, self._assurance)
-        self._offers = Offers(self._state, self._prices)
+        self._briefing = Briefing(self._state, self._assurance, forecasts)
+        prices, assurances = Prices(self._state, pricing), Assurances(self._state, self._assurance)
+        self._offers = Offers(self._state, prices)
         self._admission = admission
         self._clock = clock
         self._deviations = Deviations(self._state)
-        self._outages = Outages(self._state, self._deviations.relocation)
+        outages = Outages(self._state, self._deviations.relocation)
         self._powers = HostPowers(self._state, self._deviations.relocation)
         self._changes = LeaseChanges(self._state, admission)
         self._images: ImageSupply = (
@@ -135,18 +138,21 @@ class Engine:
         self._steps = EngineSteps(
             self._state,
             admission,
-            self._prices,
+            prices,
             self._offers,
             self._deviations,
-            self._outages,
+            outages,
             self._images,
             self._order,
             self._powers,
-            self._assurances,
+            assurances,
             LiveMoves(self._state, relocation),
             FluidShares(self._state, fractional),
             forecasts,
         )
+        self._follow_up = FollowUp(self._state, self._offers, self._steps)
+        self._quotes = Quotes(self._state, admission, prices, assurances, self._order, self._steps)
+        self.hosts = Hosts(self._state, outages, self._powers, clock.now, self._steps.serve_queue)
         self._known: set[str] = set()
 
     # -- requests ----------------------------------------------------------------------------------------
@@ -171,12 +177,12 @@ class Engine:
             not been decided are submitted again.
         :param operations: operations that the cloud is carrying out
         :param next_sequence: position of the next request in the order of submission
-        :param outages: hosts that are out of service, as in ``outages``
+        :param outages: hosts that are out of service, as in ``Hosts.outages``
         :param closed: those of them that only take nothing new; what runs there continues until the cloud reports that
             they are down
         :param lateness: how much longer operations took, as ``take_lateness`` returned it
         :param cached: images in the caches of hosts, as ``take_cache_changes`` returned them
-        :param powers: power of hosts that have been told to sleep, as in ``powers``
+        :param powers: power of hosts that have been told to sleep, as in ``Hosts.powers``
         :raises InvalidValueError: the engine already has leases, or the arguments contradict each other
         """
         kept = sorted(leases, key=lambda lease: lease.sequence)
@@ -207,25 +213,9 @@ class Engine:
         self._known.update(lease.lease_id for lease in kept)
         self._steps.submitted.extend(Submission(lease.request) for lease in undecided)
 
-    def _brief(self) -> None:
-        """Tell policies that learn of the present hosts."""
-        planner = self._state.planner
-        planner.brief_queueing()
-        self._assurance.follow(planner.plan.site)
-        self._state.power_policy.follow(planner.plan.site)
-
     def brief_policies(self) -> None:
         """Tell the policies that follow them of the live leases, because they are new or have been restored."""
-        planner = self._state.planner
-        self._assurance.follow(planner.plan.site)
-        self._state.power_policy.follow(planner.plan.site)
-        self._assurance.take_over(self.live_leases(), self._clock.now())
-        if self._forecasts is not None:
-            self._forecasts.take_over(self.live_leases(), self._clock.now())
-        planner.brief_queueing()
-        look_again = planner.queueing.take_over(self.live_leases(), self._clock.now())
-        if look_again is not None:
-            planner.look_again = look_again
+        self._briefing.of_leases(self.live_leases(), self._clock.now())
 
     def submit(
         self,
@@ -266,28 +256,7 @@ class Engine:
             raise InvalidValueError("lease_id", f"lease {request.lease_id} exists already")
         if least is not None:
             check_least(request, least)
-        now = self._clock.now()
-        rigid = self._steps.fluid.refusal(request)
-        if rigid is not None:
-            return Quote(refusal=Refusal("fractional", rigid))
-        refusal = self._admission.refusal(request, now, self._state.view(now))
-        if refusal is not None:
-            return Quote(refusal=Refusal("policy", refusal))
-        earliest = now + self._state.options.planning_lead
-        planner, sequence = self._state.planner, self._order.next
-        unwanted, _ = self._steps.power_decisions.for_request(request, now)
-        with closed(planner.plan, unwanted, now):
-            found = quote(planner, request, sequence, now, least=least, earliest=earliest)
-        if len(unwanted) and not found.granted:
-            found = quote(planner, request, sequence, now, least=least, earliest=earliest)
-        found = self._assurances.quoted(found, now)
-        if found.lease is None or not self._prices.applies_to(found.lease.request):
-            return found
-        price = self._prices.of(found.lease.request, found.suspension_hours).amount
-        priced = replace(found.lease.request, price=price)
-        if affordable(priced):
-            return replace(found, lease=replace(found.lease, request=priced), price=price)
-        return Quote(refusal=Refusal("price", too_high(priced)), price=price)
+        return self._quotes.quote(request, least, self._clock.now())
 
     def alternatives(
         self, request: LeaseRequest, refusal: Refusal, flexibility: Flexibility
@@ -297,13 +266,7 @@ class Engine:
         :param refusal: as ``quote`` returned it
         :param flexibility: how far from its terms the project accepts alternatives
         """
-        now = self._clock.now()
-        start = now if request.start is None else max(now, request.start)
-        found = refusal.alternatives
-        if refusal.constraint == "price" and request.max_price is not None:
-            rate = self._prices.of(request).rate
-            found = within_budget(request, rate, request.max_price, start)
-        return tuple(each for each in found if flexibility.allows(each))
+        return self._quotes.alternatives(request, refusal, flexibility, self._clock.now())
 
     # -- leases that are held ----------------------------------------------------------------------------
 
@@ -328,7 +291,7 @@ class Engine:
         if refusal is not None:
             raise NoPlaceError(Refusal("policy", refusal))
         placed = self._offers.exchange(lease, terms, now, least)
-        return self._followed_up(Change(lease, placed, ()), now).after
+        return self._follow_up.of_change(Change(lease, placed, ()), now).after
 
     def accept(self, lease_id: str) -> Lease:
         """Accept an offer on behalf of its project.
@@ -394,7 +357,7 @@ class Engine:
         :raises NoPlaceError: there is no place for the new terms; nothing has changed
         """
         now = self._clock.now()
-        return self._followed_up(self._changes.change(self._live(lease_id), request, now, least, give_up), now)
+        return self._follow_up.of_change(self._changes.change(self._live(lease_id), request, now, least, give_up), now)
 
     def quote_change(
         self, lease_id: str, request: LeaseRequest, *, least: tuple[int, ...] | None = None
@@ -417,7 +380,7 @@ class Engine:
         """
         now = self._clock.now()
         # Waiting leases are not planned again: this lease itself might get the same hosts again.
-        return self._followed_up(self._changes.move(self._live(lease_id), away, now, reason), now, replan=False)
+        return self._follow_up.of_change(self._changes.move(self._live(lease_id), away, now, reason), now, replan=False)
 
     def end(self, lease_id: str, reason: str = "ended by its project") -> None:
         """End a lease now: as done if its VMs run or their memory is saved, as cancelled if it has not started.
@@ -432,7 +395,7 @@ class Engine:
         if lease.is_offered:
             self.reject(lease_id, reason)
             return
-        self._followed_up(Change(lease, self._changes.end(lease, now, reason), ()), now)
+        self._follow_up.of_change(Change(lease, self._changes.end(lease, now, reason), ()), now)
 
     def suspend_now(self, lease_id: str) -> None:
         """Let the planned suspension of a victim begin now.
@@ -441,29 +404,13 @@ class Engine:
         :raises NotPlannableError: it is not going to be suspended, or would miss its deadline
         """
         now = self._clock.now()
-        self._followed_up(suspend_now(self._state, self._live(lease_id), now), now, replan=False)
+        self._follow_up.of_change(suspend_now(self._state, self._live(lease_id), now), now, replan=False)
 
     def _live(self, lease_id: str) -> Lease:
         lease = self._state.lease(lease_id)
         if lease is None:
             raise InvalidValueError("lease_id", f"there is no live lease {lease_id}")
         return lease
-
-    def _followed_up(self, change: Change, now: int, *, replan: bool = True) -> Change:
-        """Store what changed, and let other leases use what became free."""
-        if change.after is change.before:
-            return change
-        self._state.publish(now)
-        if replan and change.before.holdings:
-            self._let_go_on(change.before, now)
-            self._steps.use_freed(change.before, now, max(r.end for r in change.before.holdings))
-        self._steps.serve_queue(now)
-        return replace(change, after=self._state.lease(change.after.lease_id) or change.after)
-
-    def _let_go_on(self, lease: Lease, now: int) -> None:
-        """Let the victims of a lease that is gone or has another place keep theirs, if the lease had not started."""
-        if lease.started is None:
-            self._offers.let_go_on(frozenset(host for each in lease.holdings for host in each.hosts), now)
 
     def cancel(self, lease_id: str, reason: str = "cancelled by its project") -> None:
         """End a lease at the request of its project (haizea F16). An offer is rejected.
@@ -479,12 +426,8 @@ class Engine:
         if lease.active_since is not None:
             lease = self._state.stop_counting(lease, now)
         self._state.cloud.discard(lease_id, now)
-        held = lease.holdings
         self._state.finish(lease, LeaseState.CANCELLED, now, reason)
-        if held:
-            self._let_go_on(lease, now)
-            self._steps.use_freed(lease, now, max(r.end for r in held))
-        self._steps.serve_queue(now)
+        self._follow_up.of_end(lease, now)
 
     def guest_lifetimes(self, assurances: Collection[float]) -> Callable[[], Mapping[float, Mapping[str, int]]]:
         """Return a function that returns for how long servers without a lease are promised to run from now on.
@@ -510,85 +453,6 @@ class Engine:
     def site(self) -> Site:
         """The hosts by their numbers, including those that have left the site."""
         return self._state.planner.plan.site
-
-    def change_site(self, site: Site) -> Site:
-        """Replace the hosts. Leases that no longer fit are treated as if their hosts had failed.
-
-        :param site: the present hosts
-        :return: the hosts by their numbers, which never change; an engine that takes over needs them in this order
-        """
-        now = self._clock.now()
-        merged = self._outages.change_site(site, now)
-        self._state.publish(now)
-        self._steps.serve_queue(now)
-        return merged
-
-    def host_out(self, name: str, until: int | None = None) -> None:
-        """Take a host out of service: what ran or was saved there is lost, what is planned there is moved.
-
-        :param until: when it is expected back; None means never
-        :raises InvalidValueError: there is no such host, or the instant has passed
-        """
-        now = self._clock.now()
-        self._outages.host_out(name, now, until)
-        self._state.publish(now)
-        self._steps.serve_queue(now)
-
-    def host_back(self, name: str) -> None:
-        """Bring a host back into service, empty.
-
-        :raises InvalidValueError: there is no such host
-        """
-        now = self._clock.now()
-        self._outages.host_back(name, now)
-        self._state.publish(now)
-        self._steps.serve_queue(now)
-
-    @property
-    def outages(self) -> dict[str, tuple[int, int | None]]:
-        """Outages by host: (since, expected end), the end being None when unknown."""
-        plan = self._state.planner.plan
-        # Occupied hosts are in service; they are checked again within a minute.
-        out = sorted(plan.outages - self._state.occupied.keys())
-        known = {plan.site.hosts[host].name: plan.outage(host) for host in out}
-        return {name: (since, None if until == FOREVER else until) for name, (since, until) in known.items()}
-
-    def host_sleep(self, name: str) -> None:
-        """Let a host sleep until a lease needs it.
-
-        :raises InvalidValueError: there is no such host, or it cannot sleep now
-        """
-        now = self._clock.now()
-        self._powers.sleep(self._outages.number(name), now)
-
-    def host_wake(self, name: str) -> None:
-        """Wake a host that sleeps; nothing happens to one that does not.
-
-        :raises InvalidValueError: there is no such host
-        """
-        now = self._clock.now()
-        self._powers.wake([self._outages.number(name)], now)
-        self._state.publish(now)
-        self._steps.serve_queue(now)
-
-    @property
-    def powers(self) -> dict[str, HostPower]:
-        """Power of the hosts that have ever been told to sleep, by name."""
-        hosts = self._state.planner.plan.site.hosts
-        return {hosts[host].name: power for host, power in self._state.powers.items()}
-
-    @property
-    def sleeping_hosts(self) -> int:
-        """How many hosts are known to sleep."""
-        return len(self._state.powers.off - self._state.powers.changing)
-
-    def hand_over_power(self, name: str, other: Engine) -> None:
-        """Give another engine what is known of the power of a host that is awake and now belongs to it."""
-        host = self._outages.number(name)
-        power = self._state.powers.get(host)
-        if power is not None:
-            del self._state.powers[host]
-            other._state.powers[other._outages.number(name)] = power
 
     # -- disk images -------------------------------------------------------------------------------------
 

@@ -269,7 +269,7 @@ class PoolKeeper:
         with site.request(context):
             host = self._host(host_id)
             try:
-                site.engine.of_host(host.name).host_sleep(host.name)
+                site.engine.of_host(host.name).hosts.sleep(host.name)
             except InvalidValueError as error:
                 raise RefusedError(409, f"host {host.name} cannot sleep: it {error.problem}") from error
         return {}
@@ -280,7 +280,7 @@ class PoolKeeper:
         site = self._site
         with site.request(context):
             host = self._host(host_id)
-            site.engine.of_host(host.name).host_wake(host.name)
+            site.engine.of_host(host.name).hosts.wake(host.name)
         return {}
 
     @answers(EngineRequests.update_property)

@@ -157,7 +157,7 @@ class PoolEngines:
         return self._pools.get(self._site.hosts[number].name) if number < len(self._site) else None
 
     def change_site(self, site: Site, pools: Mapping[str, PoolName]) -> Site:
-        """Replace the hosts; see ``Engine.change_site``. A host that is out of service stays so in another pool.
+        """Replace the hosts; see ``Hosts.change_site``. A host that is out of service stays so in another pool.
 
         :param site: the present hosts
         :param pools: name of a host -> its pool
@@ -165,17 +165,17 @@ class PoolEngines:
         before = self._pools
         self._pools = {**before, **pools}
         for pool, engine in self._engines.items():
-            engine.change_site(pool_site(site, pools, pool))
+            engine.hosts.change_site(pool_site(site, pools, pool))
         self._site = self._site.succeeded_by(site)
         for name, pool in pools.items():
             old = before.get(name, pool)
             if old == pool:
                 continue
-            self._engines[old].hand_over_power(name, self._engines[pool])
-            if name in self._engines[old].outages:
-                _, until = self._engines[old].outages[name]
-                self._engines[old].host_back(name)
-                self._engines[pool].host_out(name, until)
+            self._engines[old].hosts.hand_over_power(name, self._engines[pool].hosts)
+            if name in self._engines[old].hosts.outages:
+                _, until = self._engines[old].hosts.outages[name]
+                self._engines[old].hosts.back(name)
+                self._engines[pool].hosts.out(name, until)
         return self._site
 
     def of_host(self, name: str) -> Engine:
@@ -184,18 +184,18 @@ class PoolEngines:
 
     @property
     def outages(self) -> dict[str, tuple[int, int | None]]:
-        """Outages by host; see ``Engine.outages``."""
+        """Outages by host; see ``Hosts.outages``."""
         return {
             name: outage
             for pool, engine in self._engines.items()
-            for name, outage in engine.outages.items()
+            for name, outage in engine.hosts.outages.items()
             if self._pools.get(name) == pool
         }
 
     @property
     def powers(self) -> dict[str, HostPower]:
-        """Power of the hosts that have ever been told to sleep, by name; see ``Engine.powers``."""
-        return {name: power for engine in self._engines.values() for name, power in engine.powers.items()}
+        """Power of the hosts that have ever been told to sleep, by name; see ``Hosts.powers``."""
+        return {name: power for engine in self._engines.values() for name, power in engine.hosts.powers.items()}
 
     def take_cache_changes(self) -> dict[tuple[int, str], CachedImage | None]:
         """Return what changed in the image caches since the last call; see ``Engine.take_cache_changes``."""

@@ -39,7 +39,7 @@ def _snapshot(run: Run) -> tuple[Availability, tuple[Any, ...]]:
         plan.queued(),
         plan.future_best_effort(-1),
         run.engine.operations,
-        run.engine.outages,
+        run.engine.hosts.outages,
         run.engine.next_due(),
         run.engine.next_sequence,
         tuple(run.store.load()),
@@ -102,9 +102,9 @@ def _command(data: st.DataObject, run: Run, number: int) -> None:
         if what == "quote" or what == "maintain":
             _ask(data, run, f"new-{number}", some, maintain=what == "maintain")
         elif what == "out":
-            engine.host_out(min(some), data.draw(st.sampled_from([None, now + 300])))
+            engine.hosts.out(min(some), data.draw(st.sampled_from([None, now + 300])))
         elif what == "back":
-            engine.host_back(min(some))
+            engine.hosts.back(min(some))
         elif what == "site":
             _change_site(data, run)
         elif lease is None:
@@ -243,7 +243,7 @@ def _change_site(data: st.DataObject, run: Run) -> None:
         amount = 100 if action == "shrink" else 400
         hosts[place] = replace(hosts[place], capacity=Resources({VCPU: amount, MEMORY_MB: 1024}))
     old = engine.site
-    new = engine.change_site(Site.of(hosts))
+    new = engine.hosts.change_site(Site.of(hosts))
     assert [host.name for host in new.hosts][: len(old)] == [host.name for host in old.hosts]
     assert {host.name for host in hosts} <= set(new.index)
     assert engine.site is new
@@ -273,8 +273,8 @@ def test_commands_keep_the_plan_whole(workload: Workload, run_settings: RunSetti
         assert steps < 2000, "leases keep each other from coming to an end"
         if steps == 1000:
             # A lease waits for as long as the operator keeps the only suitable host out of service.
-            for name in run.engine.outages:
-                run.engine.host_back(name)
+            for name in run.engine.hosts.outages:
+                run.engine.hosts.back(name)
         run.clock.set(max(run.clock.now(), instant))
         run.step()
         _check(run)

@@ -262,13 +262,13 @@ def test_a_host_that_becomes_smaller_while_it_is_out_of_service_is_not_promised_
     large, small = (Site.homogeneous(1, Resources({VCPU: 100 * size, MEMORY_MB: 1024 * size})) for size in (2, 1))
     settings = RunSettings(planning=PlanningOptions(backfilling_limit=None), check_invariants=True)
     run = Run(Workload("found", tuple(leases), large), settings)
-    run.engine.host_out(large.hosts[0].name, 300)
+    run.engine.hosts.out(large.hosts[0].name, 300)
     run.step()
     assert [lease.holdings[0].start for lease in run.engine.live_leases()] == [300, 300]
 
-    run.engine.change_site(small)
+    run.engine.hosts.change_site(small)
 
     check_plan(run.planner.plan, 0)
-    run.engine.host_back(small.hosts[0].name)
+    run.engine.hosts.back(small.hosts[0].name)
     result = run.execute()
     assert [(lease.state, lease.ended) for lease in result.leases] == [(LeaseState.DONE, 500), (LeaseState.DONE, 1000)]

@@ -161,7 +161,7 @@ class _Observed:
         heapify(run.cloud._events)
         cached = [each for each in self.kept.values() if each is not None]
         operations = old.operations.values()
-        run.engine.restore(list(run.store.load()), operations, old.next_sequence, old.outages, cached=cached)
+        run.engine.restore(list(run.store.load()), operations, old.next_sequence, old.hosts.outages, cached=cached)
 
 
 @_EXAMPLES

@@ -109,7 +109,7 @@ def test_hosts_that_an_operator_lets_sleep_wake_in_time(lease: tuple[int, int, i
     chosen = RunSettings(engine=replace(EngineOptions(), power=_POWER))
     run = Run(Workload("power", (WorkloadLease(request),), Site.homogeneous(_HOSTS, _VM)), chosen)
     for host in hosts:
-        run.engine.host_sleep(run.site.hosts[host].name)
+        run.engine.hosts.sleep(run.site.hosts[host].name)
     while (instant := run.next_instant()) is not None:
         run.clock.set(max(run.clock.now(), instant))
         run.step()

@@ -61,14 +61,14 @@ def take_over(run: Run, learnt: dict[str, Learnt] | None = None) -> None:
         fractional=load_policy("fractional", run_settings.fractional, options),
     )
     stored = list(run.store.load())
-    run.engine.restore(stored, old.operations.values(), old.next_sequence, old.outages)
+    run.engine.restore(stored, old.operations.values(), old.next_sequence, old.hosts.outages)
 
     now = run.clock.now()
     assert list(run.store.load()) == stored
     assert run.planner.plan.leases == old_plan.leases
     assert run.planner.plan.availability.forgotten(now).equals(old_plan.availability.forgotten(now))
     assert run.planner.plan.queued() == old_plan.queued()
-    assert (run.engine.operations, run.engine.outages) == (old.operations, old.outages)
+    assert (run.engine.operations, run.engine.hosts.outages) == (old.operations, old.hosts.outages)
     assert run.engine.next_due() == old.next_due()
 
 

@@ -455,7 +455,7 @@ def test_a_host_that_is_out_gets_nothing_until_it_is_back(
     site = make_engine().plan
     number = site.engine.site.index["node10"]
     assert not site.parts[None].planner.plan.availability.free(NOW + 30 * DAY, NOW + 60 * DAY)[:, number].any()
-    site.engine.of_host("node10").host_back("node10")
+    site.engine.of_host("node10").hosts.back("node10")
     free = site.parts[None].planner.plan.availability.free(NOW, NOW + 60 * DAY)
     assert set(free[:, number]) >= {32, 15872, WHOLE_HOST}
 

@@ -34,7 +34,7 @@ def _lose(service: Service, **said: Any) -> tuple[str, dict[str, Any]]:
     document = service.document(2, **said)
     lease_id = service.leases.create({}, document)["lease_id"]
     with service.site.transaction():
-        service.site.engine.of_host("compute-1").host_out("compute-1", service.clock.now() + 20 * HOUR)
+        service.site.engine.of_host("compute-1").hosts.out("compute-1", service.clock.now() + 20 * HOUR)
     assert wait_until(service.is_in(lease_id, "failed"), 20)
     return lease_id, document
 
@@ -110,7 +110,7 @@ def test_server_groups_of_a_lease_in_place_of_another_are_made_when_it_is_accept
     document["reservations"] = [{**each, "affinity": False} for each in document["reservations"]]
     lost = service.leases.create({}, document)["lease_id"]
     with service.site.transaction():
-        service.site.engine.of_host("compute-1").host_out("compute-1", service.clock.now() + 20 * HOUR)
+        service.site.engine.of_host("compute-1").hosts.out("compute-1", service.clock.now() + 20 * HOUR)
     assert wait_until(lambda: len(_open(service)) == 1, 20)
     (offer,) = _open(service)
     assert _groups(service, lost) == ["group-1"]
@@ -132,7 +132,7 @@ def test_fewer_nodes_are_offered_where_nothing_else_fits(make: Make) -> None:
     document = service.document(2)
     lease_id = service.leases.create({}, document)["lease_id"]
     with service.site.transaction():
-        service.site.engine.of_host("compute-1").host_out("compute-1")
+        service.site.engine.of_host("compute-1").hosts.out("compute-1")
     assert wait_until(service.is_in(lease_id, "failed"), 20)
     assert wait_until(lambda: len(_open(service)) == 1, 20)
     (offer,) = _open(service)

@@ -78,7 +78,7 @@ def test_a_quote_without_a_place_promises_nothing(make_world: MakeWorld) -> None
     """The host is down, so the lease would wait in the queue; nobody knows when it would start."""
     world = make_world(hosts=1, assurance="planned").until(20)
     engine = world.run.engine
-    engine.host_out(world.run.site.hosts[0].name)
+    engine.hosts.out(world.run.site.hosts[0].name)
     refused = engine.quote(_assured("work", submitted=20)).refusal
     assert refused is not None
     assert refused.constraint == "assurance"

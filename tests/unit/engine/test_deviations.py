@@ -146,7 +146,7 @@ def test_a_closed_host_takes_nothing_new_and_keeps_what_runs(make_world: MakeWor
     for lease_id in "123":
         assert world[lease_id].holdings
     closed = world["1"].holdings[0].assignment[0]
-    world.run.engine._outages.host_closed(closed, 100)
+    world.run.engine.hosts._outages.host_closed(closed, 100)
     world.run.engine.step()
     assert world["1"].state is LeaseState.ACTIVE
     planned = request("4", LeaseKind.IMMEDIATE, 2, submitted=100, duration=1)
@@ -248,7 +248,7 @@ def test_a_host_fails_at_the_very_second_at_which_its_lease_ends(
     world = make_world(ends, *others, hosts=2).until(599)
     (host,) = world["ends"].holdings[0].assignment
     world.run.clock.set(600)
-    world.run.engine.host_out(world.run.engine.site.hosts[host].name, until)
+    world.run.engine.hosts.out(world.run.engine.site.hosts[host].name, until)
     world.run.engine.step()
     assert (world["ends"].state, world["ends"].ended) == (LeaseState.DONE, 600)
     assert "moved_reservations" not in world.counters

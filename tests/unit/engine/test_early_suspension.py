@@ -47,7 +47,7 @@ def test_a_reservation_that_waits_for_the_grace_period_starts_sooner(make_world:
         planning={"room_lead": RoomLead.STRICT, "preemption_grace": 60},
     ).until(500)
     hosts = world["running"].holdings[0].assignment
-    world.run.engine.host_out(world.run.site.hosts[hosts[0]].name)
+    world.run.engine.hosts.out(world.run.site.hosts[hosts[0]].name)
     assert world["work"].holdings[0].run_end == 560
     world.until(510).run.engine.suspend_now("work")
     assert world.until(541)["running"].holdings[0].assignment == hosts

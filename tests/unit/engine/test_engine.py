@@ -290,7 +290,7 @@ def test_an_engine_takes_over_only_what_can_be(make_world: MakeWorld) -> None:
     engine = make_world().run.engine
     engine.restore([lease], [], 1, {"host-2": (0, None)})
     assert engine.live_leases() == [lease]
-    assert (engine.next_sequence, engine.outages) == (1, {"host-2": (0, None)})
+    assert (engine.next_sequence, engine.hosts.outages) == (1, {"host-2": (0, None)})
     with pytest.raises(InvalidValueError) as error:
         engine.restore([], [], 1)
     assert error.value.field == "leases"

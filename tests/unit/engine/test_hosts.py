@@ -29,7 +29,7 @@ def _site(world: World, *, without: frozenset[int] = frozenset(), sizes: dict[in
         for number, host in enumerate(world.run.engine.site.hosts)
         if number not in without
     ]
-    world.run.engine.change_site(Site.of(hosts))
+    world.run.engine.hosts.change_site(Site.of(hosts))
 
 
 def test_a_new_host_is_used_at_once(make_world: MakeWorld) -> None:
@@ -41,7 +41,7 @@ def test_a_new_host_is_used_at_once(make_world: MakeWorld) -> None:
         hosts=1,
     ).until(100)
     hosts = world.run.engine.site.hosts
-    site = world.run.engine.change_site(Site.of([Host("new-1", VM), *hosts, Host("new-2", VM)]))
+    site = world.run.engine.hosts.change_site(Site.of([Host("new-1", VM), *hosts, Host("new-2", VM)]))
     assert [host.name for host in site.hosts] == [hosts[0].name, "new-1", "new-2"]
     assert world.run.engine.site is site
     assert [world[lease_id].holdings[0].start for lease_id in "23"] == [100, 100]
@@ -106,7 +106,7 @@ def test_memory_on_a_host_that_leaves_is_lost(make_world: MakeWorld, mode: Preem
     work, other = SUSPENDED_WORK
     world = make_world(replace(work, preemption_mode=mode), other, hosts=1).until(600)
     assert (world["work"].saved_on, world["work"].accumulated) == ((0,), 468)
-    world.run.engine.change_site(Site.of([Host("new-1", VM)]))
+    world.run.engine.hosts.change_site(Site.of([Host("new-1", VM)]))
     assert world["work"].accumulated == (0 if is_lost else 468)
     lease = world.end()["work"]
     assert (lease.state, lease.accumulated) == (LeaseState.DONE, 1000)
@@ -122,16 +122,16 @@ def test_a_host_out_of_service_is_left_until_it_is_back(make_world: MakeWorld) -
     ).until(100)
     engine = world.run.engine
     assert {world[lease_id].holdings[0].assignment for lease_id in "123"} == {(0,)}
-    engine.host_out("host-1", 2000)
-    assert engine.outages == {"host-1": (100, 2000)}
+    engine.hosts.out("host-1", 2000)
+    assert engine.hosts.outages == {"host-1": (100, 2000)}
     assert [world[lease_id].holdings[0].assignment for lease_id in "123"] == [(1,), (1,), (0,)]
     assert world.counters["host_failures"] == 1
-    engine.host_out("host-1")
-    assert engine.outages == {"host-1": (100, None)}
+    engine.hosts.out("host-1")
+    assert engine.hosts.outages == {"host-1": (100, None)}
     assert world["3"].holdings[0].assignment == (1,)
     assert world.counters["host_failures"] == 1
-    engine.host_back("host-1")
-    assert engine.outages == {}
+    engine.hosts.back("host-1")
+    assert engine.hosts.outages == {}
     engine.submit(request("4", RESERVATION, 2, 100, submitted=100, start=600))
     engine.step()
     assert world["4"].state is LeaseState.READY
@@ -143,14 +143,14 @@ def test_a_host_out_of_service_stays_so_when_the_site_changes(make_world: MakeWo
     """Until it is back."""
     world = make_world(hosts=2).until(0)
     engine = world.run.engine
-    engine.host_out("host-1")
-    engine.change_site(Site.of([*engine.site.hosts, Host("new-1", VM)]))
+    engine.hosts.out("host-1")
+    engine.hosts.change_site(Site.of([*engine.site.hosts, Host("new-1", VM)]))
     engine.submit(request("1", RESERVATION, 2, 1000, start=100))
     engine.submit(request("2", RESERVATION, 1, 1000, start=100))
     engine.step()
     assert world["1"].holdings[0].hosts == {1, 2}
     assert world["2"].state is LeaseState.REJECTED
-    engine.host_back("host-1")
+    engine.hosts.back("host-1")
     engine.submit(request("3", RESERVATION, 1, 1000, start=100))
     engine.step()
     assert world["3"].holdings[0].hosts == {0}
@@ -160,15 +160,15 @@ def test_hosts_that_do_not_exist_and_instants_that_have_passed_are_invalid(make_
     """The error names the argument."""
     world = make_world(request("1", RESERVATION, 1, 500, start=0)).until(100)
     engine = world.run.engine
-    for ask in (engine.host_out, engine.host_back):
+    for ask in (engine.hosts.out, engine.hosts.back):
         with pytest.raises(InvalidValueError, match="there is no host x$") as error:
             ask("x")
         assert error.value.field == "host"
     with pytest.raises(InvalidValueError, match="must be in the future$") as error:
-        engine.host_out("host-1", 100)
+        engine.hosts.out("host-1", 100)
     assert error.value.field == "until"
-    engine.host_out("host-2", 101)
-    assert engine.outages == {"host-2": (100, 101)}
+    engine.hosts.out("host-2", 101)
+    assert engine.hosts.outages == {"host-2": (100, 101)}
 
 
 @pytest.mark.parametrize("needs_more", [True, False], ids=["with others", "alone"])
@@ -177,7 +177,7 @@ def test_a_resource_class_leaves_with_the_only_host_that_had_it(make_world: Make
     gpu = "CUSTOM_GPU"
     world = make_world(hosts=1).until(0)
     engine = world.run.engine
-    engine.change_site(Site.of([*engine.site.hosts, Host("gpus", Resources({**VM_TIMES[2], gpu: 2}))]))
+    engine.hosts.change_site(Site.of([*engine.site.hosts, Host("gpus", Resources({**VM_TIMES[2], gpu: 2}))]))
     need = Resources({**VM, gpu: 1}) if needs_more else Resources({gpu: 1})
     engine.submit(replace(request("1", LeaseKind.IMMEDIATE, 2, 1000), nodes=(NodeSet(2, need),)))
     engine.submit(request("2", RESERVATION, 1, 1000, start=0))
@@ -195,12 +195,12 @@ def test_work_waits_while_no_host_has_the_only_resource_class_that_it_needs(make
     gpus = Host("gpus", Resources({**VM, "CUSTOM_GPU": 1}))
     world = make_world(hosts=1).until(0)
     engine = world.run.engine
-    engine.change_site(Site.of([*engine.site.hosts, gpus]))
+    engine.hosts.change_site(Site.of([*engine.site.hosts, gpus]))
     engine.submit(replace(request("1", BEST_EFFORT), nodes=(NodeSet(1, Resources({"CUSTOM_GPU": 1})),)))
     engine.step()
     _site(world, without=frozenset({1}))
     assert world["1"].state is LeaseState.QUEUED
     assert world.run.planner.plan.share_of_host(world["1"].request.nodes[0], MEMORY_MB) == 0
     world.until(100)
-    engine.change_site(Site.of([engine.site.hosts[0], gpus]))
+    engine.hosts.change_site(Site.of([engine.site.hosts[0], gpus]))
     assert world.end()["1"].state is LeaseState.DONE

@@ -177,7 +177,7 @@ def test_what_is_reserved_keeps_its_place() -> None:
 def test_no_lease_moves_to_a_host_that_is_closed() -> None:
     """What runs there stays, too: the operator decides when it leaves."""
     world = _world(*SPREAD).until(200)
-    world.run.engine._outages.host_closed(0, 200)
+    world.run.engine.hosts._outages.host_closed(0, 200)
 
     assert _hosts(world.until(2_000), "1", "3") == [(0, 0), (1, 1)]
 

@@ -61,7 +61,7 @@ def test_a_deadline_lease_begins_within_the_lead_where_it_would_be_too_late_othe
     world = make_world(work, engine={"planning_lead": 30}).until(400)
     (lost,) = world["work"].holdings[0].assignment
 
-    world.run.engine.host_out(world.run.site.hosts[lost].name)
+    world.run.engine.hosts.out(world.run.site.hosts[lost].name)
 
     assert world["work"].holdings[0].start == start
     world.end()

@@ -28,7 +28,7 @@ def _power(*, confirms: bool = True, **options: Any) -> dict[str, PowerOptions]:
 
 
 def _states(world: World) -> list[PowerState]:
-    known = world.run.engine.powers
+    known = world.run.engine.hosts.powers
     return [known[host.name].state if host.name in known else AWAKE for host in world.run.site.hosts]
 
 
@@ -47,7 +47,7 @@ def _asleep(world: World, *hosts: int, at: int = 0) -> World:
     """Let hosts fall asleep at an instant."""
     world.until(at)
     for host in hosts:
-        world.run.engine.host_sleep(_name(world, host))
+        world.run.engine.hosts.sleep(_name(world, host))
         _report(world, EventKind.HOST_ASLEEP, host)
     return world
 
@@ -72,13 +72,13 @@ def test_a_host_that_sleeps_wakes_in_time_for_a_reservation(make_world: MakeWorl
     _report(world, EventKind.HOST_AWAKE, 1)
     assert _states(world) == [AWAKE, AWAKE]
     assert world.until(5000)["1"].started == 5000
-    assert world.run.engine.powers[_name(world, 1)] == HostPower(AWAKE, 4900, slept=4790)
+    assert world.run.engine.hosts.powers[_name(world, 1)] == HostPower(AWAKE, 4900, slept=4790)
     assert (world.counters["host_sleeps"], world.counters["host_wakes"]) == (1, 1)
 
 
 def test_a_host_that_sleeps_is_not_out_of_service(make_world: MakeWorld) -> None:
     world = _asleep(make_world(hosts=2, engine=_power()), 0)
-    assert world.run.engine.outages == {}
+    assert world.run.engine.hosts.outages == {}
     assert world.counters["host_failures"] == 0
 
 
@@ -97,7 +97,7 @@ def test_a_sleeping_host_can_be_used_from_when_it_could_be_awake(
 def test_a_host_that_falls_asleep_needs_longer(make_world: MakeWorld) -> None:
     lease = request("1", RESERVATION, 2, 1000, submitted=10, start=10 + 209)
     world = make_world(lease, engine=_power()).until(0)
-    world.run.engine.host_sleep(_name(world, 1))
+    world.run.engine.hosts.sleep(_name(world, 1))
     assert world.until(10)["1"].state is LeaseState.REJECTED
 
 
@@ -105,7 +105,7 @@ def test_a_host_without_a_margin_is_in_time(make_world: MakeWorld) -> None:
     options = {"power": PowerOptions(wake_time=100, shutdown_time=60, margin=0, confirms=False)}
     lease = request("1", RESERVATION, 2, 1000, submitted=10, start=171)
     world = make_world(lease, engine=options).until(0)
-    world.run.engine.host_sleep(_name(world, 1))
+    world.run.engine.hosts.sleep(_name(world, 1))
     assert world.until(171)["1"].started == 171
     assert (world.counters["host_wakes"], world.counters["late_host_wakes"]) == (1, 0)
 
@@ -129,8 +129,8 @@ def test_a_best_effort_lease_waits_until_the_host_is_awake(make_world: MakeWorld
 def test_a_host_that_is_held_soon_cannot_sleep(make_world: MakeWorld, start: int) -> None:
     world = make_world(request("1", RESERVATION, 1, 1000, start=start), hosts=1, engine=_power()).until(0)
     with pytest.raises(InvalidValueError, match="held by a lease now or soon"):
-        world.run.engine.host_sleep(_name(world, 0))
-    assert world.run.engine.powers == {}
+        world.run.engine.hosts.sleep(_name(world, 0))
+    assert world.run.engine.hosts.powers == {}
 
 
 def test_a_host_with_saved_memory_cannot_sleep(make_world: MakeWorld) -> None:
@@ -140,22 +140,22 @@ def test_a_host_with_saved_memory_cannot_sleep(make_world: MakeWorld) -> None:
     world.run.engine.end("other")
     assert world["work"].saved_on == (0,)
     with pytest.raises(InvalidValueError, match="held by a lease"):
-        world.run.engine.host_sleep(_name(world, 0))
+        world.run.engine.hosts.sleep(_name(world, 0))
 
 
 def test_a_host_that_is_unknown_out_of_service_or_waking_cannot_sleep(make_world: MakeWorld) -> None:
     world = _asleep(make_world(hosts=2, engine=_power()), 0)
     with pytest.raises(InvalidValueError, match="there is no host nowhere"):
-        world.run.engine.host_sleep("nowhere")
-    world.run.engine.host_out(_name(world, 1))
+        world.run.engine.hosts.sleep("nowhere")
+    world.run.engine.hosts.out(_name(world, 1))
     with pytest.raises(InvalidValueError, match="out of service"):
-        world.run.engine.host_sleep(_name(world, 1))
-    world.run.engine.host_sleep(_name(world, 0))
+        world.run.engine.hosts.sleep(_name(world, 1))
+    world.run.engine.hosts.sleep(_name(world, 0))
     assert _states(world) == [ASLEEP, AWAKE]
-    world.run.engine.host_wake(_name(world, 0))
+    world.run.engine.hosts.wake(_name(world, 0))
     with pytest.raises(InvalidValueError, match="let it sleep once it is awake"):
-        world.run.engine.host_sleep(_name(world, 0))
-    world.run.engine.host_wake(_name(world, 1))
+        world.run.engine.hosts.sleep(_name(world, 0))
+    world.run.engine.hosts.wake(_name(world, 1))
     assert _states(world) == [WAKING, AWAKE]
 
 
@@ -183,7 +183,7 @@ def test_a_host_that_does_not_fall_asleep_is_not_asked_again_soon(make_world: Ma
 
 def test_a_late_report_about_a_host_that_wakes_already_changes_nothing(make_world: MakeWorld) -> None:
     world = _asleep(make_world(engine=_power()), 1)
-    world.run.engine.host_wake(_name(world, 1))
+    world.run.engine.hosts.wake(_name(world, 1))
     _report(world, EventKind.HOST_ASLEEP, 1)
     _report(world, EventKind.HOST_AWAKE, 1, "it does not switch off")
     assert _states(world) == [AWAKE, WAKING]
@@ -255,10 +255,10 @@ def test_a_new_engine_goes_on_with_the_wishes(make_world: MakeWorld) -> None:
     after = make_world(engine=_power())
     after.run.clock.set(4795)
     engine = after.run.engine
-    engine.restore(before.run.engine.live_leases(), (), 1, powers=before.run.engine.powers)
+    engine.restore(before.run.engine.live_leases(), (), 1, powers=before.run.engine.hosts.powers)
     # While no engine was running, the host should have been woken.
     engine.step()
-    assert engine.powers[_name(after, 1)] == HostPower(WAKING, 4795, slept=4795)
+    assert engine.hosts.powers[_name(after, 1)] == HostPower(WAKING, 4795, slept=4795)
     after.until(4945)
     assert _states(after) == [AWAKE, FAILED]
 
@@ -269,7 +269,7 @@ def test_a_host_that_could_not_be_woken_in_time_is_counted(make_world: MakeWorld
     before = _asleep(make_world(lease, engine=_power()), 1).until(4700)
     after = make_world(engine=_power())
     after.run.clock.set(5000)
-    after.run.engine.restore(before.run.engine.live_leases(), (), 1, powers=before.run.engine.powers)
+    after.run.engine.restore(before.run.engine.live_leases(), (), 1, powers=before.run.engine.hosts.powers)
     after.run.engine.step()
     assert after.counters["late_host_wakes"] == 1
     started = after.until(5001)["1"]
@@ -324,7 +324,7 @@ def test_a_host_that_woke_stays_awake_for_a_while(make_world: MakeWorld) -> None
     assert _states(world) == [ASLEEP]
     world.until(4950)
     assert _states(world) == [AWAKE]
-    woke = world.run.engine.powers[_name(world, 0)].since
+    woke = world.run.engine.hosts.powers[_name(world, 0)].since
     assert world.until(5100)["1"].state is LeaseState.DONE
     assert world.run.engine.next_due() == woke + 600
     world.unattended_until(woke + 599)

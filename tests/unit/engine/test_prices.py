@@ -408,7 +408,7 @@ def test_an_offer_whose_host_dies_goes_elsewhere(make_world: MakeWorld) -> None:
     world = make_world(pricing="constant").until(0)
     _offer(world, request("1", RESERVATION, 1, start=1000))
     (host,) = world["1"].holdings[0].assignment
-    world.run.engine.host_out(f"host-{host + 1}")
+    world.run.engine.hosts.out(f"host-{host + 1}")
     (other,) = world["1"].holdings[0].assignment
     assert other != host
     assert world["1"].offered_until == 300

@@ -133,7 +133,7 @@ def test_a_reservation_whose_host_dies_gets_another_one_when_that_is_free(make_w
     holding = request("promised", RESERVATION, start=0, duration=1000)
     world = make_world(holding, replace(WORK, submitted=1), planning={"room_lead": RoomLead.STRICT}).until(500)
     hosts = world["promised"].holdings[0].assignment
-    world.run.engine.host_out(world.run.site.hosts[hosts[0]].name)
+    world.run.engine.hosts.out(world.run.site.hosts[hosts[0]].name)
     assert world.until(531)["promised"].holdings[0].assignment == hosts
     assert world.until(532)["promised"].holdings[0].assignment != hosts
     world.end()

@@ -97,7 +97,7 @@ def test_a_site_alone_is_a_run() -> None:
 def test_a_lease_that_can_get_no_place_ends_when_that_is_certain_although_other_sites_go_on() -> None:
     stuck = _workload(_best_effort("1", nodes=2), _best_effort("2", duration=30), hosts=2)
     sites = _sites(stuck, _workload(_best_effort("1", duration=900)))
-    sites["a"].engine.host_out("host-2")
+    sites["a"].engine.hosts.out("host-2")
 
     results = World(sites).execute().sites
 

@@ -124,7 +124,7 @@ class Meter:
         self._seconds += self._on * (now - self._since)
         self._seconds_in_period += self._on * (min(now, self._until) - min(self._since, self._until))
         self._since = now
-        self._on = self._hosts - site.engine.sleeping_hosts
+        self._on = self._hosts - site.engine.hosts.sleeping
 
     def figures(self) -> dict[str, float]:
         """Return the energy in kWh."""

@@ -1,0 +1,79 @@
+"""Quotes: what would become of requests, and what could be offered in place of those that are refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.engine.assurances import Assurances
+from lease_scheduler.engine.prices import Prices, affordable, too_high, within_budget
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.engine.stepping import EngineSteps, SubmissionOrder
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.plan.advice import Alternative, Flexibility
+from lease_scheduler.plan.explain import Refusal
+from lease_scheduler.plan.quote import Quote, quote
+from lease_scheduler.plan.sleepers import closed
+from lease_scheduler.policy.admission.base import AdmissionPolicy
+
+
+class Quotes:
+    """Answers as the next step would decide; nothing changes.
+
+    :param state: state that the parts of the engine share
+    :param admission: decides which requests are planned at all
+    :param prices: computes prices
+    :param assurances: decides for how long leases are promised to run
+    :param order: gives requests their positions in the order of submission
+    :param steps: decides requests
+    """
+
+    def __init__(
+        self,
+        state: EngineState,
+        admission: AdmissionPolicy,
+        prices: Prices,
+        assurances: Assurances,
+        order: SubmissionOrder,
+        steps: EngineSteps,
+    ) -> None:
+        self._state = state
+        self._admission = admission
+        self._prices = prices
+        self._assurances = assurances
+        self._order = order
+        self._steps = steps
+
+    def quote(self, request: LeaseRequest, least: tuple[int, ...] | None, now: int) -> Quote:
+        """See ``Engine.quote``."""
+        rigid = self._steps.fluid.refusal(request)
+        if rigid is not None:
+            return Quote(refusal=Refusal("fractional", rigid))
+        refusal = self._admission.refusal(request, now, self._state.view(now))
+        if refusal is not None:
+            return Quote(refusal=Refusal("policy", refusal))
+        earliest = now + self._state.options.planning_lead
+        planner, sequence = self._state.planner, self._order.next
+        unwanted, _ = self._steps.power_decisions.for_request(request, now)
+        with closed(planner.plan, unwanted, now):
+            found = quote(planner, request, sequence, now, least=least, earliest=earliest)
+        if len(unwanted) and not found.granted:
+            found = quote(planner, request, sequence, now, least=least, earliest=earliest)
+        found = self._assurances.quoted(found, now)
+        if found.lease is None or not self._prices.applies_to(found.lease.request):
+            return found
+        price = self._prices.of(found.lease.request, found.suspension_hours).amount
+        priced = replace(found.lease.request, price=price)
+        if affordable(priced):
+            return replace(found, lease=replace(found.lease, request=priced), price=price)
+        return Quote(refusal=Refusal("price", too_high(priced)), price=price)
+
+    def alternatives(
+        self, request: LeaseRequest, refusal: Refusal, flexibility: Flexibility, now: int
+    ) -> tuple[Alternative, ...]:
+        """See ``Engine.alternatives``."""
+        start = now if request.start is None else max(now, request.start)
+        found = refusal.alternatives
+        if refusal.constraint == "price" and request.max_price is not None:
+            rate = self._prices.of(request).rate
+            found = within_budget(request, rate, request.max_price, start)
+        return tuple(each for each in found if flexibility.allows(each))
