@@ -72,7 +72,8 @@ def test_the_meter() -> None:
     meter = Meter(3, 300)
     for now, sleeping in ((0, 0), (100, 2), (400, 1), (500, 1)):
         site = SimpleNamespace(
-            clock=SimpleNamespace(now=lambda now=now: now), engine=SimpleNamespace(sleeping_hosts=sleeping)
+            clock=SimpleNamespace(now=lambda now=now: now),
+            engine=SimpleNamespace(hosts=SimpleNamespace(sleeping=sleeping)),
         )
         meter(cast(SiteRun, site))
     found = meter.figures()
