@@ -30,7 +30,8 @@ from lease_scheduler.cloud.in_memory import InMemoryCloud
 from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.outcomes import Outcomes
 from lease_scheduler.engine.state import EngineOptions, EngineState
-from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
+from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.earliest_fit import place_soonest

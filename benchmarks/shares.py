@@ -13,7 +13,8 @@ from rich.table import Table
 from benchmarks.plans import DAY, best_effort, empty_planner, flavor
 from lease_scheduler.engine.outcomes import outcomes_of
 from lease_scheduler.model.holding import Holding
-from lease_scheduler.model.lease import Lease, NodeSet
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import PlanningOptions, Suspension
 from lease_scheduler.policy.base import PolicyOptions

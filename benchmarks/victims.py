@@ -18,7 +18,8 @@ from benchmarks.machine import console
 from benchmarks.plans import DAY, HOST, best_effort, flavor, reservation
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
+from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import PlanningOptions, RoomLead
 from lease_scheduler.plan.plan import NotPlannableError

@@ -29,7 +29,8 @@ from lease_scheduler.engine.stepping import EngineSteps, Submission, SubmissionO
 from lease_scheduler.engine.transfers import Transfers
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
+from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.power import HostPower
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.advice import Alternative, Flexibility

@@ -13,7 +13,8 @@ import numpy as np
 
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.fractional.arrays import Floats
-from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
+from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.progress import FULL, Progress
 from lease_scheduler.model.resources import VCPU
 from lease_scheduler.policy.fractional.base import FluidNodes, FractionalPolicy

@@ -8,7 +8,8 @@ from typing import Protocol
 
 from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.holding import MigrationRound
-from lease_scheduler.model.lease import DiskImage, Lease
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.model.transfer import Transfer
 
 

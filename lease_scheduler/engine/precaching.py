@@ -12,7 +12,8 @@ from itertools import chain
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, ImageCarrier
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import DiskImage, Lease
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer
 from lease_scheduler.plan.availability import FOREVER

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.plan.availability import BoolArray, IntArray
 from lease_scheduler.plan.provider_rows import ProviderRows

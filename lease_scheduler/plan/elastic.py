@@ -15,7 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from lease_scheduler.model.holding import Closing, Holding
-from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
+from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.context import PlanningContext

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import Provider, ProviderGroup, together
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.plan.availability import IntArray

@@ -7,7 +7,7 @@ from heapq import heapify, heappushpop
 
 import numpy as np
 
-from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.plan.availability import IntArray, Places
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.trials import Counts

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lease_scheduler.cloud.driver import Driver, ImageFacts
-from lease_scheduler.model.lease import Boot, DiskImage
+from lease_scheduler.model.nodes import Boot, DiskImage
 
 LOG = logging.getLogger(__name__)
 

@@ -10,7 +10,8 @@ from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.interfaces import Operation
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
+from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.power import HostPower
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.plan.advice import Alternative, Flexibility

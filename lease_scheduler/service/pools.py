@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
-from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.records.pool import HostRecord
 from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.service.policies import PoolPlanning

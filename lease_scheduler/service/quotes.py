@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lease_scheduler.model.documents import Document
-from lease_scheduler.model.lease import UNLIMITED, Lease, NodeSet
+from lease_scheduler.model.lease import UNLIMITED, Lease
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import together
 from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.plan.advice import Alternative, Flexibility

@@ -11,7 +11,7 @@ from typing import Any
 
 from lease_scheduler.cloud.driver import ImageFacts
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB
 from lease_scheduler.records.documents import ReservationRecord
 

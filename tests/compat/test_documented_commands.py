@@ -20,7 +20,7 @@ from lease_scheduler.api.microversions import MAXIMUM
 from lease_scheduler.api.routes import ROUTES
 from lease_scheduler.api.schemas.leases import action
 from lease_scheduler.api.validation import find_problems
-from lease_scheduler.model.lease import DiskImage
+from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.simulation.formats.lwf_terms import SoftwareTerm
 from lease_scheduler.simulation.formats.lwfa import Annotations, LeaseAnnotation, write_annotations
 from tests.compat.inside import InsideShell

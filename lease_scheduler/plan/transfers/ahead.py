@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lease_scheduler.model.lease import DiskImage, Lease
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer, TransferUser
 from lease_scheduler.plan.transfers.channel import Job, as_late_as_possible

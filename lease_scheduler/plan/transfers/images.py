@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from lease_scheduler.model.errors import LeaseSchedulerError
-from lease_scheduler.model.lease import DiskImage
+from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.model.transfer import Transfer, TransferUser
 from lease_scheduler.plan.transfers.channel import Block, Job, as_late_as_possible, first_gap, latest_gap
 from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOptions

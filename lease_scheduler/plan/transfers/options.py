@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from math import ceil
 
-from lease_scheduler.model.lease import DiskImage
+from lease_scheduler.model.nodes import DiskImage
 
 
 class Mechanism(Enum):

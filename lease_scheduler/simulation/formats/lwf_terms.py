@@ -8,7 +8,7 @@ from typing import Any
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Host
-from lease_scheduler.model.lease import DiskImage, NodeSet
+from lease_scheduler.model.nodes import DiskImage, NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.simulation.formats.resource_names import MAX_HOSTS, class_of, parse_count, type_of
 from lease_scheduler.simulation.formats.times import InstantParser, format_time, parse_instant

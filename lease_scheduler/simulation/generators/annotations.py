@@ -14,7 +14,8 @@ import numpy as np
 
 from lease_scheduler.model.delays import SLOWDOWN_BOUND
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import DiskImage, LeaseRequest
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.random_streams import random_stream
 from lease_scheduler.simulation.formats.lwf_terms import SoftwareTerm, StartTerm
 from lease_scheduler.simulation.formats.lwfa import Annotations, LeaseAnnotation

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import DiskImage
+from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.simulation.formats.files import read_lines
 from lease_scheduler.simulation.formats.lwf import read_site

@@ -13,7 +13,7 @@ from lease_scheduler.cloud.differences import Presence
 from lease_scheduler.cloud.driver import Expectation, Order
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import HOST_SHARE, Resources
 from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, POLL, SMALL, NovaSite

@@ -17,7 +17,7 @@ from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.pci_aliases import ALIAS, parse
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import Resources
 from tests.in_nova.functional.site import HOSTS, SMALL, NovaSite

@@ -9,7 +9,7 @@ import pytest
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.cloud.in_memory import InMemoryCloud
 from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
-from lease_scheduler.model.lease import DiskImage
+from lease_scheduler.model.nodes import DiskImage
 
 
 def _operation(kind: OperationKind, begun: int, due: int, image: DiskImage | None = None) -> Operation:

@@ -1,4 +1,4 @@
-"""Lease terms, the kinds that they imply, and outcomes of leases."""
+"""Lease terms and outcomes of leases."""
 
 from __future__ import annotations
 
@@ -11,15 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lease_scheduler.model.errors import IllegalTransitionError, InvalidValueError
-from lease_scheduler.model.lease import (
-    UNLIMITED,
-    Lease,
-    LeaseKind,
-    LeaseRequest,
-    NodeSet,
-    PreemptionMode,
-    derive_kind,
-)
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import FINAL_STATES, TRANSITIONS, LeaseState
 
@@ -92,19 +85,6 @@ def test_a_deadline_without_any_slack_is_accepted() -> None:
     assert request(LeaseKind.DEADLINE, deadline=10 + HOUR).deadline == 10 + HOUR
 
 
-@pytest.mark.parametrize("count", [0, -1])
-def test_a_set_of_no_nodes_is_refused(count: int) -> None:
-    """haizea F5."""
-    with pytest.raises(InvalidValueError, match=f"^nodes.count: must be at least 1, not {count}$"):
-        NodeSet(count, VM)
-
-
-def test_a_node_that_needs_nothing_is_refused() -> None:
-    """haizea F5: it could not be planned."""
-    with pytest.raises(InvalidValueError, match=r"^nodes.resources: must name at least one resource class$"):
-        NodeSet(1, Resources({VCPU: 0}))
-
-
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(1, 64)), min_size=1, max_size=6))
 def test_counts_and_totals_are_over_all_node_sets(sets: list[tuple[int, int]]) -> None:
     """haizea F5: node sets of one lease may differ."""
@@ -112,48 +92,6 @@ def test_counts_and_totals_are_over_all_node_sets(sets: list[tuple[int, int]]) -
     assert made.node_count == sum(count for count, _ in sets)
     assert made.total(VCPU) == sum(count * cpus for count, cpus in sets)
     assert made.total(MEMORY_MB) == 0
-
-
-@pytest.mark.parametrize(
-    ("start", "now", "deadline", "kind"),
-    [
-        (None, False, None, LeaseKind.BEST_EFFORT),
-        (None, True, None, LeaseKind.IMMEDIATE),
-        (500, False, None, LeaseKind.RESERVATION),
-        (500, False, 500 + HOUR, LeaseKind.RESERVATION),
-        (500, False, 501 + HOUR, LeaseKind.DEADLINE),
-        (None, False, 100 + HOUR, LeaseKind.RESERVATION),
-        (None, False, 101 + HOUR, LeaseKind.DEADLINE),
-    ],
-)
-def test_the_kind_follows_from_the_terms(start: int | None, now: bool, deadline: int | None, kind: LeaseKind) -> None:
-    """haizea F9-F12, section 3.2: submitted at 100, for an hour."""
-    assert derive_kind(submitted=100, start=start, now=now, duration=HOUR, deadline=deadline) is kind
-
-
-@given(
-    submitted=st.integers(0, 10**6),
-    delay=st.none() | st.integers(0, 10**6),
-    duration=st.integers(1, 10**6),
-    slack=st.none() | st.integers(0, 10**6),
-)
-def test_terms_of_the_derived_kind_are_accepted(
-    submitted: int, delay: int | None, duration: int, slack: int | None
-) -> None:
-    """haizea F6: the model accepts what the rule derives."""
-    start = None if delay is None else submitted + delay
-    deadline = None if slack is None else (submitted if start is None else start) + duration + slack
-    kind = derive_kind(submitted=submitted, start=start, now=False, duration=duration, deadline=deadline)
-    if start is None and deadline is not None:
-        start = submitted
-    made = request(
-        kind,
-        submitted=submitted,
-        start=start,
-        duration=duration,
-        deadline=deadline if kind is LeaseKind.DEADLINE else None,
-    )
-    assert made.kind is kind
 
 
 def test_a_new_lease_has_run_nothing() -> None:

@@ -12,7 +12,7 @@ import pytest
 from lease_scheduler.cloud.driver import Flavor, Hypervisor
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
-from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import HOST_SHARE, Resources
 from lease_scheduler.records.pool import HostRecord, ProviderRecord

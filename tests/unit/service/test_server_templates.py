@@ -8,7 +8,7 @@ import pytest
 
 from lease_scheduler.cloud.driver import ImageFacts
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.records.documents import ReservationRecord
 from lease_scheduler.service.server_templates import check_bootable, check_images, check_servers

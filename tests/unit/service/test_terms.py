@@ -9,7 +9,8 @@ import pytest
 
 from lease_scheduler.cloud.driver import Flavor
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import UNLIMITED, NodeSet
+from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.service.terms import Pool, Terms, build_terms, numbered, with_count

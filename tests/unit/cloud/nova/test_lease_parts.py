@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lease_scheduler.cloud.nova.lease_parts import Vm, held, of_server
-from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, MEMORY_MB, VCPU, Resources
 
 

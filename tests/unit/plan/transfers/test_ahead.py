@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lease_scheduler.model.holding import Closing, Holding
-from lease_scheduler.model.lease import Boot, DiskImage, Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.nodes import Boot, DiskImage, NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.transfers.ahead import ImageNeed, ImageUse, lacking, planned, uses_of

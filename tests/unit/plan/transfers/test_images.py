@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lease_scheduler.model.lease import DiskImage
+from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.plan.transfers.images import ImagePlan, NotInTimeError
 from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOptions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lease_scheduler.model.lease import DiskImage
+from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.plan.transfers.pool import Pool, pooled, with_image, with_user, without_user
 
 _GB4 = 4096

@@ -1,0 +1,121 @@
+"""Node sets: the VMs that a lease asks for, and what each of them needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import ceil
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.providers import ProviderGroup, together
+from lease_scheduler.model.resources import HOST_SHARE, VCPU, WHOLE_HOST, Resources
+
+
+@dataclass(frozen=True)
+class DiskImage:
+    """A disk image by its id, with its size in MB (haizea F7)."""
+
+    image_id: str
+    size_mb: int
+
+
+@dataclass(frozen=True)
+class Boot:
+    """What some servers of a node set boot from.
+
+    :ivar image: the disk image that the cloud brings to their hosts; None if they need none there
+    :ivar count: number of servers; None means all that are left
+    """
+
+    image: DiskImage | None
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class NodeSet:
+    """A number of identical VMs (haizea F5).
+
+    :ivar count: number of VMs, at least 1
+    :ivar resources: what each VM needs; if the set is elastic, what is of use at most
+    :ivar least_resources: what suffices for each VM, of some or all of the classes of ``resources``; None means that
+        all of it is needed. Once the lease has a place, ``resources`` is what was granted, and this is None
+    :ivar required_traits: attributes that the host of a VM must have
+    :ivar hosts: names of the hosts that may be used; None means any
+    :ivar per_host: how many VMs of this set may share a host; None means as many as fit
+    :ivar boots: what the servers of the VMs boot from, in the order of the VMs, in a cloud that brings images to hosts
+        when it boots servers. For images that are brought before the start, see ``LeaseRequest.software``.
+    :ivar groups: what each VM needs of nested resource providers of its host
+    :ivar fluid: VCPU that each VM needs beyond those in ``resources``, if it is to run at full speed. It does not hold
+        them, but shares what its host has left with other fluid leases
+    """
+
+    count: int
+    resources: Resources
+    required_traits: frozenset[str] = frozenset()
+    hosts: frozenset[str] | None = None
+    per_host: int | None = None
+    boots: tuple[Boot, ...] = ()
+    least_resources: Resources | None = None
+    groups: tuple[ProviderGroup, ...] = ()
+    fluid: int = 0
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise InvalidValueError("nodes.count", f"must be at least 1, not {self.count}")
+        if self.per_host is not None and self.per_host < 1:
+            raise InvalidValueError("nodes.per_host", f"must be at least 1, not {self.per_host}")
+        if not self.resources:
+            raise InvalidValueError("nodes.resources", "must name at least one resource class")
+        if self.fluid < 0:
+            raise InvalidValueError("nodes.fluid", f"must be at least 0, not {self.fluid}")
+        for name, amount in (self.least_resources or {}).items():
+            most = self.resources.get(name, 0)
+            if amount > most:
+                raise InvalidValueError(
+                    f"nodes.least_resources.{name}", f"must be at most the amount in resources, {most}, not {amount}"
+                )
+
+    @property
+    def smallest(self) -> Resources:
+        """What suffices for each VM."""
+        return self.resources if self.least_resources is None else self.resources.replaced(**self.least_resources)
+
+    @property
+    def at_full_speed(self) -> Resources:
+        """What each VM uses if it has all the VCPU that it needs."""
+        if not self.fluid:
+            return self.smallest
+        return self.smallest.replaced(**{VCPU: self.smallest.get(VCPU, 0) + self.fluid})
+
+    def made_fluid(self, min_yield: float) -> NodeSet:
+        """Return the set with VMs that hold only the least part of the VCPU that they need, and share the rest.
+
+        :param min_yield: the least part, from 0 to 1; the VCPU that it makes are rounded up
+        """
+        need = self.resources.get(VCPU, 0) + self.fluid
+        # A product such as 0.07 * 100 is slightly more than it should be.
+        held = min(need, ceil(min_yield * need - 1e-9))
+        return replace(self, resources=self.resources.replaced(**{VCPU: held}), fluid=need - held)
+
+    @property
+    def needs(self) -> Mapping[str, int]:
+        """What each VM needs, from its host and its nested providers together."""
+        return together(self.resources, (group.resources for group in self.groups))
+
+    @property
+    def servers_per_vm(self) -> int:
+        """Number of servers per VM: servers that must be on the same host are planned as one VM."""
+        share = self.resources.get(HOST_SHARE, 1)
+        return max(share, 1) if share < WHOLE_HOST else 1
+
+    def images(self) -> Iterator[frozenset[DiskImage]]:
+        """Yield the images that the servers of each VM boot from, VM by VM."""
+        servers = (
+            boot.image
+            for boot in self.boots
+            for _ in range(self.count * self.servers_per_vm if boot.count is None else boot.count)
+        )
+        for _ in range(self.count):
+            of_vm = frozenset(islice(servers, self.servers_per_vm))
+            yield frozenset(image for image in of_vm if image is not None)
