@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from lease_scheduler.cmd.options.loading import load_configuration
 from lease_scheduler.cmd.options.simulation import overhead_options, run_settings
+from lease_scheduler.cmd.reading import read_with_bar
 from lease_scheduler.haizea.configuration.haizea_conf import HaizeaConf, read_haizea_conf
 from lease_scheduler.haizea.simulated_status import SimulatedStatusMessages
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
@@ -27,7 +28,7 @@ from lease_scheduler.simulation.reports.summary import print_summary
 from lease_scheduler.simulation.reports.tables import write_results
 from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.run import Run
-from lease_scheduler.simulation.shipped import load_workload, shipped_names
+from lease_scheduler.simulation.shipped import shipped_names
 from lease_scheduler.simulation.site_run import SiteRun, Watcher
 from lease_scheduler.simulation.workload import Workload
 
@@ -47,7 +48,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "workload",
         nargs="?",
         metavar="WORKLOAD",
-        help=".swf[.gz], .lwf (XML or ten columns) or a shipped name; the Haizea configuration may name it instead",
+        help=".swf[.gz], .lwf (XML or ten columns), VMs of Azure or a shipped name; a Haizea configuration may name it",
     )
     parser.add_argument(
         "--inject", action="append", default=[], metavar="FILE", help="merge another workload in; may be repeated"
@@ -135,9 +136,9 @@ def _workload(given: argparse.Namespace, haizea: HaizeaConf | None) -> Workload:
         raise InvalidValueError("WORKLOAD", "name a file or one of " + ", ".join(shipped_names()))
     injected = given.inject or ([str(haizea.injectionfile)] if haizea is not None and haizea.injectionfile else [])
     annotations = given.annotate or (haizea.annotationfile if haizea is not None else None)
-    workload = load_workload(name)
+    workload = read_with_bar(name, quiet=given.quiet)
     if injected:
-        others = [load_workload(other) for other in injected]
+        others = [read_with_bar(other, quiet=given.quiet) for other in injected]
         names = " + ".join(part.name for part in (workload, *others))
         workload = replace(inject(workload, *others), name=names)
     if annotations:

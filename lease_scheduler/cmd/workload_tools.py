@@ -12,7 +12,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from lease_scheduler.cmd.reading import read_with_bar
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.simulation.formats.azure import AzureOptions
 from lease_scheduler.simulation.formats.lwf import read_site, write_lwf
 from lease_scheduler.simulation.formats.lwfa import Annotations, annotate, read_annotations, write_annotations
 from lease_scheduler.simulation.formats.swf import SwfOptions
@@ -22,12 +24,14 @@ from lease_scheduler.simulation.generators.annotations import generate_annotatio
 from lease_scheduler.simulation.generators.configuration import GeneratorConfiguration, read_generator_configuration
 from lease_scheduler.simulation.generators.reservations import generate_reservations, preset_by_name
 from lease_scheduler.simulation.injection import inject
-from lease_scheduler.simulation.shipped import SHIPPED_SEED, load_workload, shipped_names
+from lease_scheduler.simulation.shipped import SHIPPED_SEED, shipped_names
 from lease_scheduler.simulation.statistics import QUANTILES, Share, Spread, WorkloadStatistics, describe
 from lease_scheduler.simulation.workload import Workload
 
 _DAY = 86_400
-_WORKLOAD = f"SWF, LWF or older file of Haizea, plain or gzip, or a shipped one: {', '.join(shipped_names())}"
+_WORKLOAD = (
+    f"SWF, LWF, older file of Haizea or VMs of Azure, plain or gzip, or a shipped one: {', '.join(shipped_names())}"
+)
 _OUTPUT = "file to write: SWF if its name ends in .swf, else LWF; gzip with .gz behind that"
 
 #: Value of --memory: the memory that each job requested.
@@ -54,7 +58,7 @@ def _add_convert(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]
     parser.add_argument("--output", required=True, help=_OUTPUT)
     parser.add_argument("--site", metavar="FILE", help="the hosts, as the <site> of an LWF in a file of its own")
     parser.add_argument("--stats", action="store_true", help="describe the workload, too")
-    _add_swf_options(parser)
+    _add_log_options(parser)
     parser.set_defaults(func=_convert)
 
 
@@ -102,7 +106,7 @@ def _add_stats(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON instead of tables")
     form.add_argument("--brief", action="store_true", help="leave out the classes of sizes and durations")
-    _add_swf_options(parser)
+    _add_log_options(parser)
     parser.set_defaults(func=_stats)
 
 
@@ -114,10 +118,14 @@ def _add_seed(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_swf_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("how the jobs of an SWF log become leases")
+def _add_log_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("which part of a log is kept")
     group.add_argument("--begin", type=_seconds, default=0, metavar="TIME", help="[DD:]HH:MM:SS or seconds; becomes 0")
-    group.add_argument("--length", type=_seconds, metavar="TIME", help="keep jobs submitted this long after --begin")
+    group.add_argument("--length", type=_seconds, metavar="TIME", help="keep what arrives this long after --begin")
+    group = parser.add_argument_group("how VMs of Azure become leases")
+    group.add_argument("--sample", type=float, default=1.0, metavar="SHARE", help="keep this share of the batches")
+    group.add_argument("--seed", type=_whole_number, default=1, metavar="N", help="of that choice and of the durations")
+    group = parser.add_argument_group("how the jobs of an SWF log become leases")
     group.add_argument("--queues", type=_queues, metavar="N,N...", help="keep jobs of these queues")
     group.add_argument("--scale", type=_whole_number, default=1, metavar="N", help="processors per node (default 1)")
     group.add_argument(
@@ -145,8 +153,12 @@ def _swf_options(arguments: argparse.Namespace) -> SwfOptions:
     )
 
 
+def _azure_options(arguments: argparse.Namespace) -> AzureOptions:
+    return AzureOptions(arguments.begin, arguments.length, arguments.sample, arguments.seed)
+
+
 def _convert(arguments: argparse.Namespace) -> int:
-    workload = load_workload(arguments.input, _swf_options(arguments))
+    workload = read_with_bar(arguments.input, _swf_options(arguments), _azure_options(arguments))
     if arguments.site is not None:
         if arguments.nodes is not None:
             raise InvalidValueError("--nodes", "does not go with --site, which says how many there are")
@@ -158,8 +170,8 @@ def _convert(arguments: argparse.Namespace) -> int:
 
 
 def _inject(arguments: argparse.Namespace) -> int:
-    base = load_workload(arguments.base)
-    _write(inject(base, *(load_workload(name) for name in arguments.injected)), arguments.output)
+    base = read_with_bar(arguments.base)
+    _write(inject(base, *(read_with_bar(name) for name in arguments.injected)), arguments.output)
     return 0
 
 
@@ -168,7 +180,7 @@ def _annotate(arguments: argparse.Namespace) -> int:
         raise InvalidValueError("WORKLOAD", "name a workload, or else say --count")
     if arguments.count is not None and (arguments.generate is None or not arguments.annotations_only):
         raise InvalidValueError("--count", "goes with --generate and --annotations-only")
-    workload = None if arguments.workload is None else load_workload(arguments.workload)
+    workload = None if arguments.workload is None else read_with_bar(arguments.workload)
     annotations = _annotations(arguments, workload)
     if workload is None or arguments.annotations_only:
         write_annotations(annotations, arguments.output)
@@ -218,7 +230,7 @@ def _write(workload: Workload, output: str) -> None:
 
 
 def _stats(arguments: argparse.Namespace) -> int:
-    workload = load_workload(arguments.workload, _swf_options(arguments))
+    workload = read_with_bar(arguments.workload, _swf_options(arguments), _azure_options(arguments))
     if arguments.annotations is not None:
         workload = annotate(workload, read_annotations(arguments.annotations))
     statistics = describe(workload, arguments.length)

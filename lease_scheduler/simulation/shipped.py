@@ -13,6 +13,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.simulation.formats.azure import AzureOptions
+from lease_scheduler.simulation.formats.files import Watch
 from lease_scheduler.simulation.formats.swf import SwfOptions
 from lease_scheduler.simulation.formats.workload_file import read_workload
 from lease_scheduler.simulation.workload import Workload
@@ -41,18 +43,25 @@ def shipped_path(name: str) -> Path:
     return Path(str(files("lease_scheduler.simulation") / "data" / _FILES[name]))
 
 
-def load_workload(name: str, swf_options: SwfOptions | None = None) -> Workload:
+def load_workload(
+    name: str,
+    swf_options: SwfOptions | None = None,
+    azure_options: AzureOptions | None = None,
+    watch: Watch | None = None,
+) -> Workload:
     """Return the workload in a file or, if there is no such file, the shipped workload with this name.
 
     :param name: path of a workload file, plain or gzip, or name of a shipped workload
     :param swf_options: how the jobs of an SWF log become leases; by default, ``blue1`` has a site of 144 hosts
+    :param azure_options: which VMs of a trace of Azure become leases
+    :param watch: is told how far the file has been read, if its format may be large
     :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
     path = find_workload(name)
     if name == "blue1" and path == shipped_path(name):
         options = swf_options or SwfOptions()
         swf_options = replace(options, nodes=_BLUE1_HOSTS) if options.nodes is None else options
-    return read_workload(path, swf_options)
+    return read_workload(path, swf_options, azure_options, watch)
 
 
 def find_workload(name: str) -> Path:

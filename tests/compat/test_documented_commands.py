@@ -124,6 +124,8 @@ SIMULATIONS = [
     ("user/simulator.rst", "lease-sim convert-data"),
     ("user/simulator.rst", "lease-sim run blue1 --annotate"),
     ("user/simulator.rst", "lease-sim convert SDSC-BLUE"),
+    ("user/simulator.rst", "lease-sim run v1.dev"),
+    ("user/simulator.rst", "lease-sim convert v1.dev"),
     ("user/simulator.rst", "lease-sim rate-sweep"),
     ("user/simulator.rst", "lease-sim capacity"),
     ("user/simulator.rst", "lease-sim run blue1 --set simulation.suspend_factor"),
@@ -335,6 +337,10 @@ def _prepare(folder: Path) -> None:
     log = "\n".join(jobs) + "\n"
     (folder / "short.swf").write_text(log)
     (folder / "SDSC-BLUE.swf.gz").write_bytes(gzip.compress(log.encode()))
+    (folder / "v1.dev.txt.gz").write_bytes(gzip.compress(b"300 b,b,|,\n"))
+    (folder / "v1.dev.c900.txt.gz").write_bytes(gzip.compress(b"300 U0,C2,|,\n"))
+    (folder / "flav_map.txt").write_text("1,1.75 b\n")
+    (folder / "v1.interval_map.txt").write_text("0 0\n300 1\n600 2\n")
     image = SoftwareTerm(DiskImage("a.img", 10))
     write_annotations(Annotations((LeaseAnnotation(software=image),)), folder / "images.lwfa")
     rates = [LeaseAnnotation(extras={"simul_userrate": rate}) for rate in ("2.00", "1.00") * 3]

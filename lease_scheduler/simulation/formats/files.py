@@ -3,30 +3,50 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import secrets
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from lease_scheduler.model.errors import InputFileError
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
+#: Told now and then how far a file has been read: bytes so far, and bytes of the file, compressed as it is.
+Watch = Callable[[int, int], None]
+
+
+class _Watched(io.FileIO):
+    """A file that tells how far it has been read."""
+
+    def __init__(self, name: str, watch: Watch) -> None:
+        super().__init__(name, "rb")
+        self._watch = watch
+        self._size = os.fstat(self.fileno()).st_size
+
+    def readinto(self, buffer: Any, /) -> int:
+        """See ``io.FileIO.readinto``."""
+        count = super().readinto(buffer)
+        self._watch(self.tell(), self._size)
+        return count or 0
+
 
 @contextmanager
-def open_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def open_bytes(path: str | os.PathLike[str], watch: Watch | None = None) -> Iterator[BinaryIO]:
     """Open a file for reading bytes; decompress it if it is gzip, regardless of its name.
 
+    :param watch: is told how far the file has been read
     :raises InputFileError: the file cannot be opened, or reading or decompressing it fails later
     """
     name = os.fspath(path)
     if "\0" in name:
         raise InputFileError(name, None, "cannot be read: a file name cannot contain a zero byte")
     try:
-        with open(name, "rb") as raw:
+        with open(name, "rb") if watch is None else io.BufferedReader(_Watched(name, watch)) as raw:
             compressed = raw.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
             raw.seek(0)
             if compressed:
@@ -40,12 +60,13 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise InputFileError(name, None, f"cannot be read: {error.strerror or error}") from error
 
 
-def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+def read_lines(path: str | os.PathLike[str], watch: Watch | None = None) -> Iterator[tuple[int, str]]:
     """Yield the lines of a UTF-8 text, plain or gzip: (1-based number, text without the line end).
 
+    :param watch: is told how far the file has been read
     :raises InputFileError: the file cannot be read, or is not UTF-8; the error names the line
     """
-    with open_bytes(path) as stream:
+    with open_bytes(path, watch) as stream:
         for number, line in enumerate(stream, start=1):
             try:
                 yield number, line.decode().rstrip("\r\n")

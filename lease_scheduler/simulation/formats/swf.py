@@ -19,7 +19,7 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
-from lease_scheduler.simulation.formats.files import read_lines
+from lease_scheduler.simulation.formats.files import Watch, read_lines
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
 COLUMNS = 18
@@ -85,7 +85,7 @@ class SwfOptions:
                 raise InvalidValueError(name, f"must be one of {', '.join(words)}, not {word!r}")
 
 
-def read_swf(path: str | os.PathLike[str], options: SwfOptions | None = None) -> Workload:
+def read_swf(path: str | os.PathLike[str], options: SwfOptions | None = None, watch: Watch | None = None) -> Workload:
     """Read the jobs of an SWF log, plain or gzip, as best-effort leases, ordered by submission, then by job number.
 
     These jobs are left out: those that were cancelled while they were queued (no run time, status 5), those of unknown
@@ -98,6 +98,7 @@ def read_swf(path: str | os.PathLike[str], options: SwfOptions | None = None) ->
     A run time of 0 counts as 1 s. A job that ran for at least its requested time has no real duration, so its lease
     runs for the whole duration.
 
+    :param watch: is told how far the file has been read
     :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
     options = options or SwfOptions()
@@ -107,7 +108,7 @@ def read_swf(path: str | os.PathLike[str], options: SwfOptions | None = None) ->
     counts = Counter(swf_jobs=0, swf_cancelled=0, swf_unknown_size=0, swf_without_requested_time=0)
     last_submission = 0
     last = float("inf") if options.length is None else options.begin + options.length
-    for number, fields, values in _jobs(path):
+    for number, fields, values in _jobs(path, watch):
         job, submitted, queue = int(values[0]), int(values[1]), int(values[14])
         if not options.begin <= submitted <= last or (options.queues is not None and queue not in options.queues):
             continue
@@ -137,9 +138,9 @@ def read_numbers(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[float
         yield number, values
 
 
-def _jobs(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str], list[float]]]:
+def _jobs(path: str | os.PathLike[str], watch: Watch | None = None) -> Iterator[tuple[int, list[str], list[float]]]:
     name = os.fspath(path)
-    for number, line in read_lines(path):
+    for number, line in read_lines(path, watch):
         fields = line.split()
         if fields and not fields[0].startswith(";"):
             yield number, fields, _numbers(name, number, fields)

@@ -5,18 +5,27 @@ from __future__ import annotations
 import os
 
 from lease_scheduler.model.errors import InputFileError
-from lease_scheduler.simulation.formats import csv_trace, old_lwf, swf
-from lease_scheduler.simulation.formats.files import open_bytes, read_lines
+from lease_scheduler.simulation.formats import azure, csv_trace, old_lwf, swf
+from lease_scheduler.simulation.formats.files import Watch, open_bytes, read_lines
 from lease_scheduler.simulation.formats.lwf import read_lwf
 from lease_scheduler.simulation.workload import Workload
 
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
-def read_workload(path: str | os.PathLike[str], swf_options: swf.SwfOptions | None = None) -> Workload:
-    """Read an SWF log, an XML LWF, a ten-column LWF or an older trace with semicolons, plain or gzip.
+def read_workload(
+    path: str | os.PathLike[str],
+    swf_options: swf.SwfOptions | None = None,
+    azure_options: azure.AzureOptions | None = None,
+    watch: Watch | None = None,
+) -> Workload:
+    """Read an SWF log, a trace of Azure, an XML LWF, a ten-column LWF or an older trace with semicolons.
+
+    All may be plain or gzip.
 
     :param swf_options: how the jobs of an SWF log become leases
+    :param azure_options: which VMs of a trace of Azure become leases
+    :param watch: is told how far an SWF log or a trace of Azure, which may be large, has been read
     :raises InputFileError: the file cannot be read, has none of these formats, or is wrong; the error names the line
     """
     if is_xml(path):
@@ -28,11 +37,14 @@ def read_workload(path: str | os.PathLike[str], swf_options: swf.SwfOptions | No
         if line.count(csv_trace.SEPARATOR) >= csv_trace.COLUMNS - 1 and not fields[0].startswith(csv_trace.SEPARATOR):
             return csv_trace.read_csv_trace(path)
         if fields[0].startswith(";") or len(fields) == swf.COLUMNS:
-            return swf.read_swf(path, swf_options)
+            return swf.read_swf(path, swf_options, watch)
+        if azure.is_trace(line):
+            return azure.read_azure(path, azure_options, watch)
         if fields[0].startswith("#") or len(fields) == old_lwf.COLUMNS:
             return old_lwf.read_old_lwf(path)
-        known = f"neither XML (LWF) nor {swf.COLUMNS} columns (SWF) nor {old_lwf.COLUMNS} (old LWF)"
-        raise InputFileError(os.fspath(path), number, f"is not a workload: {known}")
+        columns = f"{swf.COLUMNS} columns (SWF) nor {old_lwf.COLUMNS} (old LWF)"
+        problem = f"is not a workload: neither XML (LWF) nor {columns} nor batches of VMs (Azure)"
+        raise InputFileError(os.fspath(path), number, problem)
     raise InputFileError(os.fspath(path), None, "is empty; a workload of no leases is an LWF without lease requests")
 
 

@@ -81,6 +81,21 @@ def test_convert_keeps_one_queue(log: Path, tmp_path: Path) -> None:
     assert all(lease.request.preemptible for lease in read_lwf(tmp_path / "o.lwf").leases)
 
 
+def test_convert_vms_of_azure(tmp_path: Path) -> None:
+    (tmp_path / "vms.txt").write_text("300 b,|,\n600 g,g,|,\n")
+    (tmp_path / "vms.c900.txt").write_text("300 U0,|,\n600 U0,C1,|,\n")
+    (tmp_path / "flav_map.txt").write_text("1,1.75 b\n2,3.5 g\n")
+    (tmp_path / "v1.interval_map.txt").write_text("0 0\n300 1\n")
+    run("convert", tmp_path / "vms.txt", "--output", tmp_path / "vms.lwf", "--begin", 300)
+    requests = [lease.request for lease in read_lwf(tmp_path / "vms.lwf").leases]
+    assert [(request.submitted, request.node_count, request.kind) for request in requests] == [
+        (0, 1, LeaseKind.IMMEDIATE)
+    ] * 2
+    assert requests[1].duration == 300
+    with pytest.raises(InvalidValueError, match="sample: must be above 0 and at most 1"):
+        run("stats", tmp_path / "vms.txt", "--sample", 2)
+
+
 def test_convert_an_old_lwf(tmp_path: Path) -> None:
     (tmp_path / "old.lwf").write_text('0 3600 1800 1800 25 1 1024 0 "NOIMAGE" 0\n')
     run("convert", tmp_path / "old.lwf", "--output", tmp_path / "new.lwf")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lease_scheduler.haizea.configuration.haizea_conf import read_haizea_conf
 from lease_scheduler.haizea.configuration.options import OPTIONS
 from lease_scheduler.model.errors import InputFileError
+from lease_scheduler.simulation.formats.azure import read_azure
 from lease_scheduler.simulation.formats.lwf import read_lwf, read_site
 from lease_scheduler.simulation.formats.lwfa import read_annotations
 from lease_scheduler.simulation.formats.old_lwf import read_old_lwf
@@ -86,6 +87,24 @@ _WORDS = st.sampled_from(
 @SETTINGS
 def test_columns_of_words(tmp_path: Path, read: Callable[[Path], object], rows: list[list[str]]) -> None:
     _try(read, tmp_path / "in", "\n".join(" ".join(row) for row in rows).encode())
+
+
+_TOKENS = st.lists(st.sampled_from(["b", "|", "U0", "C1", "", "x"]), max_size=6).map(",".join)
+
+
+@given(rows=st.lists(st.tuples(_WORDS, _TOKENS, _TOKENS), max_size=3))
+@SETTINGS
+def test_tokens_of_a_trace(tmp_path: Path, rows: list[tuple[str, str, str]]) -> None:
+    """The file of flavors may be wrong, or that of durations; the error names the one that is."""
+    (tmp_path / "flav_map.txt").write_text("1,1.75 b\n")
+    (tmp_path / "v1.interval_map.txt").write_text("0 0\n300 1\n")
+    (tmp_path / "in.txt").write_text("".join(f"{instant} {flavors}\n" for instant, flavors, _ in rows))
+    (tmp_path / "in.c500.txt").write_text("".join(f"{instant} {lives}\n" for instant, _, lives in rows))
+    try:
+        read_azure(tmp_path / "in.txt")
+    except InputFileError as error:
+        assert Path(error.path).name in ("in.txt", "in.c500.txt")
+        assert 1 <= (error.line or 0) <= len(rows)
 
 
 _TAGS = (

@@ -1,0 +1,38 @@
+"""Reading workloads for a command line: a file that takes long shows how far it has been read."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from rich.console import Console
+from rich.progress import Progress
+
+from lease_scheduler.simulation.formats.azure import AzureOptions
+from lease_scheduler.simulation.formats.swf import SwfOptions
+from lease_scheduler.simulation.shipped import load_workload
+from lease_scheduler.simulation.workload import Workload
+
+
+def read_with_bar(
+    name: str,
+    swf_options: SwfOptions | None = None,
+    azure_options: AzureOptions | None = None,
+    *,
+    quiet: bool = False,
+) -> Workload:
+    """Return the workload in a file or a shipped one; on a terminal, a bar shows how much has been read.
+
+    :param name: as for ``load_workload``
+    :param quiet: whether to show no bar
+    :raises InputFileError: the file cannot be read or is wrong; the error names the line
+    """
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        return load_workload(name, swf_options, azure_options)
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task(f"reading {PurePath(name).name}", total=None)
+
+        def show(done: int, size: int) -> None:
+            progress.update(task, completed=done, total=size)
+
+        return load_workload(name, swf_options, azure_options, show)
