@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.interfaces import ExpectedDuration, HostSelection, Mapper, Preemption
 from lease_scheduler.plan.mapper import GREEDY
 from lease_scheduler.plan.neutral import REQUESTED
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.plan import Plan
+from lease_scheduler.plan.preemption_times import PreemptionTimes
 from lease_scheduler.plan.suspension import SuspensionModel
 
 
@@ -45,6 +46,24 @@ class PlanningContext:
     def resume_estimate(self, request: LeaseRequest) -> int:
         """Return the estimated seconds that resuming the lease takes."""
         return self.suspension.resume_estimate(request, self.most_per_host(request))
+
+    def preemption_times(self, lease: Lease, assignment: tuple[int, ...]) -> PreemptionTimes:
+        """Return how long it takes to suspend and resume a lease that is in the plan.
+
+        :param assignment: the host of each VM
+        """
+        model, request = self.suspension, lease.request
+        known = self.plan.preemption_times.get(lease.lease_id)
+        if known is not None and known.are_of(model, request, assignment):
+            return known
+        suspend = overhead = 0
+        can_suspend = model.can_suspend(request)
+        if can_suspend:
+            suspend = model.suspend_time(request, assignment)
+            overhead = self.suspend_estimate(request) + self.resume_estimate(request)
+        found = PreemptionTimes(model, request, assignment, can_suspend, suspend, overhead)
+        self.plan.preemption_times[lease.lease_id] = found
+        return found
 
     def threshold(self, request: LeaseRequest, *, resuming: bool) -> int:
         """Return the minimum seconds of a run that ends in a suspension."""

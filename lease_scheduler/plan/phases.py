@@ -57,8 +57,17 @@ def cut_by_suspension(
     :param now: if given, the buffer before ``at`` is shortened if there is not enough time for it from now on
     """
     seconds = context.suspension.suspend_time(request, holding.assignment)
+    run_end, end = suspension_until(context, seconds, at, now)
+    return replace(holding, run_end=run_end, end=end, closing=Closing.SUSPEND, charged=0)
+
+
+def suspension_until(context: PlanningContext, seconds: int, at: int, now: int | None = None) -> tuple[int, int]:
+    """Return when a suspension begins and ends that is over at ``at``, with the buffer before that.
+
+    :param seconds: how long it takes
+    :param now: as for ``cut_by_suspension``
+    """
     buffer = context.options.suspend_buffer
     if now is not None:
         buffer = min(buffer, max(0, at - now - seconds))
-    end = at - buffer
-    return replace(holding, run_end=end - seconds, end=end, closing=Closing.SUSPEND, charged=0)
+    return at - buffer - seconds, at - buffer

@@ -18,6 +18,7 @@ from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
 from lease_scheduler.plan.demand import Demand, Demands
 from lease_scheduler.plan.differences import HoldingChange, changes_of
+from lease_scheduler.plan.preemption_times import PreemptionTimes
 from lease_scheduler.plan.provider_rows import ProviderRows
 from lease_scheduler.plan.queued_demand import DemandClass, QueuedDemand
 from lease_scheduler.plan.transfers.following import followed
@@ -51,6 +52,7 @@ class Plan:
     :ivar availability: the resources that they hold
     :ivar needs: cache of ``plan.queue_filter``: queued demands by lease id
     :ivar alike: cache of ``plan.queue_filter``: classes of demands
+    :ivar preemption_times: cache of ``PlanningContext.preemption_times``, by lease id
     :ivar images: where disk images are and when they are transferred; None if transfers are not planned
     :ivar puts: number of values put so far, including those in trials; a measure of work that is the same in each run
     :ivar sleep_ends: for each host that sleeps or wakes, the first instant at which it can be used, otherwise
@@ -71,6 +73,7 @@ class Plan:
         self._holdings: dict[str, tuple[tuple[NodeSet, ...], tuple[int, ...], IntArray, IntArray]] = {}
         self.needs: dict[str, QueuedDemand] = {}
         self.alike: dict[Hashable, DemandClass] = {}
+        self.preemption_times: dict[str, PreemptionTimes] = {}
         self.images: ImagePlan | None = None
         self.puts = 0
         self.sleep_ends: IntArray = np.full(len(site), NOT_ASLEEP, dtype=np.int64)
@@ -143,6 +146,7 @@ class Plan:
             self._queued_needing += self._always_needed(new.request)
         if has_new_terms:
             self.needs.pop(lease_id, None)
+            self.preemption_times.pop(lease_id, None)
         if new is None:
             self.leases.pop(lease_id, None)
             self._waiting_to_start.pop(lease_id, None)
@@ -432,6 +436,7 @@ class Plan:
         self._demands = Demands(site, rows, capacity)
         self._holdings.clear()
         self.needs.clear()
+        self.preemption_times.clear()
         self.alike.clear()
         self.availability = self.rebuilt(now, Availability(capacity, self.classes))
         for host in self._outages:

@@ -16,7 +16,7 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.alike_starts import AlikeStarts
-from lease_scheduler.plan.claims import place_claim
+from lease_scheduler.plan.claims import ClaimedPlaces
 from lease_scheduler.plan.clearing import place_clearing
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import plan_deadline, requested_start
@@ -337,8 +337,9 @@ class Planner:
         """Give leases places for which others are suspended, as far as the queueing policy has claims."""
         self.brief_queueing()
         queue = queue or QueueRound(now, self.plan.queued(), live=self.plan.leases)
+        places = ClaimedPlaces(self.context, now, agree)
         for claim in self.queueing.claims(queue):
-            placed = place_claim(self.context, claim, now, agree)
+            placed = places.place(claim)
             if placed is not None:
                 queue.placed[placed.lease_id] = placed
 

@@ -10,7 +10,7 @@ from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.interfaces import Victim
 from lease_scheduler.plan.options import PreemptAt, RoomLead
-from lease_scheduler.plan.phases import cut_by_suspension
+from lease_scheduler.plan.phases import cut_by_suspension, suspension_until
 from lease_scheduler.plan.shortage import Shortage
 
 #: The holding has not started, or it runs. In states between, a lease can only be suspended later.
@@ -52,9 +52,7 @@ def victims(context: PlanningContext, request: LeaseRequest, start: int, end: in
             leaves = _cut(context, lease, holding, start, now).run_end if suspended else start
             if leaves < lease.assured_until:
                 continue
-        overhead = 0
-        if context.suspension.can_suspend(victim):
-            overhead = context.suspend_estimate(victim) + context.resume_estimate(victim)
+        overhead = context.preemption_times(lease, holding.assignment).overhead
         remaining = remaining_before(lease, holding) - (run_so_far if overhead else 0)
         candidate = Victim(lease, max(1, remaining), overhead)
         score = context.preemption.score(request, candidate, start)
@@ -117,17 +115,15 @@ def instants_of_room(context: PlanningContext, start: int, end: int, now: int) -
         return []
     found = set()
     for lease, holding in context.plan.overlapping(start, start + 1):
-        request = lease.request
         if lease.state is LeaseState.SUSPENDING:
             found.add(holding.end)
         elif (
             not lease.is_offered
             and (lease.active_since is not None or lease.state in _COMING_BACK)
-            and context.suspension.can_suspend(request)
+            and (times := context.preemption_times(lease, holding.assignment)).can_suspend
         ):
             begin = max(_earliest(context, lease, now), holding.run_start + 1)
-            seconds = context.suspension.suspend_time(request, holding.assignment)
-            found.add(min(begin + seconds + context.options.suspend_buffer, holding.end))
+            found.add(min(begin + times.suspend + context.options.suspend_buffer, holding.end))
     instants = sorted(instant for instant in found if start < instant < end)
     step = -(-len(instants) // _MOST_ATTEMPTS) or 1
     # Always try the last one: it is the likeliest to fit, as all leases can be out of the way by then.
@@ -213,20 +209,20 @@ def _cut(context: PlanningContext, lease: Lease, holding: Holding, at: int, now:
 
 def _can_be_cut(context: PlanningContext, lease: Lease, holding: Holding, at: int, now: int) -> bool:
     """Return whether the holding can be cut by a suspension that is over at ``at``."""
-    request = lease.request
-    if not context.suspension.can_suspend(request) or not holding.start < at:
+    if not holding.start < at or (holding.closing is Closing.SHUTDOWN and holding.run_end < now):
         return False
-    if holding.closing is Closing.SHUTDOWN and holding.run_end < now:
+    times, earliest = context.preemption_times(lease, holding.assignment), _earliest(context, lease, now)
+    if not times.can_suspend:
         return False
-    cut = _cut(context, lease, holding, at, now)
+    run_end, _ = suspension_until(context, times.suspend, at, earliest)
     resuming = holding.run_start > holding.start
     # The threshold is for runs that are planned. A lease that runs already would lose work, however short its run was.
     must_be_saved = context.options.room_lead is RoomLead.STRICT and (
         lease.active_since is not None or lease.state in _COMING_BACK
     )
     return (
-        cut.run_end > max(holding.run_start, _earliest(context, lease, now) - 1)
-        and cut.run_end <= holding.run_end
-        and (must_be_saved or at - holding.run_start >= context.threshold(request, resuming=resuming))
+        run_end > max(holding.run_start, earliest - 1)
+        and run_end <= holding.run_end
+        and (must_be_saved or at - holding.run_start >= context.threshold(lease.request, resuming=resuming))
         and lease.state is not LeaseState.SUSPENDING
     )

@@ -184,11 +184,11 @@ class ShareClaims:
             self._balance.move(flow.name, _width(request))
             for each in suspended:
                 self._balance.move(each.flow, -each.width)
-                candidates.remove(each)
+                del candidates[each.lease.lease_id]
             order.again(flow)
 
-    def _candidates(self, now: int) -> list[Held]:
-        """Return what may be suspended for some flow, what was served first coming first."""
+    def _candidates(self, now: int) -> dict[str, Held]:
+        """Return what may be suspended for some flow, by lease id, what was served first coming first."""
         found = []
         for lease_id, each in self._held.items():
             lease = each.lease
@@ -202,7 +202,8 @@ class ShareClaims:
                 self.again = ready if self.again is None else min(self.again, ready)
             else:
                 found.append(each)
-        return sorted(found, key=lambda each: (self._tags[each.lease.lease_id], each.lease.sequence))
+        found.sort(key=lambda each: (self._tags[each.lease.lease_id], each.lease.sequence))
+        return {each.lease.lease_id: each for each in found}
 
     def _first(self, flow: Flow, leases: Mapping[str, Lease], now: int, share_per_weight: float) -> int | None:
         """Return the position of the first request of a flow that its share of the windows lets start, or None."""
@@ -212,12 +213,12 @@ class ShareClaims:
                 return position
         return None
 
-    def _victims(self, flow: Flow, candidates: Sequence[Held]) -> dict[str, int]:
+    def _victims(self, flow: Flow, candidates: Mapping[str, Held]) -> dict[str, int]:
         """Return the leases that may be suspended for a flow, with their ranks."""
         clock, excess = flow.queue.clock, self._options.excess
         return {
-            each.lease.lease_id: rank
-            for rank, each in enumerate(candidates)
+            lease_id: rank
+            for rank, (lease_id, each) in enumerate(candidates.items())
             if each.flow != flow.name
             and self._shares.flows[each.flow].queue.clock > clock
             and self._balance.has_excess(each.flow, excess)
