@@ -49,13 +49,23 @@ class _Tasks(NamedTuple):
     place: Integers
 
 
+class _Nodes(NamedTuple):
+    """What others hold of each node, and how many nodes the rest of their CPU and memory would make."""
+
+    load: Floats
+    held: Floats
+    cpu: float
+    memory: float
+
+
 @compiled
 def map_anew(
     order: Integers,
     jobs: Jobs,
     place: Integers,
     keeps: NDArray[np.bool_],
-    nodes: int,
+    others_load: Floats,
+    others_held: Floats,
     outlook: Outlook,
     literal: bool,
 ) -> tuple[int, Integers, Floats]:
@@ -64,7 +74,8 @@ def map_anew(
     :param order: numbers of all jobs in the system, by decreasing priority
     :param place: node of each task of running jobs, sorted for each job
     :param keeps: whether the job keeps its nodes, by position in ``order``
-    :param nodes: number of nodes
+    :param others_load: what others than these jobs hold of the CPU of each node, at most 1
+    :param others_held: what they hold of its memory, at most 1
     :param literal: search all targets before a job is left out. Otherwise it is left out if the easiest target of the
         search is too much, which is faster; packing is not monotone, so now and then a higher one might do
     :return: how many jobs are kept, from the first one on; the nodes of their tasks, sorted for each job; the yields
@@ -80,12 +91,13 @@ def map_anew(
             begin = jobs.first[order[position]]
             fixed[first[position] : first[position + 1]] = place[begin : begin + widths[position]]
     tasks = _Tasks(jobs.cpu[order], jobs.memory[order], first, fixed)
+    nodes = _Nodes(others_load, others_held, (1 - others_load).sum(), (1 - others_held).sum())
     demands = tasks.memory * widths
     kept = count
     demand = 0.0
     for position in range(count):
         demand += demands[position]
-    while kept > 0 and demand > nodes * (1 + TOLERANCE):
+    while kept > 0 and demand > nodes.memory * (1 + TOLERANCE):
         kept -= 1
         demand -= demands[kept]
     by_cpu = _sorted(tasks.cpu, tasks.memory)
@@ -100,7 +112,7 @@ def map_anew(
 
 @compiled
 def _search(
-    kept: int, tasks: _Tasks, nodes: int, outlook: Outlook, by_cpu: Integers, by_memory: Integers, literal: bool
+    kept: int, tasks: _Tasks, nodes: _Nodes, outlook: Outlook, by_cpu: Integers, by_memory: Integers, literal: bool
 ) -> tuple[Integers, Floats]:
     """Return the packing of the highest target that the search finds and its yields, or empty arrays."""
     width = STRETCH_WIDTH if outlook.horizon > 0 else YIELD_WIDTH
@@ -161,7 +173,7 @@ def _pack(
     aim: Floats,
     kept: int,
     tasks: _Tasks,
-    nodes: int,
+    nodes: _Nodes,
     outlook: Outlook,
     by_cpu: Integers,
     by_memory: Integers,
@@ -177,12 +189,12 @@ def _pack(
     total = 0.0
     for job in range(kept):
         total += need[job] * (first[job + 1] - first[job])
-    if total > nodes * (1 + 2 * TOLERANCE):
+    if total > nodes.cpu * (1 + 2 * TOLERANCE):
         return np.empty(0, np.int64)
     if outlook.horizon > 0:
         by_cpu = _sorted(need, memory[:kept])
         by_memory = _sorted(memory[:kept], need)
-    load, held = np.zeros(nodes), np.zeros(nodes)
+    load, held = nodes.load.copy(), nodes.held.copy()
     placed = tasks.place[: first[kept]].copy()
     left = np.zeros(kept, np.int64)
     missing = 0
@@ -210,7 +222,7 @@ def _pack(
                     following[last] = job
                 last = job
     cursor, previous = np.empty(2, np.int64), np.empty(2, np.int64)
-    for node in range(nodes):
+    for node in range(len(load)):
         if missing == 0:
             break
         # The loads of a node only grow, so what has not fitted will not.

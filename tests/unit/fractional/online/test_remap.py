@@ -31,7 +31,8 @@ def _map(
     for job, on in (kept_on or {}).items():
         place[jobs.first[job] : jobs.first[job + 1]] = on
         keeps[job] = True
-    kept, found, aims = map_anew(np.arange(count), jobs, place, keeps, nodes, outlook, literal)
+    nobody = np.zeros(nodes)
+    kept, found, aims = map_anew(np.arange(count), jobs, place, keeps, nobody, nobody, outlook, literal)
     return kept, found.tolist(), aims
 
 

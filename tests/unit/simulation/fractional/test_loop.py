@@ -155,3 +155,29 @@ def test_wrong_options_are_refused(penalty: float, period: float, field: str) ->
     with pytest.raises(InvalidValueError) as refused:
         run_online(_MEMORY_FOR_ONE, parse("/per/OPT=MIN"), penalty=penalty, period=period)
     assert refused.value.field == field
+
+
+def test_as_in_an_engine_jobs_end_at_whole_seconds() -> None:
+    """dfrs 3.3, A29: job 0 has done 10 s at 10; three jobs get 0.333 each.
+
+    Jobs 1 and 2 need 30 / 0.333 = 90.09 s and end at 101. Then job 0 has done 10 + 91 x 0.333 = 40.303 s, and ends
+    59.697 s later, which is rounded up.
+    """
+    trace = _trace(1, (0, 1, 1, 0.3, 100), (10, 1, 1, 0.3, 30), (10, 1, 1, 0.3, 30))
+    seen: list[Instant] = []
+    found = run_online(trace, parse("Greedy*/OPT=MIN"), whole=True, watch=seen.append)
+    assert found.ends.tolist() == [161, 101, 101]
+    assert [each.yields for each in seen] == [{0: 1.0}, {0: 0.333, 1: 0.333, 2: 0.333}, {0: 1.0}, {}]
+
+
+@pytest.mark.parametrize(
+    ("field", "trace", "period"),
+    [
+        (r"release\[1\]", _trace(1, (0, 1, 1, 0.3, 100), (0.5, 1, 1, 0.3, 100)), 600),
+        (r"processing\[0\]", _trace(1, (0, 1, 1, 0.3, 0.1)), 600),
+        ("period", _trace(1, (0, 1, 1, 0.3, 1)), 600.5),
+    ],
+)
+def test_whole_seconds_need_times_that_are_whole(field: str, trace: Trace, period: float) -> None:
+    with pytest.raises(InvalidValueError, match=f"{field}: must be whole seconds"):
+        run_online(trace, parse("/per/OPT=MIN"), period=period, whole=True)
