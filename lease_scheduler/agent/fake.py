@@ -20,8 +20,9 @@ class FakeHypervisor:
 
     The file is a JSON object: ``cpus`` is the number of CPUs of the host, and ``servers`` has for each id the number of
     ``vcpus``, and optionally ``demand`` (CPUs that it would use, by default all), ``usual_shares``, and ``refuses``
-    (whether its weight cannot be changed). The agent adds ``shares`` and ``cpu_seconds`` there. CPU time is divided as
-    the scheduler of Linux does it: by weight, and what a server does not use goes to the others.
+    (whether its weight cannot be changed). Others may replace the file at any time: servers come, go and change their
+    demand. The agent writes their ``shares`` and ``cpu_seconds`` to a file beside it (``state_file``). CPU time is
+    divided as the scheduler of Linux does it: by weight, and what a server does not use goes to the others.
 
     :param now: returns seconds since the epoch
     """
@@ -34,48 +35,74 @@ class FakeHypervisor:
 
     def cpus(self) -> int:
         """See ``Hypervisor.cpus``."""
-        return int(self._read()["cpus"])
+        return int(self._described()["cpus"])
 
     def servers(self) -> Mapping[str, RunningServer]:
         """See ``Hypervisor.servers``."""
         return {
-            server_id: RunningServer(each["vcpus"], _shares(each), _usual(each), each.get("cpu_seconds", 0.0))
-            for server_id, each in self._advanced()["servers"].items()
+            server_id: RunningServer(each["vcpus"], _shares(each), _usual(each), each["cpu_seconds"])
+            for server_id, each in self._advanced().items()
         }
 
     def set_shares(self, server_id: str, shares: int) -> None:
         """See ``Hypervisor.set_shares``."""
-        state = self._advanced()
-        server = state["servers"].get(server_id)
+        servers = self._advanced()
+        server = servers.get(server_id)
         if server is None:
             return
         if server.get("refuses"):
             raise SharesRefusedError("the hypervisor refuses to change its weight")
         server["shares"] = shares
-        self._write(state)
+        self._write(servers)
 
-    def _advanced(self) -> dict[str, Any]:
-        """Return the state after the servers have used what they got since it was written."""
-        state, now = self._read(), self._now()
-        servers = state["servers"]
-        seconds = max(0.0, now - state.get("time", now))
-        for server_id, part in divide(float(state["cpus"]), servers).items():
-            servers[server_id]["cpu_seconds"] = servers[server_id].get("cpu_seconds", 0.0) + part * seconds
-        state["time"] = now
-        self._write(state)
-        return state
+    def _advanced(self) -> dict[str, dict[str, Any]]:
+        """Return the servers after they have used what they got since this was last written."""
+        described, (since, known), now = self._described(), self._known(), self._now()
+        servers = {
+            server_id: {**each, "cpu_seconds": 0.0, **known.get(server_id, {})}
+            for server_id, each in described["servers"].items()
+        }
+        # A server that has come since then counts from now on.
+        old = {server_id: each for server_id, each in servers.items() if server_id in known}
+        for server_id, part in divide(float(described["cpus"]), old).items():
+            servers[server_id]["cpu_seconds"] += part * max(0.0, now - since)
+        self._write(servers, now)
+        return servers
 
-    def _read(self) -> dict[str, Any]:
+    def _described(self) -> dict[str, Any]:
         try:
             found: dict[str, Any] = json.loads(self._path.read_text())
-            return found | {"cpus": int(found["cpus"]), "servers": dict(found["servers"])}
+            return {"cpus": int(found["cpus"]), "servers": dict(found["servers"])}
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise HypervisorAwayError(f"{self._path} does not describe a hypervisor: {error!r}") from error
 
-    def _write(self, state: dict[str, Any]) -> None:
-        beside = self._path.with_suffix(".new")
+    def _known(self) -> tuple[float, dict[str, dict[str, Any]]]:
+        """Return when the state was last written, and what it has of each server."""
+        try:
+            found = json.loads(state_file(self._path).read_text())
+            return found["time"], found["servers"]
+        except FileNotFoundError:
+            return 0.0, {}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise HypervisorAwayError(f"{state_file(self._path)} is not of this hypervisor: {error!r}") from error
+
+    def _write(self, servers: Mapping[str, Mapping[str, Any]], now: float | None = None) -> None:
+        state = {
+            "time": self._now() if now is None else now,
+            "servers": {
+                server_id: {name: each[name] for name in ("shares", "cpu_seconds") if name in each}
+                for server_id, each in servers.items()
+            },
+        }
+        path = state_file(self._path)
+        beside = path.with_suffix(".new")
         beside.write_text(json.dumps(state))
-        os.replace(beside, self._path)
+        os.replace(beside, path)
+
+
+def state_file(path: Path) -> Path:
+    """Return the file to which the agent writes what became of the servers that another file describes."""
+    return path.with_name(f"{path.stem}-state.json")
 
 
 def divide(cpus: float, servers: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from lease_scheduler.agent.fake import state_file
 from lease_scheduler.agent.protocol import AgentError
 from lease_scheduler.cloud.nova.shares import ServerShares
 from lease_scheduler.cmd import configuration, manage
@@ -62,8 +63,9 @@ class Site:
 
     def shares(self, host: str) -> tuple[int, int]:
         """Return the present weights of the server of the fluid lease and of the other one."""
-        servers = json.loads(self.hypervisor(host).read_text())["servers"]
-        return tuple(servers[f"{name}-{host}"].get("shares", 100) for name in ("fluid", "whole"))
+        state = state_file(self.hypervisor(host))
+        servers = json.loads(state.read_text())["servers"] if state.exists() else {}
+        return tuple(servers.get(f"{name}-{host}", {}).get("shares", 100) for name in ("fluid", "whole"))
 
     def configuration(self, name: str, secret: str, site: str, more: str = "") -> list[str]:
         """Write a configuration, and return the arguments that name it."""

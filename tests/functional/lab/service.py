@@ -47,6 +47,7 @@ class Service:
     :param settings: further options, by group; they override the defaults
     :ivar ada: a member of one project
     :ivar bob: a member of another project
+    :ivar transport_url: message bus of API, engine and agents
     """
 
     def __init__(self, folder: Path, lab: Lab, settings: Mapping[str, Mapping[str, object]]) -> None:
@@ -54,10 +55,11 @@ class Service:
         self.admin = lab.admin
         self.port = free_port()
         self._name = f"lease_{uuid.uuid4().hex}"
+        self.transport_url = lab.rabbitmq.create_virtual_host(self._name)
         self.programs = Programs(
             folder,
             lab.mariadb.create_database(self._name),
-            lab.rabbitmq.create_virtual_host(self._name),
+            self.transport_url,
             lines=self._lines(settings),
         )
         self._api_log = folder / "api.log"
