@@ -35,6 +35,13 @@ class ConfiguredCloud(ABC):
         """Return Keystone's adapter for the user that projects trust to boot their servers, or None without trusts."""
         return None
 
+    def adapter(self, service_type: str) -> Adapter | None:
+        """Return a client of a service in the cloud's catalogue, for the service's own user; None without a catalogue.
+
+        :param service_type: such as ``metric``
+        """
+        return None
+
     def upgrade_warning(self) -> str | None:
         """Return what the operator should change in the cloud for this version, or None."""
         return None

@@ -426,6 +426,13 @@ class Driver(Protocol):
         """
         ...
 
+    def agent_cpu_times(self) -> Mapping[str, float]:
+        """Return the CPU seconds of the servers of fluid leases since they were started, as agents on hosts tell them.
+
+        Servers whose hosts have no agent, or whose agent does not answer, are left out.
+        """
+        ...
+
     @property
     def services(self) -> HostServices:
         """The compute services of the hosts, for hosts that sleep."""

@@ -164,6 +164,10 @@ class SimulatedCloud:
             self._work.share(revision, yields, self._now())
         self._look_again()
 
+    def agent_cpu_times(self) -> Mapping[str, float]:
+        """See ``Driver.agent_cpu_times``. There are no agents."""
+        return {}
+
     def without_shares(self) -> Mapping[str, str]:
         """See ``Driver.without_shares``. Shares are divided at once."""
         return {}

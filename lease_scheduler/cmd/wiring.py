@@ -22,6 +22,7 @@ from lease_scheduler.cmd.enforcement import filters
 from lease_scheduler.cmd.memory import keep_what_is_loaded
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
 from lease_scheduler.cmd.meters import meter
+from lease_scheduler.cmd.needs import needs_source
 from lease_scheduler.cmd.options.service import service_options
 from lease_scheduler.cmd.options.subscriptions import delivery_options, notification_drivers
 from lease_scheduler.cmd.planning import SitePlanning
@@ -168,10 +169,12 @@ class EngineService:
         self._name = name
         self._database = database(conf)
         self.clock = clock(conf, self._database)
-        self.driver = configured_cloud(conf).driver(self.clock)
+        cloud = configured_cloud(conf)
+        self.driver = cloud.driver(self.clock)
         self._planning = SitePlanning(conf)
         self._filters = filters(conf)
         self._meter = meter(conf, self.driver)
+        self._needs = needs_source(conf, self.driver, cloud.adapter)
         self._power_driver = power_driver(conf)
         self._notification_drivers = notification_drivers(conf)
         self._enforcement: Enforcement | None = None
@@ -291,7 +294,7 @@ class EngineService:
         plan = SitePlan(
             store, self.driver, self.clock, planning.policies, options, on_broken, self._metrics, planning.pools
         )
-        return SiteEngine(plan, self._meter, self._power_driver, power_times(self._conf))
+        return SiteEngine(plan, self._meter, self._power_driver, power_times(self._conf), self._needs)
 
     def _start(self, engine: SiteEngine, enforcement: Enforcement, senders: list[Sender]) -> Leader:
         plan = engine.plan

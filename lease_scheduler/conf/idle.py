@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from oslo_config import cfg
 
+from lease_scheduler.conf.prometheus import prometheus_options
+
 GROUP = cfg.OptGroup("idle", title="Leases whose servers use nothing")
 
 OPTIONS: list[cfg.Opt] = [
@@ -52,26 +54,15 @@ OPTIONS: list[cfg.Opt] = [
         min=0.0,
         help="Meter cloud: seconds between two requests for the CPU time of a server. They are made one at a time.",
     ),
-    cfg.StrOpt(
-        "prometheus_url", default="", help="Meter prometheus: URL of Prometheus, such as http://prometheus:9090."
-    ),
+    *prometheus_options("Meter prometheus"),
     cfg.StrOpt(
         "prometheus_query",
         default="",
         help="Meter prometheus: query that gives one value for every server, and a label with the id of the server.",
     ),
-    cfg.StrOpt("prometheus_label", default="resource", help="Meter prometheus: name of this label."),
     cfg.FloatOpt(
         "prometheus_threshold",
         default=0.0,
         help="Meter prometheus: a server whose value is above this one is used.",
     ),
-    cfg.FloatOpt("prometheus_timeout", default=10.0, min=0.1, help="Meter prometheus: seconds to wait for the answer."),
-    cfg.StrOpt(
-        "prometheus_cafile",
-        default="",
-        help="Meter prometheus: file of CA certificates to trust. If it is empty, those of the system are trusted.",
-    ),
-    cfg.StrOpt("prometheus_user", default="", help="Meter prometheus: user for basic authentication; empty for none."),
-    cfg.StrOpt("prometheus_password", default="", secret=True, help="Meter prometheus: password of this user."),
 ]

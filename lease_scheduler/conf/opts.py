@@ -15,6 +15,7 @@ from lease_scheduler.conf import (
     idle,
     image_transfer,
     metrics,
+    needs,
     nova,
     page,
     policy,
@@ -48,6 +49,7 @@ _MODULES = (
     haizea,
     accounting,
     agent,
+    needs,
 )
 
 

@@ -27,6 +27,7 @@ from lease_scheduler.engine.quotes import Quotes
 from lease_scheduler.engine.state import EngineOptions, EngineState
 from lease_scheduler.engine.stepping import EngineSteps, Submission, SubmissionOrder
 from lease_scheduler.engine.transfers import Transfers
+from lease_scheduler.fractional.discovery import Needs
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -213,6 +214,10 @@ class Engine:
         self.brief_policies()
         self._known.update(lease.lease_id for lease in kept)
         self._steps.submitted.extend(Submission(lease.request) for lease in undecided)
+
+    def note_needs(self, needs: Needs) -> None:
+        """Have the next step share CPU among fluid leases by what they are now known to need."""
+        self._steps.fluid.needs = needs
 
     def brief_policies(self) -> None:
         """Tell the policies that follow them of the live leases, because they are new or have been restored."""

@@ -11,8 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from lease_scheduler.engine.fluid_division import divided
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.fractional.arrays import Floats
+from lease_scheduler.fractional.discovery import UNKNOWN, Needs
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.progress import FULL, Progress
@@ -25,11 +27,13 @@ class FluidShares:
 
     :param state: state that the parts of the engine share
     :param policy: decides how they share CPU
+    :ivar needs: what they need, as far as that is known
     """
 
     def __init__(self, state: EngineState, policy: FractionalPolicy) -> None:
         self._state = state
         self._policy = policy
+        self.needs: Needs = UNKNOWN
 
     def refusal(self, request: LeaseRequest) -> str | None:
         """Return why a request for a fluid lease is refused, or None."""
@@ -46,29 +50,35 @@ class FluidShares:
         running = [lease for lease in leases if lease.active_since is not None]
         yields = dict(zip((lease.lease_id for lease in running), self._yields(running, now), strict=True))
         for lease in leases:
-            progress = _followed(lease, yields.get(lease.lease_id, 0), now)
+            progress = _followed(lease, *yields.get(lease.lease_id, (0, None)), now)
             if progress is not lease.progress:
                 state.put(replace(lease, progress=progress))
         state.publish(now)
 
-    def _yields(self, running: Sequence[Lease], now: int) -> Iterator[int]:
-        """Yield the yield of each running lease in thousandths, rounded down."""
+    def _yields(self, running: Sequence[Lease], now: int) -> Iterator[tuple[int, int | None]]:
+        """Yield the yield of each running lease, and what it is given if that differs, in thousandths, rounded down."""
         vms = [
             (number, host, node_set.resources.get(VCPU, 0), node_set.fluid)
             for number, lease in enumerate(running)
             for node_set, host in _nodes(lease)
         ]
         if not vms:
-            return iter([FULL] * len(running))
+            return iter([(FULL, None)] * len(running))
         leases, hosts, held, fluid = np.array(vms, dtype=np.int64).T
         nodes = FluidNodes(self._free(now), hosts, leases, fluid.astype(float), len(running))
+        known = self.needs
+        if known.parts or known.tried:
+            parts = np.array([known.parts.get(lease.lease_id, 1.0) for lease in running])
+            tried = np.array([lease.lease_id in known.tried for lease in running])
+            yields, given = divided(self._policy.scaled_yields, nodes, held, parts, tried)
+            return zip(_permille(yields), _permille(given), strict=True)
         scaled = self._policy.scaled_yields(nodes)
         need = held + fluid
         # A lease of nodes of several sizes has the yield of the node that gets least.
         part = np.divide(held + scaled[leases] * fluid, need, out=np.ones(len(need)), where=need > 0)
         least = np.ones(len(running))
         np.minimum.at(least, leases, part)
-        return iter(np.floor(least * FULL + 1e-6).astype(int).tolist())
+        return ((permille, None) for permille in _permille(least))
 
     def _free(self, now: int) -> Floats:
         """Return the VCPU that each host has left now."""
@@ -86,18 +96,23 @@ class FluidShares:
         return free
 
 
+def _permille(parts: Floats) -> list[int]:
+    found: list[int] = np.floor(parts * FULL + 1e-6).astype(int).tolist()
+    return found
+
+
 def _nodes(lease: Lease) -> Iterator[tuple[NodeSet, int]]:
     """Return the node set and the host of each VM of a running lease."""
     vms = (node_set for node_set in lease.request.nodes for _ in range(node_set.count))
     return zip(vms, lease.holdings[0].assignment, strict=True)
 
 
-def _followed(lease: Lease, permille: int, now: int) -> Progress | None:
+def _followed(lease: Lease, permille: int, given: int | None, now: int) -> Progress | None:
     """Return the progress of a lease with another yield; the same object if nothing has changed."""
     known = lease.progress
     if lease.active_since is None and lease.accumulated == 0:
         # It has not run, or its work is lost.
         return None
     if known is None:
-        return Progress(0, permille, now)
-    return known if known.permille == permille else known.at_yield(permille, now)
+        return Progress(0, permille, now, given)
+    return known if (known.permille, known.given) == (permille, given) else known.at_yield(permille, now, given)

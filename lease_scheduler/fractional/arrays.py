@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 
 #: By how much a load may exceed the capacity of a node, so that rounding errors do not matter.
 TOLERANCE = 1e-9

@@ -16,24 +16,32 @@ class Progress:
         the CPU that it needs
     :ivar permille: its present yield in thousandths, rounded down; 0 while it does not run
     :ivar since: instant from which on it has this yield
+    :ivar given: part of the VCPU of its servers that it is given, in thousandths, rounded down; None if that is its
+        yield, because its servers are not known to need less. It is not stored
     """
 
     virtual: int = 0
     permille: int = 0
     since: int = 0
+    given: int | None = None
 
     def virtual_at(self, now: int) -> int:
         """Return the virtual time at an instant in ms."""
         return self.virtual + self.permille * max(0, now - self.since)
 
-    def at_yield(self, permille: int, now: int) -> Progress:
+    def at_yield(self, permille: int, now: int, given: int | None = None) -> Progress:
         """Return the progress with another yield from now on."""
-        return Progress(self.virtual_at(now), permille, now)
+        return Progress(self.virtual_at(now), permille, now, given)
 
     @property
     def part(self) -> float:
         """The present yield, from 0 to 1."""
         return self.permille / FULL
+
+    @property
+    def share(self) -> float:
+        """The part of the VCPU of its servers that it is given now, from 0 to 1."""
+        return self.part if self.given is None else self.given / FULL
 
 
 def stretch(submitted: int, now: int, virtual: int) -> float | None:

@@ -83,5 +83,5 @@ class FluidYields:
 
 
 def _part(lease: Lease) -> float | None:
-    """Return the yield of a lease, or None if it does not run or is not fluid."""
-    return lease.progress.part if lease.progress is not None and lease.progress.permille > 0 else None
+    """Return what a lease is given, or None if it does not run or is not fluid."""
+    return lease.progress.share if lease.progress is not None and lease.progress.permille > 0 else None

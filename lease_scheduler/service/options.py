@@ -34,6 +34,7 @@ class ServiceOptions:
     :ivar fallback_image_mb: size in MB to assume for a disk image of unknown size
     :ivar subscriptions: what projects may subscribe to
     :ivar idle: when projects are told of idle leases, and when these are ended
+    :ivar needs_interval: real seconds between two measurements of what fluid leases use
     :ivar maximum_feeds: maximum number of secret addresses of a project; 0 for none
     :ivar flow_weights: configured weights of flows, by name
     :ivar flow_donor_property: property of hosts that names the project that donated them; empty for none
@@ -57,6 +58,7 @@ class ServiceOptions:
     bounds: Bounds = field(default_factory=Bounds)
     idle: IdleOptions = field(default_factory=IdleOptions)
     subscriptions: SubscriptionOptions = field(default_factory=SubscriptionOptions)
+    needs_interval: int = 60
     maximum_feeds: int = 10
     flow_weights: Mapping[str, float] = field(default_factory=dict)
     flow_donor_property: str = ""

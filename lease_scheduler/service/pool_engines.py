@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.interfaces import Operation
+from lease_scheduler.fractional.discovery import Needs
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -266,6 +267,11 @@ class PoolEngines:
             for pool, engine in self._engines.items()
             for kind, seconds in engine.take_lateness().items()
         }
+
+    def note_needs(self, needs: Needs) -> None:
+        """Share CPU by what fluid leases are now known to need; see ``Engine.note_needs``."""
+        for engine in self._engines.values():
+            engine.note_needs(needs)
 
     def brief_policies(self) -> None:
         """Tell the queueing policies of the live leases; see ``Engine.brief_policies``."""

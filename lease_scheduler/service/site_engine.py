@@ -8,6 +8,7 @@ from typing import Any
 from lease_scheduler.cloud.driver import AnyOrder
 from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.cloud.meters.base import Meter
+from lease_scheduler.cloud.needs.base import NeedsSource
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.cloud.power.base import PowerDriver, PowerDriverOptions
 from lease_scheduler.cloud.power.keeper import PowerKeeper, PowerTimes
@@ -15,6 +16,7 @@ from lease_scheduler.cloud.power.noop import NoopPower
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.cloud_reports import CloudReports
+from lease_scheduler.service.fluid_needs import NeedsWatch
 from lease_scheduler.service.fluid_yields import FluidYields
 from lease_scheduler.service.guest_promises import GuestPromises
 from lease_scheduler.service.idle.watch import IdleWatch
@@ -33,11 +35,13 @@ class SiteEngine:
     :param meter: tells which leases are idle; None if nobody wants to know
     :param power: switches hosts off and on; None switches nothing
     :param power_times: how often to look whether it has
+    :param needs: tells how much CPU servers of fluid leases use; None means that they need what they declare
     :ivar timer: makes the steps of the plan
     :ivar executor: carries out orders
     :ivar reports: receives events from the cloud
     :ivar reconciler: compares leases and cloud
     :ivar idle: measures which leases are idle
+    :ivar needs: measures what fluid leases need
     :ivar on_written: called after messages were written
     """
 
@@ -47,6 +51,7 @@ class SiteEngine:
         meter: Meter | None = None,
         power: PowerDriver | None = None,
         power_times: PowerTimes | None = None,
+        needs: NeedsSource | None = None,
     ) -> None:
         self.plan = plan
         driver, clock = plan.driver, plan.clock
@@ -68,6 +73,7 @@ class SiteEngine:
             plan.options.engine.preparation_time,
         )
         self.idle = IdleWatch(plan, meter)
+        self.needs = NeedsWatch(plan, needs)
         self._powers = PowerKeeper(
             driver.services,
             power or NoopPower(PowerDriverOptions({})),
@@ -103,6 +109,7 @@ class SiteEngine:
             self._promises.start()
         self._images.start()
         self.idle.start()
+        self.needs.start()
         self._powers.start()
 
     def close(self) -> None:
@@ -110,6 +117,7 @@ class SiteEngine:
         self.plan.stop()
         self.reconciler.ask_to_stop()
         self.idle.ask_to_stop()
+        self.needs.ask_to_stop()
         self._powers.ask_to_stop()
         self._announcer.stop()
         self._promises.stop()
@@ -119,6 +127,7 @@ class SiteEngine:
         # The reconciler may be about to start the driver.
         self.reconciler.join()
         self.idle.join()
+        self.needs.join()
         self._powers.join()
         self.plan.driver.stop()
         self.executor.stop()

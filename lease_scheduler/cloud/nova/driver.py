@@ -277,6 +277,10 @@ class NovaDriver:
         """See ``Driver.share``. Agents on the hosts do it; without agents, nothing is done."""
         self._shares.share(revision, yields)
 
+    def agent_cpu_times(self) -> Mapping[str, float]:
+        """See ``Driver.agent_cpu_times``."""
+        return self._shares.cpu_times()
+
     def without_shares(self) -> Mapping[str, str]:
         """See ``Driver.without_shares``."""
         return self._shares.degraded

@@ -31,6 +31,10 @@ Weights = Mapping[str, Mapping[str, int]]
 class Agents(Protocol):
     """What is needed of ``agent.client.AgentClient``."""
 
+    def ask(self, host: str) -> Answer:
+        """Return the state of the servers of a host, without an order."""
+        ...
+
     def order(self, host: str, weights: Mapping[str, int]) -> Answer:
         """Give servers of a host their weights."""
         ...
@@ -59,6 +63,8 @@ class ServerShares:
         self._listed = listed
         self._renew_interval = renew_interval
         self._lock = Lock()
+        #: Each agent answers one request at a time.
+        self._asking = Lock()
         self._revision = 0
         self._yields: Mapping[str, float] = {}
         self._weights: Weights = {}
@@ -100,6 +106,24 @@ class ServerShares:
         if self._worker is not None:
             self._worker.wake()
 
+    def cpu_times(self) -> Mapping[str, float]:
+        """Return the CPU seconds of the servers that have weights; see ``Driver.agent_cpu_times``."""
+        agents, weights = self._agents, self._weights
+        if agents is None or not weights:
+            return {}
+
+        def ask(host: str) -> dict[str, float]:
+            try:
+                reports = agents.ask(host).servers
+            except Exception as error:
+                # Orders tell of those that do not answer.
+                LOG.debug("the agent of %s does not tell what servers use: %s", host, error)
+                return {}
+            return {server_id: reports[server_id].cpu_seconds for server_id in weights[host] if server_id in reports}
+
+        with self._asking, ThreadPoolExecutor(_AT_ONCE, "server-shares") as lanes:
+            return {server_id: used for found in lanes.map(ask, weights) for server_id, used in found.items()}
+
     def _round(self) -> float | None:
         """Give each host its order. Return when to repeat that: not at all if there are neither leases nor weights."""
         with self._lock:
@@ -120,7 +144,7 @@ class ServerShares:
 
     def _order(self, hosts: Weights) -> Mapping[str, str]:
         """Give orders to the agents of hosts, and return those with problems."""
-        with ThreadPoolExecutor(_AT_ONCE, "server-shares") as lanes:
+        with self._asking, ThreadPoolExecutor(_AT_ONCE, "server-shares") as lanes:
             found = dict(zip(hosts, lanes.map(self._order_one, hosts, hosts.values()), strict=True))
         return {host: problem for host, problem in sorted(found.items()) if problem is not None}
 

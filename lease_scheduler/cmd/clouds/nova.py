@@ -93,15 +93,11 @@ class ConfiguredNova(ConfiguredCloud):
 
     def trustee(self) -> Adapter:
         """See ``ConfiguredCloud.trustee``."""
-        group = self.conf[_GROUP]
-        return Adapter(
-            self._log_in(),
-            service_type="identity",
-            interface=group.interface,
-            region_name=group.region_name,
-            min_version="3",
-            max_version="3.latest",
-        )
+        return self._adapter("identity", min_version="3", max_version="3.latest")
+
+    def adapter(self, service_type: str) -> Adapter:
+        """See ``ConfiguredCloud.adapter``."""
+        return self._adapter(service_type)
 
     def upgrade_warning(self) -> str | None:
         """Return a warning if Placement grants concurrent claims that together exceed the capacity, or None."""
@@ -149,6 +145,16 @@ class ConfiguredNova(ConfiguredCloud):
             group.notification_exchange,
             group.notification_topics,
             f"lease-scheduler.{self.conf.service.site}",
+        )
+
+    def _adapter(self, service_type: str, **versions: Any) -> Adapter:
+        group = self.conf[_GROUP]
+        return Adapter(
+            self._log_in(),
+            service_type=service_type,
+            interface=group.interface,
+            region_name=group.region_name,
+            **versions,
         )
 
     def _log_in(self, **options: Any) -> Session:

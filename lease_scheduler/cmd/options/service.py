@@ -35,6 +35,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         fallback_image_mb=conf.image_transfer.fallback_size,
         bounds=_bounds(conf),
         idle=idle_options(conf),
+        needs_interval=conf.needs.interval,
         subscriptions=subscription_options(conf),
         maximum_feeds=conf.service.max_feeds,
         watts=watts(conf),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
+from lease_scheduler.fractional.discovery import Needs
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, PreemptionMode
@@ -209,3 +210,41 @@ def test_nothing_is_left_on_a_host_without_cpu() -> None:
     lease = LeaseRequest("a", LeaseKind.BEST_EFFORT, nodes, 0, duration=100, preemptible=True, min_yield=0.5)
     world = World(Run(Workload("test", (WorkloadLease(lease),), Site((host,))), RunSettings(fractional="max-min")))
     assert _part(world.until(10), "a") == 1
+
+
+def _progress(world: World, lease_id: str) -> Progress:
+    progress = world[lease_id].progress
+    assert progress is not None
+    return progress
+
+
+def test_cpu_that_a_lease_does_not_need_goes_to_the_others() -> None:
+    """Both declared 100 of 100 and hold 10; one needs 30, so the other one is given 70."""
+    world = _world(_fluid("a", 100, 20), _fluid("b", 100, 20)).until(10)
+    assert [_progress(world, name) for name in "ab"] == [Progress(0, 500, 0)] * 2
+    world.run.engine.note_needs(Needs({"a": 0.3}))
+    world.unattended_until(20)
+    # In terms of what it needs, each gets the same part beyond what it holds: 10 + 20 y + 10 + 90 y = 100.
+    part = 80 / 110
+    a, b = (_progress(world, name) for name in "ab")
+    assert (a.permille, a.given) == (int(1000 * (10 + 20 * part) / 30), int(10 * (10 + 20 * part)))
+    assert (b.permille, b.given) == (int(10 * (10 + 90 * part)), int(10 * (10 + 90 * part)))
+    assert a.virtual == b.virtual == 20 * 500
+    # If both need little, both have all of that, and what nobody needs is divided, too.
+    world.run.engine.note_needs(Needs({"a": 0.3, "b": 0.05}))
+    world.unattended_until(30)
+    assert [_progress(world, name).permille for name in "ab"] == [1000, 1000]
+    assert sum(_progress(world, name).given or 0 for name in "ab") == pytest.approx(1000, abs=2)
+    # When nothing is known any more, it is as it was in the beginning.
+    world.run.engine.note_needs(Needs({}))
+    world.unattended_until(40)
+    assert [(each.permille, each.given) for each in (_progress(world, name) for name in "ab")] == [(500, None)] * 2
+
+
+def test_a_lease_that_is_tried_has_all_that_others_do_not_hold() -> None:
+    """Neither other fluid leases nor reservations ever have less than they hold."""
+    world = _world(_fluid("a", 100, 20), _fluid("b", 100, 20, 0.25), _reserved("booked", 30, 0, 1_000)).until(10)
+    world.run.engine.note_needs(Needs({"a": 0.2}, frozenset("a")))
+    world.unattended_until(20)
+    assert [_progress(world, name).given for name in "ab"] == [450, 250]
+    assert world["booked"].state is LeaseState.ACTIVE

@@ -16,7 +16,8 @@ import pytest
 
 from lease_scheduler.cloud.driver import LeaseOnHosts, LeaseServer, Power
 from lease_scheduler.cloud.meters.base import Activity, MeterOptions
-from lease_scheduler.cloud.meters.prometheus import NoFiguresError, PrometheusMeter
+from lease_scheduler.cloud.meters.prometheus import PrometheusMeter
+from lease_scheduler.cloud.prometheus import NoFiguresError
 from lease_scheduler.model.errors import InvalidValueError
 
 _IDLE, _USED, _UNKNOWN = Activity.IDLE, Activity.USED, Activity.UNKNOWN

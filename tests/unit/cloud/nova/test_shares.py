@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.agent.protocol import AgentError, Answer
+from lease_scheduler.agent.protocol import AgentError, Answer, ServerReport
 from lease_scheduler.cloud.nova.names import tag
 from lease_scheduler.cloud.nova.shares import ServerShares, weights_of
 from lease_scheduler.nova.boots import FLAVOR_LEASE
@@ -35,6 +35,12 @@ class Cloud:
 
     def listed(self) -> list[Any]:
         return self.servers
+
+    def ask(self, host: str) -> Answer:
+        if host in self.away:
+            raise self.away[host]
+        reports = {each.id: ServerReport(1, 100, 5.0) for each in self.servers}
+        return Answer("site", host, "nonce", "run", 1, True, None, reports)
 
     def order(self, host: str, weights: Mapping[str, int]) -> Answer:
         self.orders.append((host, weights))
@@ -163,3 +169,17 @@ def test_without_agents_nothing_is_done(cloud: Cloud) -> None:
     shares.share(1, {"fluid": 0.25})
     assert (cloud.orders, shares.degraded) == ([], {})
     shares.stop()
+
+
+def test_agents_tell_the_cpu_time_of_the_servers_that_have_weights(cloud: Cloud, make: Make) -> None:
+    """Those of hosts that do not answer are not known; without agents, nothing is."""
+    cloud.servers[2] = server("c", "fluid", "compute-2")
+    shares = make()
+    assert shares.cpu_times() == {}
+    shares.share(1, {"fluid": 0.25})
+    insist(lambda: len(cloud.orders) == 2)
+    assert shares.cpu_times() == {"a": 5.0, "c": 5.0}
+    cloud.away["compute-2"] = ValueError("unforeseen")
+    assert shares.cpu_times() == {"a": 5.0}
+    shares.stop()
+    assert shares.cpu_times() == {}

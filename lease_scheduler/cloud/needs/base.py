@@ -1,0 +1,49 @@
+"""The protocol of sources of needs, and the values that they use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from lease_scheduler.cloud.meters.base import ServerSource
+
+
+class CloudSource(ServerSource, Protocol):
+    """The part of a driver that sources need (see ``cloud.driver.Driver``)."""
+
+    def agent_cpu_times(self) -> Mapping[str, float]:
+        """Return the CPU seconds of servers as agents on their hosts tell them."""
+        ...
+
+
+@dataclass(frozen=True)
+class NeedsOptions:
+    """Arguments for the construction of a source.
+
+    :ivar values: the options of the group ``needs`` by name
+    :ivar cloud: knows the servers of leases
+    :ivar adapter: returns keystoneauth's adapter of a type of service in the cloud's catalogue, or None if it has none
+    """
+
+    values: Mapping[str, Any]
+    cloud: CloudSource
+    adapter: Callable[[str], Any] = lambda service_type: None
+
+
+class NeedsSource(Protocol):
+    """Tells how many CPUs servers use.
+
+    :ivar is_prompt: whether figures are of exactly the time since the last call, so that trials can be measured
+    """
+
+    is_prompt: bool
+
+    def cpus(self, servers: Collection[str]) -> Mapping[str, float]:
+        """Return server -> CPUs that it has used lately; servers that are left out are unknown.
+
+        Calls may take some seconds; they come from one thread, at intervals.
+
+        :raises Exception: nothing is known about any server
+        """
+        ...

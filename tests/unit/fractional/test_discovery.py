@@ -1,0 +1,77 @@
+"""What leases need, as told from what they use (dfrs A32; issue 22, point 4)."""
+
+from __future__ import annotations
+
+import pytest
+
+from lease_scheduler.fractional.discovery import UNKNOWN, NeedDiscovery, Needs, Sharing
+
+
+def _on(host: int, given: float, used: float | None) -> Sharing:
+    return Sharing(given, (host,), used)
+
+
+def test_who_uses_less_than_it_is_given_needs_what_it_uses() -> None:
+    discovery = NeedDiscovery(tries=False)
+    leases = {"a": _on(0, 0.5, 0.204), "b": _on(0, 0.5, 0.49), "c": _on(0, 0.5, None)}
+    assert discovery.observe(leases) == Needs({"a": 0.21})
+    # Differences that are not worth it, and an interval in which its part has changed, change nothing.
+    assert discovery.observe({"a": _on(0, 0.5, 0.22), "b": None}) == Needs({"a": 0.21})
+    assert discovery.observe({"a": None}) == Needs({"a": 0.21})
+    assert discovery.observe({"a": _on(0, 0.5, 0.3)}) == Needs({"a": 0.3})
+    assert discovery.observe({}) == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("given", "used", "need"),
+    [
+        # Ten times what it declared, which a meter of another machine may say, is all of it.
+        (0.5, 10.0, {}),
+        (1.0, 10.0, {}),
+        (0.5, 0.0, {"a": 0.01}),
+        (0.5, None, {}),
+    ],
+)
+def test_figures_that_are_wildly_wrong(given: float, used: float | None, need: dict[str, float]) -> None:
+    discovery = NeedDiscovery(tries=False)
+    assert discovery.observe({"a": _on(0, 0.5, 0.3)}).parts == {"a": 0.3}
+    assert discovery.observe({"a": _on(0, given, used)}).parts == need
+
+
+def test_a_counter_that_is_not_known_any_more_is_forgotten() -> None:
+    discovery = NeedDiscovery(tries=True)
+    assert discovery.observe({"a": _on(0, 0.5, 0.3)}).parts == {"a": 0.3}
+    assert discovery.observe({"a": _on(0, 0.5, None)}).parts == {}
+    discovery.observe({"a": _on(0, 0.5, 0.3)})
+    assert discovery.forget() == UNKNOWN
+    assert discovery.observe({"a": None}) == UNKNOWN
+
+
+def test_trials_tell_what_those_need_that_use_all_they_are_given() -> None:
+    """Every third interval, on each host one: the one whose last trial is longest ago; on two hosts, one for both."""
+    discovery = NeedDiscovery(tries=True)
+    full = {
+        "wide": Sharing(0.3, (0, 1), 0.3),
+        "a": _on(0, 0.3, 0.3),
+        "b": _on(1, 0.3, 0.31),
+        "idle": _on(2, 0.3, 0.1),
+        "alone": _on(3, 1.0, 1.0),
+    }
+    assert [discovery.observe(full).tried for _ in range(3)] == [set(), set(), {"a", "b"}]
+    # One turns out to need half, the other one uses all that it can be given, so it may need all that it declared.
+    found = discovery.observe(full | {"a": _on(0, 0.8, 0.5), "b": _on(1, 0.8, 0.8)})
+    assert found == Needs({"a": 0.5, "idle": 0.1})
+    # Then it gets less, and uses all of that: nothing new.
+    assert discovery.observe(full).parts == {"a": 0.5, "idle": 0.1}
+    # What others left has let it use more.
+    found = discovery.observe(full | {"a": _on(0, 0.3, 0.6)})
+    assert found == Needs({"a": 0.6, "idle": 0.1}, frozenset({"wide"}))
+    tried = [discovery.observe(full).tried for _ in range(3)]
+    assert tried == [set(), set(), {"a", "b"}]
+
+
+def test_without_trials_those_that_use_all_need_what_they_declared() -> None:
+    discovery = NeedDiscovery(tries=False)
+    assert discovery.observe({"a": _on(0, 0.5, 0.3)}).parts == {"a": 0.3}
+    for _ in range(4):
+        assert discovery.observe({"a": _on(0, 0.3, 0.3)}) == UNKNOWN
