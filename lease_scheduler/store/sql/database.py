@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from oslo_db.sqlalchemy import enginefacade
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine, QueuePool, event, make_url
 
 from lease_scheduler.records.json_text import from_json
+
+#: Options of oslo.db that are about the pool of connections, as SQLAlchemy's pool calls them.
+_POOL = {"max_pool_size": "pool_size", "max_overflow": "max_overflow", "pool_timeout": "timeout"}
 
 
 def open_database(url: str, **options: Any) -> Engine:
@@ -16,14 +19,24 @@ def open_database(url: str, **options: Any) -> Engine:
     :param url: SQLAlchemy URL of the database
     :param options: further options of oslo.db's ``[database]`` group
     """
+    address = make_url(url)
+    is_file = address.get_backend_name() == "sqlite" and address.database not in (None, "", ":memory:")
+    kept = {given: options.pop(name, None) for name, given in _POOL.items()} if is_file else {}
     context = enginefacade.transaction_context()
     # oslo.db would yield to greenlets whenever a connection is returned, and this service has threads.
     context.configure(connection=url, sqlite_fk=True, thread_checkin=False, **options)
     engine: Engine = context.writer.get_engine()
     # oslo.db has an option for this, but passes it on for PostgreSQL only.
     engine.dialect._json_deserializer = from_json
-    if engine.dialect.name == "sqlite" and engine.url.database not in (None, "", ":memory:"):
+    if is_file:
         event.listen(engine, "connect", _write_ahead)
+        # oslo.db opens a connection for each transaction, which takes longer than most transactions.
+        engine.pool = QueuePool(
+            engine.pool._creator,
+            dialect=engine.dialect,
+            _dispatch=engine.pool.dispatch,
+            **{name: value for name, value in kept.items() if value is not None},
+        )
     return engine
 
 

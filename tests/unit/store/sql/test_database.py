@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-from lease_scheduler.store.sql.database import kept_connections
+import pytest
+from sqlalchemy import event
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from lease_scheduler.store.sql.database import kept_connections, open_database
 
 
 @pytest.mark.parametrize(
@@ -24,3 +28,19 @@ def test_each_thread_keeps_its_connection_within_the_configured_limit(
     size: int | None, overflow: int | None, threads: int, expected: tuple[int | None, int | None]
 ) -> None:
     assert kept_connections(size, overflow, threads) == expected
+
+
+def test_a_connection_to_an_sqlite_file_stays_open(tmp_path: Path) -> None:
+    """oslo.db would open one for each transaction, which takes longer than most transactions."""
+    database = open_database(f"sqlite:///{tmp_path}/site.sqlite", max_pool_size=2, max_overflow=0, pool_timeout=1)
+    opened: list[object] = []
+    event.listen(database, "connect", lambda connection, _: opened.append(connection))
+    for _ in range(3):
+        with database.begin() as connection:
+            assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar_one() == 1
+            assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
+    assert len(opened) == 1
+    with database.connect(), database.connect(), pytest.raises(PoolTimeoutError):
+        database.connect()
+    assert len(opened) == 2
+    database.dispose()
