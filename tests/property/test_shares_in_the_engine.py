@@ -67,6 +67,35 @@ def test_every_lease_is_served_and_no_charge_is_left(shared: tuple[Workload, Run
         assert all(report.queued == 0 for report in run.planner.queueing.flows(result.leases[-1].ended or 0))
 
 
+class _Checked(Winks):
+    """Compares what it remembers of the share of a window with what follows from all flows."""
+
+    def _share_per_weight(self, now: int) -> float:
+        found = super()._share_per_weight(now)
+        assert found == self._shares.share_per_weight(now)
+        return found
+
+
+@_EXAMPLES
+@given(_shared(), st.data())
+def test_the_share_of_a_window_follows_from_all_flows(
+    shared: tuple[Workload, RunSettings], data: st.DataObject
+) -> None:
+    workload, run_settings = shared
+    assert workload.site is not None
+    chosen = replace(
+        run_settings,
+        queueing="winks",
+        cloud=data.draw(clouds(len(workload.site))),
+        policy_options={**run_settings.policy_options, "winks_window": data.draw(st.sampled_from(["60", "600"]))},
+    )
+    run = Run(workload, chosen)
+    policy = run.planner.queueing
+    assert isinstance(policy, Winks)
+    policy.__class__ = _Checked
+    run.execute()
+
+
 @_EXAMPLES
 @given(_shared(), st.sets(st.integers(1, 60), max_size=10).map(frozenset), st.data())
 def test_an_engine_that_takes_over_goes_on_with_the_same_clocks(

@@ -10,7 +10,7 @@ import time
 import uuid
 import xmlrpc.client
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,8 +21,8 @@ import requests
 from werkzeug.test import Client
 
 from lease_scheduler.cmd import configuration
+from tests.functional.api.keystone_site import DAY, LIMIT, Site, body_of, running_site
 from tests.functional.commands.programs import run
-from tests.functional.service.programs import Programs
 from tests.servers.base import OwnProcess, free_port, wait_until
 from tests.servers.keystone import PASSWORD, REGION, Keystone, User
 from tests.servers.mariadb import MariaDB
@@ -30,128 +30,15 @@ from tests.servers.rabbitmq import RabbitMQ
 
 Document = dict[str, Any]
 
-_LIMIT = 90.0
 _BIN = Path(sys.executable).parent
-_VERSION = "reservation latest"
-_DAY = 86_400
-
-
-class Site:
-    """API and engine as processes, their entry in the catalogue, and users of two projects.
-
-    :ivar url: of the API
-    """
-
-    def __init__(self, folder: Path, keystone: Keystone, database_url: str, transport_url: str) -> None:
-        self.keystone = keystone
-        port = free_port()
-        self.url = f"http://127.0.0.1:{port}"
-        self.service = keystone.user("reservation", keystone.project("service"), "service")
-        physics, biology = keystone.project("physics"), keystone.project("biology")
-        self.member = keystone.user("member", physics, "member")
-        self.reader = keystone.user("reader", physics, "reader")
-        self.stranger = keystone.user("stranger", biology, "member")
-        self.admin = keystone.user("operator", keystone.project("operators"), "admin")
-        self.peer_role = keystone.role("lease-peer")
-        self.peer = keystone.user("northern-site", physics, "member")
-        keystone.give_role(self.peer.id, physics, self.peer_role)
-        self.programs = Programs(folder, database_url, transport_url, hosts=2, lines=self._lines(port))
-        self.engine = self.programs.engine()
-        self.log = folder / "api.log"
-        self.start_api()
-        self._entry = keystone.service("reservation", f"{self.url}/v1")
-        self._tokens: dict[str, str] = {}
-
-    def _lines(self, port: int) -> str:
-        middleware = self.keystone.middleware(self.service)
-        return f"[api]\nport = {port}\npeer_role = {self.peer_role}\n{middleware}http_request_max_retries = 1\n"
-
-    def begin(self) -> None:
-        """Wait until the programs answer, and add the hosts to the pool."""
-        assert wait_until(lambda: not self.api.is_running() or self.is_healthy(), _LIMIT)
-        assert self.api.is_running(), self.log.read_text()
-        for number in (1, 2):
-            # Until an engine leads, the answer is 503.
-            assert wait_until(
-                lambda number=number: self.ask(self.admin, "POST", "os-hosts", {"name": f"compute-{number}"}).ok,  # type: ignore[misc]
-                _LIMIT,
-            )
-
-    def start_api(self) -> None:
-        """Start the API."""
-        program = [str(_BIN / "lease-scheduler-api"), "--config-file", str(self.programs.configuration_file)]
-        self.api = OwnProcess("lease-scheduler-api", program, self.log)
-
-    def is_healthy(self) -> bool:
-        """Return whether the API answers."""
-        try:
-            return requests.get(f"{self.url}/healthcheck", timeout=5).ok
-        except requests.RequestException:
-            return False
-
-    def close(self) -> None:
-        """End the programs."""
-        self.api.kill()
-        self.programs.close()
-        self.keystone.ensure_running()
-        self.keystone.remove_service(self._entry)
-
-    def token(self, user: User) -> str:
-        """Return a token of the user, the same one every time."""
-        if user.id not in self._tokens:
-            self._tokens[user.id] = self.keystone.token(user)
-        return self._tokens[user.id]
-
-    def ask(self, user: User, method: str, path: str, body: Document | None = None) -> requests.Response:
-        """Send a user's request to a path below ``/v1/`` and return the answer."""
-        return self.send(method, f"v1/{path}", {"X-Auth-Token": self.token(user)}, body)
-
-    def send(
-        self, method: str, path: str, headers: Mapping[str, str], body: Document | None = None
-    ) -> requests.Response:
-        """Send a request with these headers and return the answer."""
-        sent = {"OpenStack-API-Version": _VERSION, **headers}
-        return requests.request(method, f"{self.url}/{path}", json=body, headers=sent, timeout=_LIMIT)
-
-    def lease(self, user: User, **terms: Any) -> Document:
-        """Create a lease of one whole host for a day from now on, unless the terms say otherwise."""
-        body = _body(**terms)
-        answer = self.ask(user, "POST", "leases", body)
-        assert answer.status_code == 201, answer.text
-        made: Document = answer.json()["lease"]
-        return made
-
-    def ids(self, user: User, query: str = "") -> set[str]:
-        """Return the ids of the leases that the API lists for a user."""
-        answer = self.ask(user, "GET", f"leases{query}")
-        assert answer.status_code == 200, answer.text
-        return {lease["id"] for lease in answer.json()["leases"]}
-
-
-def _body(**terms: Any) -> Document:
-    nodes = [{"count": 1, "resources": {"VCPU": 8}}]
-    return {"name": f"lease-{uuid.uuid4()}", "kind": "best-effort", "duration": _DAY, "nodes": nodes, **terms}
 
 
 @pytest.fixture(scope="module")
 def site(
     tmp_path_factory: pytest.TempPathFactory, keystone: Keystone, mariadb_server: MariaDB, rabbitmq_server: RabbitMQ
 ) -> Iterator[Site]:
-    """A site with two hosts in its pool."""
-    name = f"keystone_{uuid.uuid4().hex}"
-    for server in (keystone, mariadb_server, rabbitmq_server):
-        server.ensure_running()
-    database_url, transport_url = mariadb_server.create_database(name), rabbitmq_server.create_virtual_host(name)
-    made = Site(tmp_path_factory.mktemp("site"), keystone, database_url, transport_url)
-    try:
-        made.begin()
+    with running_site(tmp_path_factory.mktemp("site"), keystone, mariadb_server, rabbitmq_server) as made:
         yield made
-    finally:
-        made.close()
-        for server in (mariadb_server, rabbitmq_server):
-            server.ensure_running()
-        mariadb_server.drop_database(name)
-        rabbitmq_server.drop_virtual_host(name)
 
 
 @pytest.mark.parametrize("path", ["", "v1", "v1/openapi.json", "healthcheck", "main.js"])
@@ -173,7 +60,7 @@ def test_who_it_is(site: Site) -> None:
     }
     for headers in ({}, {"X-Auth-Token": "none-that-exists"}, {"X-Auth-Token": ""}, claimed):
         for method, path in (("GET", "leases"), ("POST", "leases"), ("GET", "os-hosts"), ("GET", "calendar")):
-            answer = site.send(method, f"v1/{path}", headers, _body() if method == "POST" else None)
+            answer = site.send(method, f"v1/{path}", headers, body_of() if method == "POST" else None)
             assert answer.status_code == 401, (headers, answer.text)
             assert answer.json()["error_code"] == 401
             assert site.keystone.url in answer.headers["WWW-Authenticate"]
@@ -195,7 +82,7 @@ def test_projects_and_roles(site: Site) -> None:
     for method, body in (("GET", None), ("PUT", {"name": "mine now"}), ("DELETE", None)):
         assert site.ask(site.stranger, method, path, body).status_code == 403
     assert site.ask(site.member, "GET", "leases?all_projects=true").status_code == 403
-    for method, where, body in (("POST", "leases", _body()), ("PUT", path, {"name": "x"}), ("DELETE", path, None)):
+    for method, where, body in (("POST", "leases", body_of()), ("PUT", path, {"name": "x"}), ("DELETE", path, None)):
         assert site.ask(site.reader, method, where, body).status_code == 403
     for user in (site.reader, site.member):
         assert site.ask(user, "GET", "os-hosts").status_code == 403
@@ -214,18 +101,18 @@ def test_origin(site: Site) -> None:
     assert (local["origin"], theirs["origin"]) == (None, site.peer.name)
     for user in (site.member, site.peer):
         for origin in (None, "another"):
-            refused = site.ask(user, "POST", "leases", _body(origin=origin))
+            refused = site.ask(user, "POST", "leases", body_of(origin=origin))
             assert (refused.status_code, refused.json()["field"]) == (400, "origin")
     claims = {"X-User-Name": site.peer.name, "X-Roles": site.peer_role, "X-Auth-Token": site.token(site.member)}
-    claimed = site.send("POST", "v1/leases", claims, _body())
+    claimed = site.send("POST", "v1/leases", claims, body_of())
     assert (claimed.status_code, claimed.json()["lease"]["origin"]) == (201, None)
     for user, lease in ((site.member, theirs), (site.peer, local)):
         refused = site.ask(user, "PUT", f"leases/{lease['id']}", {"origin": "another"})
         assert (refused.status_code, refused.json()["field"]) == (400, "origin")
-        changed = site.ask(user, "PUT", f"leases/{lease['id']}", {"name": "renamed", "duration": 2 * _DAY})
+        changed = site.ask(user, "PUT", f"leases/{lease['id']}", {"name": "renamed", "duration": 2 * DAY})
         assert changed.json()["lease"]["origin"] == lease["origin"], changed.text
-    start, end = (time.strftime("%Y-%m-%d %H:%M", time.gmtime(time.time() + days * _DAY)) for days in (30, 31))
-    offered = {"name": "offered", "nodes": _body()["nodes"], "hold": True, "start_date": start, "end_date": end}
+    start, end = (time.strftime("%Y-%m-%d %H:%M", time.gmtime(time.time() + days * DAY)) for days in (30, 31))
+    offered = {"name": "offered", "nodes": body_of()["nodes"], "hold": True, "start_date": start, "end_date": end}
     held = site.ask(site.peer, "POST", "quotes", offered).json()["quote"]["lease_id"]
     accepted = site.ask(site.member, "POST", f"leases/{held}/action", {"accept": {}})
     assert accepted.json()["lease"]["origin"] == site.peer.name, accepted.text
@@ -254,7 +141,7 @@ def test_life_of_a_lease(site: Site) -> None:
         found: Document = site.ask(site.member, "GET", f"leases/{lease['id']}").json()["lease"]
         return found
 
-    assert wait_until(lambda: shown()["state"] == "done", _LIMIT), shown()
+    assert wait_until(lambda: shown()["state"] == "done", LIMIT), shown()
     answer = site.ask(site.member, "GET", f"leases/{lease['id']}/history")
     assert answer.status_code == 200, answer.text
     assert "active" in answer.text
@@ -274,7 +161,7 @@ def _openstack(site: Site, user: User, *words: str) -> subprocess.CompletedProce
     }
     ours = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
     command = [str(_BIN / "openstack"), *words]
-    return subprocess.run(command, env=ours | login, capture_output=True, text=True, timeout=_LIMIT, check=False)
+    return subprocess.run(command, env=ours | login, capture_output=True, text=True, timeout=LIMIT, check=False)
 
 
 @pytest.mark.parametrize("words", [("lease", "list"), ("reservation", "lease", "list")])
@@ -322,7 +209,7 @@ def _front(site: Site, user: User, folder: Path, password: str = PASSWORD) -> It
     words = [str(_BIN / "lease-scheduler-haizea-front"), "--config-file", str(configuration_file)]
     process = OwnProcess("lease-scheduler-haizea-front", words, log)
     try:
-        assert wait_until(lambda: not process.is_running() or "listening" in log.read_text(), _LIMIT)
+        assert wait_until(lambda: not process.is_running() or "listening" in log.read_text(), LIMIT)
         assert process.is_running(), log.read_text()
         with xmlrpc.client.ServerProxy(f"http://127.0.0.1:{port}", allow_none=True) as proxy:
             yield proxy
@@ -379,13 +266,13 @@ def test_api_is_killed_while_it_is_asked(site: Site) -> None:
     attempts: Counter[str] = Counter()
 
     def insist(name: str) -> str:
-        body = _body(name=name)
+        body = body_of(name=name)
         for _ in range(200):
             attempts[name] += 1
             try:
                 answer = site.ask(site.member, "POST", "leases", body)
             except requests.RequestException:
-                assert wait_until(site.is_healthy, _LIMIT)
+                assert wait_until(site.is_healthy, LIMIT)
                 continue
             assert answer.status_code == 201, answer.text
             return str(answer.json()["lease"]["id"])
@@ -396,7 +283,7 @@ def test_api_is_killed_while_it_is_asked(site: Site) -> None:
     with ThreadPoolExecutor(4) as pool:
         asked = [pool.submit(insist, name) for name in names]
         for share in (4, 12):
-            assert wait_until(lambda share=share: sum(each.done() for each in asked) >= share, _LIMIT)  # type: ignore[misc]
+            assert wait_until(lambda share=share: sum(each.done() for each in asked) >= share, LIMIT)  # type: ignore[misc]
             site.api.kill()
             site.start_api()
         answered = [each.result() for each in asked]
@@ -422,15 +309,15 @@ def test_feeds_need_no_token(site: Site) -> None:
     assert site.ask(site.stranger, "GET", f"feeds/{feed['id']}").status_code == 403
     assert site.ask(site.stranger, "DELETE", f"feeds/{feed['id']}").status_code == 403
     for headers in ({}, {"X-Auth-Token": "nonsense"}, {"X-Project-Id": "other", "X-Roles": "admin"}):
-        answer = requests.get(feed["url"], headers=headers, timeout=_LIMIT)
+        answer = requests.get(feed["url"], headers=headers, timeout=LIMIT)
         assert (answer.status_code, "in the feed" in answer.text) == (200, True), answer.text
     site.keystone.kill()
     try:
-        assert requests.get(feed["url"], timeout=_LIMIT).status_code == 200
+        assert requests.get(feed["url"], timeout=LIMIT).status_code == 200
     finally:
         site.keystone.ensure_running()
     assert site.ask(site.member, "DELETE", f"feeds/{feed['id']}").status_code == 204
-    assert requests.get(feed["url"], timeout=_LIMIT).status_code == 404
+    assert requests.get(feed["url"], timeout=LIMIT).status_code == 404
     log = site.log.read_text()
     assert feed["url"].split("/")[-2] not in log
 
@@ -446,4 +333,4 @@ def test_identity_service_is_away(site: Site) -> None:
         assert site.send("GET", "v1", {}).status_code == 200
     finally:
         site.keystone.ensure_running()
-    assert wait_until(lambda: site.send("GET", "v1/leases", fresh).status_code == 200, _LIMIT)
+    assert wait_until(lambda: site.send("GET", "v1/leases", fresh).status_code == 200, LIMIT)

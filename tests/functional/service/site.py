@@ -112,7 +112,7 @@ class Service:
             keeps_saved_work=True,
         )
         planner: dict[str, Any] = {}
-        self._place = Replaceable(load_policy("queueing", self._queueing, PolicyOptions()))
+        self._place = Replaceable(load_policy("queueing", self._queueing, self._policy_options))
         if self._duration is not None:
             # As after a restart: the policy has learnt nothing but what is stored.
             planner["duration"] = load_policy("duration", self._duration, self._policy_options)
@@ -152,7 +152,7 @@ class Service:
         """Replace the queueing policy while the engine runs, as SIGHUP does."""
 
         def replace(learnt: Mapping[tuple[str, str, str], Mapping[str, Learnt]]) -> None:
-            policy = load_policy("queueing", queueing, PolicyOptions())
+            policy = load_policy("queueing", queueing, self._policy_options)
             policy.restore(learnt.get(("", "queueing", queueing), {}))
             self._place.put(policy)
 

@@ -35,6 +35,11 @@ from lease_scheduler.policy.queueing.winks.state import Charge, Ledger
 _QUEUED_STATES = (LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED)
 _ENDS = (Outcome.DONE, Outcome.CANCELLED, Outcome.REFUSED, Outcome.DECLINED, Outcome.FAILED)
 
+#: Seconds after which an idle flow is forgotten: as long as projects see which share they had.
+_IDLE = 86_400
+
+_HOUR = 3_600
+
 
 class Winks(QueueingPolicy):
     """Gives each flow its share of the site over time: weighted, wide-window calendar scheduling.
@@ -64,6 +69,9 @@ class Winks(QueueingPolicy):
         self._size = SiteSize(0, {})
         self._kinds = Kinds()
         self._round: FlowRound | None = None
+        self._hour: int | None = None
+        #: What ``Shares.share_per_weight`` has returned, for which window, and the names of the flows that are active.
+        self._share: tuple[int, float, frozenset[str]] | None = None
         #: Gaps of queues whose requests are not known yet.
         self._gaps: dict[str, dict[str, int]] = {}
 
@@ -85,8 +93,9 @@ class Winks(QueueingPolicy):
         if site is not self._site:
             self._site, self._size = site, SiteSize.of(site)
             self._shares.capacity = self._size.capacity
+            self._share = None
         if weights is not self._weights:
-            self._weights = weights
+            self._weights, self._share = weights, None
             for flow in self._shares.flows.values():
                 flow.set_weight(self._weight(flow.name))
 
@@ -95,6 +104,7 @@ class Winks(QueueingPolicy):
 
         Leases that hold hosts and were not charged got them under another policy: their flows do not pay for them.
         """
+        self._ledger.now = now
         live = {lease.lease_id for lease in leases}
         for lease_id in [each for each in self._ledger.charges if each not in live]:
             self._refund(lease_id, 0, now)
@@ -109,7 +119,7 @@ class Winks(QueueingPolicy):
             else:
                 for request in sorted(requests, key=lambda each: each.order):
                     self._shares.arrive(flow, request)
-            self._ledger.note(flow)
+            self._note(flow)
         self._gaps = {}
         return self._ledger.look_again
 
@@ -118,6 +128,22 @@ class Winks(QueueingPolicy):
 
     def _weight(self, name: str) -> float:
         return self._names.weight_of(name, self._weights)
+
+    def _note(self, flow: Flow) -> None:
+        """Note that a flow has changed."""
+        self._ledger.note(flow)
+        if self._share is not None and (flow.name in self._share[2]) is not flow.is_active(self._share[0]):
+            self._share = None
+
+    def _share_per_weight(self, now: int) -> float:
+        """Return what ``Shares.share_per_weight`` does, which looks at every flow, as long as that is not known."""
+        if not self._shares.limits:
+            return 0.0
+        window = self._shares.window_of(now)
+        if self._share is None or self._share[0] != window:
+            active = frozenset(flow.name for flow in self._shares.flows.values() if flow.is_active(window))
+            self._share = window, self._shares.share_per_weight(now), active
+        return self._share[1]
 
     # -- the queue ---------------------------------------------------------------------------------------
 
@@ -209,7 +235,10 @@ class Winks(QueueingPolicy):
 
     def observe(self, outcome: Outcome, lease: Lease, before: Lease | None, now: int) -> None:
         """See ``Policy.observe``."""
-        self._shares.forget_before(now)
+        self._ledger.now = now
+        if self._shares.forget_before(now):
+            self._share = None
+        self._forget_idle(now)
         if outcome is Outcome.QUEUED:
             self._queued(lease, before)
         elif outcome is Outcome.CHANGED:
@@ -220,6 +249,16 @@ class Winks(QueueingPolicy):
             self._started(lease)
         elif outcome in _ENDS:
             self._ended(lease, now)
+
+    def _forget_idle(self, now: int) -> None:
+        """Once an hour, forget the flows of which there has been nothing for long."""
+        hour = now // _HOUR
+        if hour == self._hour:
+            return
+        self._hour = hour
+        serving = {charge.flow for charge in self._ledger.charges.values()}
+        for name in self._shares.forget_idle(serving, hour * _HOUR - _IDLE):
+            self._ledger.forget(name)
 
     def _queued(self, lease: Lease, before: Lease | None) -> None:
         charge = self._ledger.charges.get(lease.lease_id)
@@ -240,7 +279,7 @@ class Winks(QueueingPolicy):
             flow.queue.put_back(request)
             if before is not None and before.request is not lease.request:
                 self._changed(lease)
-        self._ledger.note(flow)
+        self._note(flow)
 
     def _changed(self, lease: Lease) -> None:
         """Take note of the new terms of a queued lease, whose cost was known by the old ones."""
@@ -255,7 +294,7 @@ class Winks(QueueingPolicy):
         else:
             flow.queue.withdraw(position)
             self._shares.arrive(flow, request)
-        self._ledger.note(flow)
+        self._note(flow)
 
     def _placed(self, lease: Lease, before: Lease | None, now: int) -> None:
         request = lease.request
@@ -264,7 +303,7 @@ class Winks(QueueingPolicy):
                 self._terms_changed(lease, before.request)
             return
         flow = self._flow(self._names.flow_of(request))
-        start, share = lease.holdings[0].start, self._shares.share_per_weight(now)
+        start, share = lease.holdings[0].start, self._share_per_weight(now)
         cost = self._cost(request, max(1, self._seconds(request) - lease.accumulated))
         position = flow.queue.position(lease.lease_id) if request.kind is LeaseKind.BEST_EFFORT else None
         is_due = False
@@ -280,7 +319,7 @@ class Winks(QueueingPolicy):
         window = self._shares.window_of(start)
         seconds = max(1, self._seconds(request) - lease.accumulated)
         self._ledger.put(lease.lease_id, Charge(flow.name, cost, seconds, tag, window, is_due))
-        self._ledger.note(flow)
+        self._note(flow)
 
     def _terms_changed(self, lease: Lease, old: LeaseRequest) -> None:
         charge = self._ledger.charges[lease.lease_id]
@@ -297,7 +336,7 @@ class Winks(QueueingPolicy):
             else:
                 flow.queue.credit(charge.cost - cost)
         self._ledger.put(lease_id, Charge(charge.flow, cost, seconds, charge.tag, charge.window, charge.is_due))
-        self._ledger.note(flow)
+        self._note(flow)
 
     def _started(self, lease: Lease) -> None:
         charge = self._ledger.charges.get(lease.lease_id)
@@ -306,7 +345,7 @@ class Winks(QueueingPolicy):
         flow = self._flow(charge.flow)
         tag = self._shares.dispatch(flow, charge.cost)
         self._ledger.put(lease.lease_id, Charge(charge.flow, charge.cost, charge.duration, tag, charge.window))
-        self._ledger.note(flow)
+        self._note(flow)
 
     def _ended(self, lease: Lease, now: int) -> None:
         if lease.lease_id in self._ledger.charges:
@@ -316,7 +355,7 @@ class Winks(QueueingPolicy):
             position = None if flow is None else flow.queue.position(lease.lease_id)
             if flow is not None and position is not None:
                 flow.queue.withdraw(position)
-                self._ledger.note(flow)
+                self._note(flow)
         if not self._ledger.charges and not any(flow.queue.requests for flow in self._shares.flows.values()):
             self._shares.rest()
 
@@ -338,7 +377,7 @@ class Winks(QueueingPolicy):
             flow.queue.credit(charge.cost - used)
             if charge.window >= self._shares.window_of(now):
                 flow.windows.refund(charge.window, charge.cost - used)
-        self._ledger.note(flow)
+        self._note(flow)
 
     # -- what is kept ------------------------------------------------------------------------------------
 
@@ -348,6 +387,7 @@ class Winks(QueueingPolicy):
 
     def restore(self, learnt: Mapping[str, Learnt]) -> None:
         """See ``Policy.restore``; ``take_over`` follows."""
+        self._share = None
         self._gaps = self._ledger.restore(learnt, self._shares, self._weight)
 
     def flows(self, now: int) -> list[FlowReport]:

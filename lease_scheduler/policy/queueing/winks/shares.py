@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
@@ -54,6 +54,7 @@ class Flow:
     :ivar weight: its weight relative to the other flows
     :ivar queue: its queued requests and its clock
     :ivar windows: what it has used of its share of each window
+    :ivar changed: when something of it changed last
     """
 
     name: str
@@ -61,6 +62,11 @@ class Flow:
     weight: float | Fraction = 1
     queue: FlowQueue = field(default_factory=FlowQueue)
     windows: WindowUse = field(default_factory=WindowUse)
+    changed: int = 0
+
+    def is_active(self, window: int) -> bool:
+        """Return whether something is queued, or has been charged to this window or a later one."""
+        return bool(self.queue.requests) or any(each >= window for each in self.windows.used)
 
     def set_weight(self, weight: float | Fraction) -> None:
         """Use another weight from now on."""
@@ -134,18 +140,11 @@ class Shares:
         return instant // self.options.window if self.options.window else 0
 
     def share_per_weight(self, now: int) -> float:
-        """Return the cost that a flow of weight 1 may use of a window, shared among the flows that are active.
-
-        A flow is active if something of it is queued, or has been charged to the present window or a later one.
-        """
+        """Return the cost that a flow of weight 1 may use of a window, shared among the flows that are active."""
         if not self.limits:
             return 0.0
         window = self.window_of(now)
-        total = sum(
-            float(flow.weight)
-            for flow in self.flows.values()
-            if flow.queue.requests or any(each >= window for each in flow.windows.used)
-        )
+        total = sum(float(flow.weight) for flow in self.flows.values() if flow.is_active(window))
         return self.options.window * self.capacity / total if total else 0.0
 
     def may_start(self, flow: Flow, request: QueuedRequest, start: int, share_per_weight: float) -> bool:
@@ -217,14 +216,40 @@ class Shares:
         latest = max((flow.queue.tail for flow in self.flows.values()), default=0)
         self.virtual_time = max(self.virtual_time, latest)
 
-    def forget_before(self, now: int) -> None:
-        """Drop what flows used of windows that are over."""
+    def forget_before(self, now: int) -> bool:
+        """Drop what flows used of windows that are over, and return whether another window has begun."""
         window = self.window_of(now)
         if window == self._forgotten_before:
-            return
+            return False
         self._forgotten_before = window
         for flow in self.flows.values():
             flow.windows.forget_before(window)
+        return True
+
+    def forget_idle(self, serving: Container[str], unchanged_since: int) -> list[str]:
+        """Drop the flows that have been idle for long, and return their names.
+
+        A flow is dropped if nothing of it is queued or was charged, it has used no more than the others, and nothing of
+        the windows that are left. If a request of it arrives again, it gets the tags that it would have got otherwise:
+        virtual time has passed the clock of the flow, so the tags begin with that. Only its rank among flows with equal
+        clocks is a new one.
+
+        :param serving: names of flows of which leases have been charged that are not over
+        :param unchanged_since: nothing of it has changed since this instant
+        """
+        found = [
+            flow.name
+            for flow in self.flows.values()
+            if flow.changed < unchanged_since
+            and not flow.queue.requests
+            and flow.queue.clock <= self.virtual_time
+            and not flow.windows.used
+            and not flow.windows.spent_before
+            and flow.name not in serving
+        ]
+        for name in found:
+            del self.flows[name]
+        return found
 
 
 class TrialShares(Shares):

@@ -66,6 +66,7 @@ class Ledger:
     Tags and costs are stored as text: they may have more digits than the numbers of a JSON column.
 
     :ivar charges: charges by lease id
+    :ivar now: the instant of what happens at present
     :ivar look_again: when the queue is to be processed again even if nothing else happens; None if never
     """
 
@@ -74,6 +75,7 @@ class Ledger:
         self._changed_leases: dict[str, None] = {}
         self._changed_flows: dict[str, None] = {}
         self._stored_time = 0
+        self.now = 0
         self.look_again: int | None = None
         self._stored_look: int | None = None
 
@@ -91,7 +93,12 @@ class Ledger:
 
     def note(self, flow: Flow) -> None:
         """Note that a flow has changed."""
+        flow.changed = self.now
         self._changed_flows[flow.name] = None
+
+    def forget(self, name: str) -> None:
+        """Note that a flow is gone."""
+        self._changed_flows[name] = None
 
     def take_changes(self, shares: Shares) -> dict[str, Learnt | None]:
         """Return the entries that have changed since the last call; None for those that are gone."""
@@ -100,13 +107,7 @@ class Ledger:
             charge = self.charges.get(lease_id)
             found[_LEASE + lease_id] = None if charge is None else charge.as_document()
         for name in self._changed_flows:
-            flow = shares.flows[name]
-            found[_FLOW + name] = {
-                "index": flow.index,
-                "clock": str(flow.queue.clock),
-                "gaps": {key: str(gap) for key, gap in flow.queue.gaps().items()},
-                "windows": {key: str(cost) for key, cost in flow.windows.as_document().items()},
-            }
+            found[_FLOW + name] = _flow_document(shares.flows[name]) if name in shares.flows else None
         if shares.virtual_time != self._stored_time:
             self._stored_time = shares.virtual_time
             found[_TIME] = {"virtual_time": str(shares.virtual_time)}
@@ -135,7 +136,19 @@ class Ledger:
                 name = subject.removeprefix(_FLOW)
                 flow = shares.flow(name, weight(name))
                 flow.index = values["index"]
+                # What an earlier version has stored does not say it.
+                flow.changed = values.get("changed", 0)
                 flow.queue.clock = int(values["clock"])
                 flow.windows = WindowUse.of_document({key: int(cost) for key, cost in values["windows"].items()})
                 gaps[name] = {key: int(gap) for key, gap in values["gaps"].items()}
         return gaps
+
+
+def _flow_document(flow: Flow) -> dict[str, Any]:
+    return {
+        "index": flow.index,
+        "clock": str(flow.queue.clock),
+        "gaps": {key: str(gap) for key, gap in flow.queue.gaps().items()},
+        "windows": {key: str(cost) for key, cost in flow.windows.as_document().items()},
+        "changed": flow.changed,
+    }

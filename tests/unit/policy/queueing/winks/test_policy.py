@@ -282,6 +282,93 @@ def test_a_clock_that_jumps_only_ends_windows(make_book: MakeBook) -> None:
     assert all(10**9 <= at < 10**9 + 1_000 for at in expected.values())
 
 
+_DAY = 86_400
+
+
+def _kept(book: Book, kept: dict[str, Learnt]) -> set[str]:
+    """Return the names of the flows that are stored, once everything is written."""
+    assert isinstance(book.policy, Winks)
+    for subject, learnt in book.policy.take_changes().items():
+        if learnt is None:
+            kept.pop(subject, None)
+        else:
+            kept[subject] = json.loads(json.dumps(learnt))
+    return {subject.removeprefix("flow:") for subject in kept if subject.startswith("flow:")}
+
+
+def _run_one(book: Book, user: str, now: int, ran: int = 100) -> None:
+    book.finish(book.start(book.place(book.queue(user, now), now), now), now + ran, ran=ran)
+
+
+def test_a_flow_without_leases_is_forgotten_after_a_day(make_book: MakeBook) -> None:
+    book, kept = make_book(_winks()), dict[str, Learnt]()
+    _run_one(book, "gone", 0)
+    stays = book.start(book.place(book.queue("stays", 0), 0), 0)
+    _run_one(book, "other", _DAY - 200)
+    assert _kept(book, kept) == {"gone", "stays", "other"}
+
+    # Virtual time passes the clock of the first one now: until then it has used more than the others.
+    _run_one(book, "other", 2 * _DAY)
+    _run_one(book, "other", 2 * _DAY + 200)
+    book.finish(stays, 2 * _DAY + 3_600, ran=100)
+    assert _kept(book, kept) == {"stays", "other"}
+
+    _run_one(book, "new", 4 * _DAY)
+    assert _kept(book, kept) == {"new"}
+    assert [report.name for report in book.policy.flows(4 * _DAY)] == ["new"]
+
+
+def test_a_flow_in_debt_is_not_forgotten(make_book: MakeBook) -> None:
+    """What a project has used beyond its share counts, however long ago that was."""
+    book, kept = make_book(_winks()), dict[str, Learnt]()
+    served = book.start(book.place(book.queue("waits", 0, duration=20 * _DAY), 0), 0)
+    for number in range(3):
+        _run_one(book, "greedy", number)
+    book.queue("waits", 10)
+    for day in (2, 4, 6):
+        book.finish(book.queue("waits", day * _DAY), day * _DAY + 10, ran=0, state=LeaseState.CANCELLED)
+        assert "greedy" in _kept(book, kept)
+
+    late = book.queue("greedy", 7 * _DAY)
+    assert book.turns(7 * _DAY)[-1] != late.lease_id, "the long lease of the other project has cost more"
+    book.finish(served, 8 * _DAY, ran=8 * _DAY)
+
+
+def test_a_flow_that_has_used_its_share_of_a_window_is_not_forgotten(make_book: MakeBook) -> None:
+    book, kept = make_book(_winks(window=str(10 * _DAY))), dict[str, Learnt]()
+    _run_one(book, "a", 0)
+    _run_one(book, "b", 3 * _DAY)
+    assert _kept(book, kept) == {"a", "b"}
+    _run_one(book, "b", 10 * _DAY)
+    assert _kept(book, kept) == {"b"}
+
+
+def test_a_thousand_projects_with_one_lease_each_leave_nothing(make_book: MakeBook) -> None:
+    """The state is bounded by what there is in a day, and goes on after each restart."""
+    book, kept = make_book(_winks()), dict[str, Learnt]()
+    for number in range(1_000):
+        now = number * 7_200
+        _run_one(book, f"project {number}", now)
+        if number % 100 == 99:
+            _restarted(book, kept, _winks(), now + 100)
+        assert len(_kept(book, kept)) <= 14
+    assert len(kept) <= 16
+
+
+def test_a_flow_of_an_earlier_version_goes_on(make_book: MakeBook) -> None:
+    """Its entry does not say when it changed last."""
+    book, kept = make_book(_winks()), dict[str, Learnt]()
+    book.place(book.queue("a"), 0)
+    book.queue("b")
+    _kept(book, kept)
+    for subject, learnt in kept.items():
+        kept[subject] = {key: value for key, value in learnt.items() if key != "changed"}
+    _restarted(book, kept, _winks(), 5)
+    assert _behind(book, "b", 5) == 100
+    _run_one(book, "c", 10)
+    assert _kept(book, kept) == {"a", "b", "c"}
+
+
 def test_reports_tell_shares_positions_and_expected_starts(make_book: MakeBook) -> None:
     book = make_book(_winks())
     book.weights = {"a": 3.0}
