@@ -33,6 +33,7 @@ class AgentClient:
     """Sends requests to the agents of a site. Each host is served by one thread at a time.
 
     :param transport: oslo.messaging transport
+    :param secret: of the site
     :param timeout: seconds to wait for an answer
     """
 
@@ -90,7 +91,8 @@ class AgentClient:
     def _send(self, host: str, known: _Known | None, weights: Mapping[str, int] | None) -> Answer:
         run, revision = ("", None) if known is None else (known.run, known.revision)
         request = Request(self._site, host, secrets.token_hex(16), run, revision, weights)
-        message = protocol.pack_request(request, self._secret)
+        key = protocol.host_key(self._secret, self._site, host)
+        message = protocol.pack_request(request, key)
         try:
             answer = self._call(host, message)
         except (oslo_messaging.MessagingTimeout, oslo_messaging.MessageUndeliverable, TimeoutError) as error:
@@ -100,7 +102,7 @@ class AgentClient:
         if isinstance(answer, dict) and "refused" in answer:
             raise AgentError("it has another secret or another site; see [agent] secret")
         try:
-            return protocol.unpack_answer(answer, self._secret, request)
+            return protocol.unpack_answer(answer, key, request)
         except NotAuthenticError as error:
             raise AgentError(f"its answer is not authentic: {error}; see [agent] secret") from error
 

@@ -1,4 +1,7 @@
-"""Messages between an engine and the agents of its site, each signed with the secret that they share.
+"""Messages between an engine and the agents of its site, each signed with a key of the agent's host.
+
+The engine derives the keys of all hosts from the secret of the site, which no agent needs to know. So whoever reads the
+key of one host can speak for that host alone.
 
 An order is accepted once: it names the run of the agent that it is for, which ends with the process, and a revision
 that must be higher than that of any order before. So an order that was recorded on the message bus can be played back
@@ -17,7 +20,7 @@ from typing import Any
 from lease_scheduler.model.errors import LeaseSchedulerError
 
 #: Version of the messages. The second number grows when something is added, the first when something is removed.
-VERSION = "1.0"
+VERSION = "2.0"
 
 #: Least number of characters of the secret.
 SECRET_LENGTH = 16
@@ -42,6 +45,14 @@ class AgentError(LeaseSchedulerError):
 def topic(site: str) -> str:
     """Return the topic on which the agents of a site receive requests."""
     return f"lease-scheduler.agent.{site}"
+
+
+def host_key(secret: str, site: str, host: str) -> str:
+    """Return the key with which the agent of a host and the engine of its site sign their messages.
+
+    :param secret: of the site
+    """
+    return hmac.new(secret.encode(), json.dumps(["agent", site, host]).encode(), "sha256").hexdigest()
 
 
 @dataclass(frozen=True)
@@ -95,36 +106,36 @@ class Answer:
     servers: Mapping[str, ServerReport]
 
 
-def pack_request(request: Request, secret: str) -> Document:
+def pack_request(request: Request, key: str) -> Document:
     """Return the signed message of a request."""
     weights = None if request.weights is None else dict(request.weights)
-    return _signed({**vars(request), "weights": weights, "kind": _REQUEST}, secret)
+    return _signed({**vars(request), "weights": weights, "kind": _REQUEST}, key)
 
 
-def unpack_request(message: Any, secret: str, site: str, host: str) -> Request:
+def unpack_request(message: Any, key: str, site: str, host: str) -> Request:
     """Return the request of a message.
 
     :raises NotAuthenticError: it is not for this host, or not from an engine of its site
     """
-    found = _verified(message, secret, _REQUEST, site, host)
+    found = _verified(message, key, _REQUEST, site, host)
     try:
         return Request(**found)
     except TypeError as error:
         raise NotAuthenticError("the message has other fields than expected") from error
 
 
-def pack_answer(answer: Answer, secret: str) -> Document:
+def pack_answer(answer: Answer, key: str) -> Document:
     """Return the signed message of an answer."""
     servers = {server_id: vars(report) for server_id, report in answer.servers.items()}
-    return _signed({**vars(answer), "servers": servers, "kind": _ANSWER}, secret)
+    return _signed({**vars(answer), "servers": servers, "kind": _ANSWER}, key)
 
 
-def unpack_answer(message: Any, secret: str, request: Request) -> Answer:
+def unpack_answer(message: Any, key: str, request: Request) -> Answer:
     """Return the answer to a request.
 
     :raises NotAuthenticError: it is not from the agent that was asked, or answers another request
     """
-    found = _verified(message, secret, _ANSWER, request.site, request.host)
+    found = _verified(message, key, _ANSWER, request.site, request.host)
     if found.get("nonce") != request.nonce:
         raise NotAuthenticError("the message answers another request")
     try:
@@ -134,21 +145,21 @@ def unpack_answer(message: Any, secret: str, request: Request) -> Answer:
         raise NotAuthenticError("the message has other fields than expected") from error
 
 
-def _signed(fields: Document, secret: str) -> Document:
-    return {**fields, _SIGNATURE: _signature(fields, secret)}
+def _signed(fields: Document, key: str) -> Document:
+    return {**fields, _SIGNATURE: _signature(fields, key)}
 
 
-def _verified(message: Any, secret: str, kind: str, site: str, host: str) -> Document:
+def _verified(message: Any, key: str, kind: str, site: str, host: str) -> Document:
     if not isinstance(message, dict) or not isinstance(message.get(_SIGNATURE), str):
         raise NotAuthenticError("the message has no signature")
     fields = {name: value for name, value in message.items() if name != _SIGNATURE}
-    if not hmac.compare_digest(_signature(fields, secret), message[_SIGNATURE]):
-        raise NotAuthenticError("the message was signed with another secret")
+    if not hmac.compare_digest(_signature(fields, key), message[_SIGNATURE]):
+        raise NotAuthenticError("the message was signed with another key")
     if (fields.pop("kind", None), fields.get("site"), fields.get("host")) != (kind, site, host):
         raise NotAuthenticError("the message is for another site or host")
     return fields
 
 
-def _signature(fields: Document, secret: str) -> str:
+def _signature(fields: Document, key: str) -> str:
     text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
-    return hmac.new(secret.encode(), text.encode(), "sha256").hexdigest()
+    return hmac.new(key.encode(), text.encode(), "sha256").hexdigest()

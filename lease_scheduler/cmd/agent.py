@@ -17,7 +17,7 @@ from lease_scheduler.agent.hypervisor import Hypervisor
 from lease_scheduler.agent.keeper import WeightKeeper
 from lease_scheduler.agent.libvirt_domains import Libvirt
 from lease_scheduler.cmd import configuration
-from lease_scheduler.cmd.agents import agent_secret
+from lease_scheduler.cmd.agents import agent_key
 from lease_scheduler.cmd.messages import one_line_errors
 from lease_scheduler.cmd.messaging import rpc_transport
 from lease_scheduler.model.errors import InvalidValueError
@@ -37,15 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run until a signal ends the program."""
     conf = configuration.load(tuple(sys.argv[1:] if arguments is None else arguments), program="lease-scheduler-agent")
     log.setup(conf, configuration.PROJECT)
-    secret = agent_secret(conf)
-    if secret is None:
-        raise InvalidValueError("agent.secret", "is needed: that of the engine of site " + conf.service.site)
+    key = agent_key(conf)
     transport = rpc_transport(conf)
     if conf.transport_url == _NO_BROKER:
         raise InvalidValueError("transport_url", "is needed: the message bus of the engine")
     group = conf.agent
     keeper = WeightKeeper(_hypervisor(conf), group.expire_after, group.cpu_allocation_ratio)
-    server = agent_server(transport, conf.service.site, group.host, secret, keeper)
+    server = agent_server(transport, conf.service.site, group.host, key, keeper)
 
     def keep() -> float:
         keeper.keep()

@@ -1,4 +1,4 @@
-"""``lease-scheduler-manage agent``: what the agents on compute hosts answer."""
+"""``lease-scheduler-manage agent``: what the agents on compute hosts answer, and the keys that they need."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from lease_scheduler.agent.protocol import AgentError, Answer
-from lease_scheduler.cmd.agents import agent_client
+from lease_scheduler.agent.protocol import AgentError, Answer, host_key
+from lease_scheduler.cmd.agents import agent_client, agent_secret
 from lease_scheduler.cmd.wiring import database
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.store.sql.reader import SqlReader
@@ -30,6 +30,16 @@ def add_to(commands: Any) -> None:
         "hosts", nargs="*", metavar="HOST", help="compute services to ask (default: those of the pool)"
     )
     listing.set_defaults(run=_list)
+    key = commands.add_parser("key", help="tell the key that the agent of a host needs")
+    key.add_argument("host", metavar="HOST", help="name of its compute service")
+    key.set_defaults(run=_key)
+
+
+def _key(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
+    secret = agent_secret(conf)
+    if secret is None:
+        raise InvalidValueError("agent.secret", "is needed to derive the keys of hosts")
+    print(host_key(secret, conf.service.site, options.host))
 
 
 def _list(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from oslo_config import cfg
 
-from lease_scheduler.agent.protocol import SECRET_LENGTH
+from lease_scheduler.agent.protocol import SECRET_LENGTH, host_key
 from lease_scheduler.model.errors import InvalidValueError
 
 
@@ -39,3 +39,18 @@ def agent_secret(conf: cfg.ConfigOpts) -> str | None:
             "agent.secret", f"must have at least {SECRET_LENGTH} characters, e.g. the output of: openssl rand -hex 32"
         )
     return group.secret  # type: ignore[no-any-return]
+
+
+def agent_key(conf: cfg.ConfigOpts) -> str:
+    """Return the key of this host.
+
+    :raises InvalidValueError: there is none, or another option is wrong
+    """
+    secret, group = agent_secret(conf), conf.agent
+    if group.host_key is not None:
+        return group.host_key  # type: ignore[no-any-return]
+    if secret is None:
+        raise InvalidValueError(
+            "agent.host_key", f"is needed; where the engine is: lease-scheduler-manage agent key {group.host}"
+        )
+    return host_key(secret, conf.service.site, group.host)

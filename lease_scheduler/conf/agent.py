@@ -12,8 +12,14 @@ OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt(
         "secret",
         secret=True,
-        help="Secret with which engine and agents of a site sign their messages; at least 16 characters, the same for "
-        "all of them, and another one for each site. If the engine has none, it gives no orders to agents.",
+        help="Engine: secret of the site, from which the key of each host is derived; at least 16 characters, and "
+        "another one for each site. Without it, the engine gives no orders to agents.",
+    ),
+    cfg.StrOpt(
+        "host_key",
+        secret=True,
+        help="Agent: key of this host, as lease-scheduler-manage agent key tells it where the engine is. Without it, "
+        "the agent derives it from the secret of the site, which it then has to know.",
     ),
     cfg.FloatOpt(
         "renew_interval",

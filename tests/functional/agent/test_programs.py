@@ -20,7 +20,10 @@ _SECRET = "[agent]\nsecret = a secret of the site\n"
 @pytest.mark.parametrize(
     ("lines", "complaint"),
     [
-        (_BUS, "agent.secret: is needed: that of the engine of site default"),
+        (
+            _BUS + "[agent]\nhost = compute-1\n",
+            "agent.host_key: is needed; where the engine is: lease-scheduler-manage agent key compute-1",
+        ),
         (_SECRET, "transport_url: is needed: the message bus of the engine"),
         (_BUS + _SECRET + "expire_after = 20\n", "agent.renew_interval: must be at most half of expire_after"),
     ],

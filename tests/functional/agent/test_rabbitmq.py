@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.agent.fake import state_file
-from lease_scheduler.agent.protocol import AgentError
+from lease_scheduler.agent.protocol import AgentError, host_key
 from lease_scheduler.cloud.nova.shares import ServerShares
 from lease_scheduler.cmd import configuration, manage
 from lease_scheduler.cmd.agents import agent_client
@@ -67,24 +67,25 @@ class Site:
         servers = json.loads(state.read_text())["servers"] if state.exists() else {}
         return tuple(servers.get(f"{name}-{host}", {}).get("shares", 100) for name in ("fluid", "whole"))
 
-    def configuration(self, name: str, secret: str, site: str, more: str = "") -> list[str]:
+    def configuration(self, name: str, secret: str | None, site: str, more: str = "") -> list[str]:
         """Write a configuration, and return the arguments that name it."""
         path = self.folder / f"{name}.conf"
         path.write_text(
             f"[DEFAULT]\ntransport_url = {self.url}\n[service]\nsite = {site}\nstate_path = {self.folder}\n"
-            f"[agent]\nsecret = {secret}\nrenew_interval = 1\nanswer_timeout = 3\n{more}"
+            f"[agent]\n{'' if secret is None else f'secret = {secret}'}\nrenew_interval = 1\nanswer_timeout = 3\n{more}"
         )
         return ["--config-file", str(path)]
 
     def agent(self, host: str, secret: str = SECRET, site: str = "site", expire_after: float = 600.0) -> OwnProcess:
-        """Start the agent of a host."""
+        """Start the agent of a host, which knows the key of this host alone."""
         more = (
+            f"host_key = {host_key(secret, site, host)}\n"
             f"host = {host}\nhypervisor = fake\nfake_hypervisor = {self.hypervisor(host)}\n"
             f"check_interval = 0.2\nexpire_after = {expire_after}\n"
         )
         command = [
             str(Path(sys.executable).parent / "lease-scheduler-agent"),
-            *self.configuration(f"agent-{host}", secret, site, more),
+            *self.configuration(f"agent-{host}", None, site, more),
         ]
         self.processes.append(OwnProcess(f"agent-{host}", command, self.folder / f"{host}.log"))
         return self.processes[-1]
@@ -131,6 +132,9 @@ def test_agents_and_engines_that_are_killed(site: Site, capsys: pytest.CaptureFi
     insist(lambda: site.shares("one") == site.shares("two") == (75, 100))
     engine.stop()
     insist(lambda: site.shares("one") == site.shares("two") == (75, 100) and following.degraded == {})
+
+    manage.main([*site.configuration("engine", SECRET, "site"), "agent", "key", "one"])
+    assert capsys.readouterr().out == host_key(SECRET, "site", "one") + "\n"
 
     # The servers have used their time in proportion to what they got.
     manage.main([*site.configuration("engine", SECRET, "site"), "agent", "list", "one", "three"])

@@ -9,7 +9,7 @@ import pytest
 
 from lease_scheduler.agent.hypervisor import RunningServer, Scale
 from lease_scheduler.agent.keeper import WeightKeeper
-from lease_scheduler.agent.protocol import AgentError
+from lease_scheduler.agent.protocol import AgentError, host_key
 from lease_scheduler.cmd import configuration, messaging
 from lease_scheduler.cmd.wiring import default_transport
 
@@ -53,7 +53,7 @@ class Bus:
         """Start the agent anew."""
         self.stop()
         keeper = WeightKeeper(self.hypervisor, 60.0)
-        self.server = agent_server(self.transport, "site", "host", SECRET, keeper)
+        self.server = agent_server(self.transport, "site", "host", host_key(SECRET, "site", "host"), keeper)
         self.server.start()
 
     def stop(self) -> None:

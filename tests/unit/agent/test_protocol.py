@@ -13,6 +13,7 @@ from lease_scheduler.agent.protocol import (
     NotAuthenticError,
     Request,
     ServerReport,
+    host_key,
     pack_answer,
     pack_request,
     unpack_answer,
@@ -39,7 +40,7 @@ def test_messages_arrive_as_they_were_sent() -> None:
 
 @pytest.mark.parametrize("change", [{"weights": {"a server": 51}}, {"revision": 4}, {"run": "other"}, {"more": 1}])
 def test_an_altered_request_is_refused(change: Document) -> None:
-    with pytest.raises(NotAuthenticError, match="another secret"):
+    with pytest.raises(NotAuthenticError, match="another key"):
         unpack_request(pack_request(REQUEST, SECRET) | change, SECRET, "site", "compute-1")
 
 
@@ -49,6 +50,18 @@ def test_a_request_for_another_site_or_host_is_refused(site: str, host: str) -> 
         unpack_request(pack_request(REQUEST, SECRET), SECRET, site, host)
 
 
+def test_the_key_of_a_host_is_of_no_use_for_another_one() -> None:
+    keys = {
+        host_key(*each) for each in (("a", "site", "b"), ("a", "site", "c"), ("a", "other", "b"), ("b", "site", "b"))
+    }
+    assert len(keys) == 4
+    assert {len(key) for key in keys} == {64}
+    # It must stay as it is: hosts have been given theirs.
+    assert host_key("a secret of the site", "default", "compute-1") == (
+        "a76a51b72a56e32e70255926b3bde0939bbab660e69fdc57c5e84b03c7ccbf44"
+    )
+
+
 @pytest.mark.parametrize("message", [None, [], {}, "text", {"signature": 5}, {"site": "site"}])
 def test_what_is_not_signed_is_refused(message: object) -> None:
     with pytest.raises(NotAuthenticError, match="no signature"):
@@ -56,7 +69,7 @@ def test_what_is_not_signed_is_refused(message: object) -> None:
 
 
 def test_answers_of_others_are_refused() -> None:
-    with pytest.raises(NotAuthenticError, match="another secret"):
+    with pytest.raises(NotAuthenticError, match="another key"):
         unpack_answer(pack_answer(ANSWER, "another secret, of another site"), SECRET, REQUEST)
     with pytest.raises(NotAuthenticError, match="another request"):
         unpack_answer(pack_answer(ANSWER, SECRET), SECRET, replace(REQUEST, nonce="other"))
