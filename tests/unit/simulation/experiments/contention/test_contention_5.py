@@ -82,6 +82,44 @@ def test_the_checks_are_able_to_fail(default_point: dict[str, Any], tmp_path: Pa
     assert (tmp_path / "fig-5.3-violations.png").exists()
 
 
+def _points(equal: bool) -> list[AdmissionCase]:
+    return [case for case in admission_checks.cases((1,), [equal]) if isinstance(case, AdmissionCase)]
+
+
+def test_the_gates_hold_at_all_points() -> None:
+    """contention E10, E11: PACP violates no more than RACP + 1 point at 80 % of points, and than CACP + 1 at all.
+
+    The policies themselves, with the first seed of the experiment and equal processors, at each point of its sweeps.
+    """
+    found = {case.name: case.run() for case in _points(True)}
+
+    gates = admission_checks.policy_checks(found, (1,), True)[:4]
+
+    assert [(gate.low, gate.passed) for gate in gates] == [(80, True), (100, True), (100, True), (80, True)]
+
+
+@pytest.mark.parametrize(
+    ("policy", "worse_at", "expected"),
+    [
+        ("RACP", 4, [True, True, True, True]),
+        ("RACP", 5, [False, True, True, True]),
+        ("CACP", 0, [True, True, True, True]),
+        ("CACP", 1, [True, False, True, True]),
+    ],
+)
+def test_a_gate_fails_at_one_point_too_many(policy: str, worse_at: int, expected: list[bool]) -> None:
+    """Of the 24 points of the sweeps, 80 % are 20; three sweeps share the default point, which is good here."""
+    fine: dict[str, Any] = {"completed_CACP": 100.0, "completed_AACP": 10.0, "completed_RACP": 50.0}
+    fine |= {"completed_PACP": 40.0, **{f"violations_{each}": 20.0 for each in ("PACP", "CACP", "AACP", "RACP")}}
+    found = {}
+    others = [case for case in _points(True) if case != AdmissionCase()]
+    for number, case in enumerate([*others, AdmissionCase()]):
+        worse = {f"violations_{policy}": 18.9} if number < worse_at else {}
+        found[case.name] = {**fine, **worse}
+
+    assert [gate.passed for gate in admission_checks.policy_checks(found, (1,), True)[:4]] == expected
+
+
 def test_cases_differ_by_name() -> None:
     """A point that is in every sweep is run once."""
     cases = admission_checks.cases((1,), [True])
