@@ -135,6 +135,9 @@ class InMemoryCloud:
             _, number, turn, event = heappop(self._events)
             if self._counts(event, number, turn):
                 taken.append(event)
+                if event.kind is EventKind.ENDED and event.lease_id in self._yields:
+                    # Another yield does not let it end again.
+                    self._stop_working(event.lease_id, now)
         return taken
 
     def next_event(self) -> int | None:

@@ -123,7 +123,8 @@ OPTIONS: list[cfg.Opt] = [
         default="none",
         mutable=True,
         help="Fractional policy: decides how fluid leases, which have a min_yield, share CPU. Name of an entry point "
-        "in the namespace lease_scheduler.policy.fractional. With none, requests for such leases are refused.",
+        "in the namespace lease_scheduler.policy.fractional. With none, requests for such leases are refused; with "
+        "dfrs, [policy] fractional_algorithm also decides where they run.",
     ),
     cfg.FloatOpt(
         "refund_share",

@@ -13,6 +13,7 @@ from lease_scheduler.engine.early_suspension import suspend_now
 from lease_scheduler.engine.follow_up import FollowUp
 from lease_scheduler.engine.forecasts import Forecasts
 from lease_scheduler.engine.fractional import FluidShares
+from lease_scheduler.engine.fractional_decisions import FluidDecisions
 from lease_scheduler.engine.hosts import Hosts
 from lease_scheduler.engine.image_supply import ImageSupply
 from lease_scheduler.engine.interfaces import Clock, Cloud, ImageCarrier, Operation, Recorder, Store
@@ -25,7 +26,8 @@ from lease_scheduler.engine.precaching import AheadTransfers
 from lease_scheduler.engine.prices import Prices
 from lease_scheduler.engine.quotes import Quotes
 from lease_scheduler.engine.state import EngineOptions, EngineState
-from lease_scheduler.engine.stepping import EngineSteps, Submission, SubmissionOrder
+from lease_scheduler.engine.stepping import EngineSteps
+from lease_scheduler.engine.submissions import Submission, SubmissionOrder
 from lease_scheduler.engine.transfers import Transfers
 from lease_scheduler.fractional.discovery import Needs
 from lease_scheduler.model.errors import InvalidValueError
@@ -150,6 +152,7 @@ class Engine:
             assurances,
             LiveMoves(self._state, relocation),
             FluidShares(self._state, fractional),
+            FluidDecisions(self._state, fractional),
             forecasts,
         )
         self._follow_up = FollowUp(self._state, self._offers, self._steps)
@@ -211,6 +214,7 @@ class Engine:
         numbers = {plan.site.index[name]: power for name, power in (powers or {}).items() if name in plan.site.index}
         self._powers.restore(numbers, self._clock.now())
         self._steps.live_moves.follow_clock(self._clock.now())
+        self._steps.places.restore(self._clock.now())
         self.brief_policies()
         self._known.update(lease.lease_id for lease in kept)
         self._steps.submitted.extend(Submission(lease.request) for lease in undecided)

@@ -7,7 +7,8 @@ from dataclasses import replace
 from lease_scheduler.engine.assurances import Assurances
 from lease_scheduler.engine.prices import Prices, affordable, too_high, within_budget
 from lease_scheduler.engine.state import EngineState
-from lease_scheduler.engine.stepping import EngineSteps, SubmissionOrder
+from lease_scheduler.engine.stepping import EngineSteps
+from lease_scheduler.engine.submissions import SubmissionOrder
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.plan.explain import Refusal

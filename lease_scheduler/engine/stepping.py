@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,6 +14,8 @@ from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.evasion import Evasion
 from lease_scheduler.engine.forecasts import Forecasts
 from lease_scheduler.engine.fractional import FluidShares
+from lease_scheduler.engine.fractional_decisions import FluidDecisions
+from lease_scheduler.engine.fractional_places import Agree
 from lease_scheduler.engine.image_supply import ImageSupply
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, OperationKind
 from lease_scheduler.engine.lifecycle import Lifecycle
@@ -26,7 +28,8 @@ from lease_scheduler.engine.power_decisions import PowerDecisions
 from lease_scheduler.engine.preparation import Preparation
 from lease_scheduler.engine.prices import Prices, PriceTooHighError
 from lease_scheduler.engine.state import EngineState
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.engine.submissions import Submission, SubmissionOrder
+from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.awake_trial import fits_awake
@@ -37,32 +40,6 @@ from lease_scheduler.plan.preemption import is_preempted, loses_work
 from lease_scheduler.plan.quote import most_on_site, quote, refusal_of
 from lease_scheduler.plan.sleepers import closed
 from lease_scheduler.policy.admission.base import AdmissionPolicy
-
-
-@dataclass(frozen=True)
-class Submission:
-    """A request that has not been decided yet.
-
-    :ivar request: the terms
-    :ivar least: for each node set, the smallest acceptable number of VMs; None means all of them
-    :ivar offered_until: until when it is held for its project at most; None if it does not have to be accepted
-    :ivar negotiation: id that offers of one negotiation share, of which the project may accept one
-    """
-
-    request: LeaseRequest
-    least: tuple[int, ...] | None = None
-    offered_until: int | None = None
-    negotiation: str | None = None
-
-
-@dataclass
-class SubmissionOrder:
-    """The order of submission. The engines of a site share it, so that no position is given twice.
-
-    :ivar next: position of the next request
-    """
-
-    next: int = 0
 
 
 class EngineSteps:
@@ -76,6 +53,7 @@ class EngineSteps:
     :ivar power_decisions: has hosts sleep and wake
     :ivar live_moves: moves running leases as the relocation policy decides
     :ivar fluid: keeps the yields of fluid leases up to date
+    :ivar places: has fluid leases run where the fractional policy wants them
     :ivar submitted: requests that have not been decided yet
     """
 
@@ -93,6 +71,7 @@ class EngineSteps:
         assurances: Assurances,
         live_moves: LiveMoves,
         fluid: FluidShares,
+        places: FluidDecisions,
         forecasts: Forecasts | None = None,
     ) -> None:
         self._state = state
@@ -102,6 +81,7 @@ class EngineSteps:
         self.live_moves = live_moves
         self._forecasts = forecasts
         self.fluid = fluid
+        self.places = places
         self._offers = offers
         self._deviations = deviations
         self._outages = outages
@@ -122,6 +102,8 @@ class EngineSteps:
         requests, the queue, and then leases that were planned to start at once.
         """
         self._state.planner.plan.pass_to(now)
+        if self._state.fluid:
+            self.places.set_apart()
         self._take_reports(now)
         self._images.begin_due(now)
         if self._state.planner.plan.outages:
@@ -139,11 +121,17 @@ class EngineSteps:
         if may_sleep:
             self.power_decisions.serve_waiting(now)
         self.serve_queue(now)
+        # Without fluid leases, a step costs nothing more.
+        has_fluid = self._state.fluid or self.places.known
+        if has_fluid and self.places.decide(now, self._agreement(now)):
+            self._act(now)
         if self.live_moves.move(now):
             self._state.publish(now)
         if may_sleep:
             self.power_decisions.let_sleep(now)
         self.fluid.follow(now)
+        if has_fluid:
+            self.places.look(now)
         self._state.planner.plan.forget(now)
 
     def next_due(self) -> int | None:
@@ -153,7 +141,8 @@ class EngineSteps:
         retries = self._deviations.retries.next_due()
         queue = self._state.planner.look_again
         moves = self.live_moves.next_due()
-        instants = [self._preparation.next_due(), self._images.next_due(), retries, looks, queue, moves]
+        places = self.places.next_due() if self._state.fluid or self.places.known else None
+        instants = [self._preparation.next_due(), self._images.next_due(), retries, looks, queue, moves, places]
         if self._state.powers or self._state.power_policy.manages:
             instants += [self._powers.next_due(), self.power_decisions.next_due()]
         ahead = min((instant for instant in instants if instant is not None), default=None)
@@ -173,8 +162,7 @@ class EngineSteps:
         self._evasion.evade(now)
         self._preparation.prepare(now)
         plan = self._state.planner.plan
-        is_asked = self._prices.are_asked or self._assurances.are_made
-        agree = partial(self._agree_in_queue, now=now) if is_asked else None
+        agree = self._agreement(now)
         while True:
             earliest = self._state.earliest(now)
             if self._state.powers and not plan.queue_is_empty:
@@ -189,6 +177,11 @@ class EngineSteps:
             if plan.queue_is_empty or (plan.queue_length <= waiting and len(plan.leases) == live):
                 break
         self._evasion.evade(now)
+
+    def _agreement(self, now: int) -> Agree | None:
+        """Return what a lease has to agree to before it gets a place out of the queue, or None."""
+        is_asked = self._prices.are_asked or self._assurances.are_made
+        return partial(self._agree_in_queue, now=now) if is_asked else None
 
     def _agree_in_queue(self, placed: Lease, now: int) -> Lease | None:
         """Return a lease that gets a place out of the queue with its promise and its price; None if it gets none."""
@@ -292,6 +285,8 @@ class EngineSteps:
         while self.submitted:
             asked = self.submitted.popleft()
             request, least = asked.request, asked.least
+            if request.min_yield is not None:
+                self.places.set_apart()
             made = Lease(request, self._order.next, offered_until=asked.offered_until, negotiation=asked.negotiation)
             lease = state.put(made.to(LeaseState.PENDING))
             self._order.next += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -70,6 +70,8 @@ class Plan:
         self._queue: list[tuple[int, str]] = []
         self._queued_needing = np.zeros(len(capacity), dtype=np.int64)
         self._waiting_to_start: dict[str, None] = {}
+        self._is_set_apart: Callable[[LeaseRequest], bool] | None = None
+        self._apart: set[str] = set()
         self._holdings: dict[str, tuple[tuple[NodeSet, ...], tuple[int, ...], IntArray, IntArray]] = {}
         self.needs: dict[str, QueuedDemand] = {}
         self.alike: dict[Hashable, DemandClass] = {}
@@ -133,9 +135,14 @@ class Plan:
         self._set(lease_id, lease, None)
 
     def _set(self, lease_id: str, old: Lease | None, new: Lease | None) -> None:
-        was_queued = old is not None and old.state in _QUEUED_STATES
-        is_queued = new is not None and new.state in _QUEUED_STATES
         has_new_terms = old is None or new is None or old.request is not new.request
+        was_queued = old is not None and old.state in _QUEUED_STATES and lease_id not in self._apart
+        if has_new_terms:
+            self._apart.discard(lease_id)
+            if new is not None and self._is_set_apart is not None and self._is_set_apart(new.request):
+                self._apart.add(lease_id)
+        is_apart = lease_id in self._apart
+        is_queued = new is not None and new.state in _QUEUED_STATES and not is_apart
         if was_queued and (has_new_terms or not is_queued):
             assert old is not None
             del self._queue[bisect_left(self._queue, (old.sequence, lease_id))]
@@ -152,7 +159,7 @@ class Plan:
             self._waiting_to_start.pop(lease_id, None)
             self._holdings.pop(lease_id, None)
             return
-        if new.state in PLANNED_STATES and new.kind is LeaseKind.BEST_EFFORT:
+        if new.state in PLANNED_STATES and new.kind is LeaseKind.BEST_EFFORT and not is_apart:
             self._waiting_to_start[lease_id] = None
         else:
             self._waiting_to_start.pop(lease_id, None)
@@ -161,6 +168,24 @@ class Plan:
     def queued(self) -> list[Lease]:
         """Return the queue of best-effort leases, in the order of submission (haizea F46)."""
         return [self.leases[lease_id] for _, lease_id in self._queue]
+
+    def set_apart(self, is_set_apart: Callable[[LeaseRequest], bool] | None) -> None:
+        """Leave leases out of the queue, and out of what is planned again, because somebody else decides about them.
+
+        :param is_set_apart: returns whether a request is for such a lease; None means that there are none
+        """
+        if is_set_apart == self._is_set_apart:
+            return
+        self._is_set_apart = is_set_apart
+        known = list(self.leases.values())
+        for lease in known:
+            self._set(lease.lease_id, lease, None)
+        for lease in known:
+            self._set(lease.lease_id, None, lease)
+
+    def is_apart(self, lease_id: str) -> bool:
+        """Return whether a lease is set apart from the queue."""
+        return lease_id in self._apart
 
     @property
     def queue_length(self) -> int:

@@ -394,7 +394,8 @@ class Planner:
 
         :return: whether it runs on
         """
-        return self.context.duration.shortens and run_on(self.context, lease, now)
+        is_apart = self.plan.is_apart(lease.lease_id)
+        return not is_apart and self.context.duration.shortens and run_on(self.context, lease, now)
 
     def release(self, lease: Lease) -> Lease:
         """Remove all holdings of a lease."""

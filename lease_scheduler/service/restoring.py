@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.forecasts import Forecasts
 from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, ImageCarrier, Recorder
-from lease_scheduler.engine.stepping import SubmissionOrder
+from lease_scheduler.engine.submissions import SubmissionOrder
 from lease_scheduler.model.host import Site
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.pricing.base import PricingPolicy

@@ -24,7 +24,7 @@ _EXAMPLES = settings(max_examples=12, deadline=None, suppress_health_check=[Heal
 
 
 @st.composite
-def _mixed(draw: st.DrawFn, *, works: bool) -> tuple[Workload, RunSettings]:
+def mixed(draw: st.DrawFn, *, works: bool) -> tuple[Workload, RunSettings]:
     """Draw a workload in which preemptible best-effort leases may be fluid.
 
     :param works: whether the real work of fluid leases may be over early, depending on their yields
@@ -61,7 +61,7 @@ def _vms(lease: Lease) -> list[tuple[NodeSet, int]]:
     return list(zip(sets, lease.holdings[0].assignment, strict=True))
 
 
-def _check_shares(run: Run) -> None:
+def check_shares(run: Run) -> None:
     """Check that no host gives more CPU than it has, and that everybody has what they hold."""
     now, plan = run.clock.now(), run.planner.plan
     if VCPU not in plan.classes:
@@ -84,7 +84,7 @@ def _check_shares(run: Run) -> None:
 
 
 @_EXAMPLES
-@given(_mixed(works=True), st.frozensets(st.integers(1, 40), max_size=2))
+@given(mixed(works=True), st.frozensets(st.integers(1, 40), max_size=2))
 def test_no_host_gives_more_than_it_has(drawn: tuple[Workload, RunSettings], restarts: frozenset[int]) -> None:
     """At every instant, also after restarts. ``check_plan`` adds that memory is never shared."""
     run, steps = Run(*drawn), 0
@@ -92,7 +92,7 @@ def test_no_host_gives_more_than_it_has(drawn: tuple[Workload, RunSettings], res
         run.clock.set(max(run.clock.now(), instant))
         run.step()
         check_plan(run.planner.plan, run.clock.now())
-        _check_shares(run)
+        check_shares(run)
         steps += 1
         if steps in restarts:
             take_over(run)
@@ -103,7 +103,7 @@ def test_no_host_gives_more_than_it_has(drawn: tuple[Workload, RunSettings], res
 
 
 @_EXAMPLES
-@given(_mixed(works=True), st.frozensets(st.integers(1, 40), min_size=1, max_size=3))
+@given(mixed(works=True), st.frozensets(st.integers(1, 40), min_size=1, max_size=3))
 def test_virtual_time_is_that_of_an_engine_that_never_died(
     drawn: tuple[Workload, RunSettings], restarts: frozenset[int]
 ) -> None:
@@ -111,7 +111,7 @@ def test_virtual_time_is_that_of_an_engine_that_never_died(
 
 
 @_EXAMPLES
-@given(_mixed(works=False))
+@given(mixed(works=False))
 def test_nobody_notices_that_others_share(drawn: tuple[Workload, RunSettings]) -> None:
     """All leases have the same hosts at the same time as if fluid ones had only what they hold."""
     workload, run_settings = drawn

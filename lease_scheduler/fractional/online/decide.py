@@ -89,7 +89,7 @@ def decide(
         for position in range(count - submitted, count):
             _admit(rules, system, now, present, present[position])
         if rules.submission == _PAUSE_OR_MOVE:
-            _start(system, now, present, is_marked)
+            _start(system, now, present, is_marked & ~system.stays)
     if rules.opportunistic and rules.submission != _REMAP:
         # A job that has just been paused would only come back to where there was no room for it.
         _start(system, now, present, ~was_running)
@@ -126,7 +126,8 @@ def _map_anew(rules: Rules, system: System, now: float, present: Integers) -> No
         return
     jobs = system.jobs
     flow, virtual = now - system.release[order], system.virtual[order]
-    keeps = system.is_running[order] & ((flow < rules.keep_flow) | (virtual < rules.keep_virtual))
+    keeps = (flow < rules.keep_flow) | (virtual < rules.keep_virtual) | system.stays[order]
+    keeps &= system.is_running[order]
     outlook = Outlook(rules.period if rules.is_stretch else 0.0, flow, virtual)
     kept, found, aims = map_anew(
         order, jobs, system.place, keeps, system.others_load, system.others_held, outlook, rules.literal

@@ -1,6 +1,7 @@
 """Fair shares of what hosts have left for jobs that hold a part of their needs (Stillwell 2010, sections 4.1, 5.2.5).
 
-As ``sharing.fair_yields``, but hosts differ in what they have left, and so do the needs of the tasks of a job.
+As ``sharing.fair_yields`` and ``sharing.average_yields``, but hosts differ in what they have left, and so do the needs
+of the tasks of a job.
 """
 
 from __future__ import annotations
@@ -42,3 +43,34 @@ def fair_scaled_yields(free: Floats, hosts: Integers, jobs: Integers, needs: Flo
         left = np.maximum(left - given, 0.0)
         hosts, jobs, needs = hosts[~done], jobs[~done], needs[~done]
     return yields
+
+
+def average_scaled_yields(free: Floats, hosts: Integers, jobs: Integers, needs: Floats, count: int) -> Floats:
+    """Return the scaled yields with the highest average, once everybody has the least one: OPT=AVG (section 5.2.5).
+
+    Arguments and result are those of ``fair_scaled_yields``.
+
+    :raises ArithmeticError: HiGHS has not found the optimum
+    """
+    from scipy.optimize import linprog  # type: ignore[import-untyped]
+    from scipy.sparse import coo_matrix  # type: ignore[import-untyped]
+
+    left = np.maximum(free, 0.0)
+    needed = coo_matrix((needs, (hosts, jobs)), shape=(len(left), count)).tocsr()
+    rest = np.asarray(needed.sum(axis=1)).ravel()
+    # Others bound nobody.
+    bounds = rest > left
+    if not bounds.any():
+        return np.ones(count)
+    least = float((left[bounds] / rest[bounds]).min())
+    solved = linprog(
+        -np.ones(count),
+        A_ub=needed[bounds],
+        b_ub=left[bounds] * (1 + TOLERANCE),
+        bounds=(least, 1.0),
+        method="highs",
+    )
+    if solved.status != 0:
+        raise ArithmeticError(f"HiGHS: {solved.message}")
+    found: Floats = np.clip(solved.x, least, 1.0)
+    return found

@@ -27,6 +27,7 @@ class System(NamedTuple):
     :ivar was_running: whether it ran before the latest decision
     :ivar is_placed: whether the latest decision gave it nodes
     :ivar is_marked: whether the latest decision paused it for another job
+    :ivar stays: whether the job keeps its nodes as long as it runs, because it cannot be moved
     :ivar aim: yield that mapping by stretch aims at
     :ivar load: sum of CPU needs on each node, with what others hold
     :ivar held: memory in use on each node, with what others hold
@@ -43,6 +44,7 @@ class System(NamedTuple):
     was_running: NDArray[np.bool_]
     is_placed: NDArray[np.bool_]
     is_marked: NDArray[np.bool_]
+    stays: NDArray[np.bool_]
     aim: Floats
     load: Floats
     held: Floats
@@ -63,6 +65,7 @@ def new_system(jobs: Jobs, release: Floats, others_load: Floats, others_held: Fl
         was_running=np.zeros(count, np.bool_),
         is_placed=np.zeros(count, np.bool_),
         is_marked=np.zeros(count, np.bool_),
+        stays=np.zeros(count, np.bool_),
         aim=np.zeros(count),
         load=others_load.copy(),
         held=others_held.copy(),

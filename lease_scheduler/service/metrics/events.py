@@ -35,6 +35,7 @@ COUNTED = {
     "promised_leases": "Leases that started with the promise of a lifetime",
     "broken_promises": "Leases that had to leave their hosts before their promised lifetime was over",
     "evasions": "Running leases that were moved in place of being preempted",
+    "fluid_moves": "Running fluid leases that were moved because the fractional policy wanted it",
     "relocated_nodes": "Servers of running leases that were moved because the relocation policy wanted it",
     "early_ends": "Leases that ended before their time",
     "late_starts": "Leases that could not start when they should have",

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from lease_scheduler.fractional.online.decisions import Jobs
-from lease_scheduler.fractional.online.fluid import fair_scaled_yields
-from lease_scheduler.fractional.online.sharing import fair_yields
+from lease_scheduler.fractional.online.fluid import average_scaled_yields, fair_scaled_yields
+from lease_scheduler.fractional.online.sharing import average_yields, fair_yields
 
 
 def _yields(free: list[float], tasks: list[tuple[int, int, float]], count: int) -> list[float]:
@@ -36,7 +36,7 @@ def test_nothing_is_left_or_nothing_is_needed() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_equal_hosts_give_the_yields_of_the_study(seed: int) -> None:
-    """The same as ``fair_yields``, where jobs hold nothing and hosts are equal."""
+    """The same as ``fair_yields``, where jobs hold nothing and hosts are equal; the same average with OPT=AVG."""
     random = np.random.default_rng(seed)
     count, nodes = 12, 5
     widths = random.integers(1, 4, count)
@@ -47,3 +47,16 @@ def test_equal_hosts_give_the_yields_of_the_study(seed: int) -> None:
     known = fair_yields(np.arange(count), Jobs(cpu, np.zeros(count), first), place, nodes)
     found = fair_scaled_yields(np.ones(nodes), place, jobs, cpu[jobs], count)
     assert_allclose(found, known, rtol=1e-7)
+    known = average_yields(np.arange(count), Jobs(cpu, np.zeros(count), first), place, nodes, None)
+    found = average_scaled_yields(np.ones(nodes), place, jobs, cpu[jobs], count)
+    assert found.sum() == pytest.approx(known.sum(), rel=1e-6)
+    assert found.min() >= known.min() * (1 - 1e-6)
+    assert (np.bincount(place, weights=(cpu * found)[jobs], minlength=nodes) <= 1 + 1e-6).all()
+
+
+def test_the_average_is_highest_where_little_is_needed() -> None:
+    """dfrs A22: all get 1/2 first; what job 2 leaves on host 1 goes to job 1, which costs job 0 nothing."""
+    hosts, jobs, needs = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2]), np.array([1.0, 0.2, 0.2, 0.8])
+    found = average_scaled_yields(np.array([0.6, 1.0]), hosts, jobs, needs, 3)
+    assert_allclose(found, [0.5, 0.5, 1.0], rtol=1e-6)
+    assert average_scaled_yields(np.ones(2), hosts[2:], jobs[2:], needs[2:], 3).tolist() == [1, 1, 1]

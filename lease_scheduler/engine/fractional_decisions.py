@@ -1,0 +1,108 @@
+"""When a policy decides where fluid leases run: when one comes or ends, when room is made or taken, and periodically.
+
+Stillwell 2010, section 5.2.4. There is one decision a second at most. What a decision needs to know follows from the
+leases, so an engine that takes over decides as the one before would have.
+"""
+
+from __future__ import annotations
+
+from lease_scheduler.engine.fractional_places import Agree, carry_out
+from lease_scheduler.engine.fractional_view import can_be_placed, present_room, view_of
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.policy.fractional.base import FractionalPolicy, Occasion
+
+
+class FluidDecisions:
+    """Asks the fractional policy where fluid leases run, and has the plan follow it.
+
+    :param state: state that the parts of the engine share
+    :param policy: decides where they run; may be replaced by one that does not
+    :ivar known: ids of the leases that the latest decision has taken into account
+    """
+
+    def __init__(self, state: EngineState, policy: FractionalPolicy) -> None:
+        self._state = state
+        self._policy = policy
+        self.known: frozenset[str] = frozenset()
+        # When the latest decision was made, and when the next one is due without another reason.
+        self._decided_at: int | None = None
+        self._decides_at: int | None = None
+        # What hosts had for these leases at the end of the latest step.
+        self._room: IntArray | None = None
+
+    def next_due(self) -> int | None:
+        """Return the next instant at which to decide, or None."""
+        if not self._policy.places:
+            return None
+        if self._live() != self.known:
+            return 0 if self._decided_at is None else self._decided_at + 1
+        return self._decides_at
+
+    def restore(self, now: int) -> None:
+        """Take over from an engine that has stopped, with the live leases in the plan."""
+        self.set_apart()
+        if not self._policy.places:
+            return
+        self.known = self._live()
+        if self.known:
+            self._decides_at = self._next_period(now + 1)
+        self.look(now)
+
+    def decide(self, now: int, agree: Agree | None) -> bool:
+        """Decide if there is a reason to, and return whether there was.
+
+        :param agree: called before a lease gets its first place; None if no agreement is needed
+        """
+        live = self._live() if self._policy.places else frozenset()
+        if not live and not self.known:
+            self._decides_at = None
+            return False
+        if not self.known:
+            # Without leases, periods pass unnoticed.
+            self._decides_at = self._next_period(now)
+        is_period = self._decides_at is not None and self._decides_at <= now
+        if self._decided_at == now or not (is_period or live != self.known or self._has_more_room(now)):
+            return False
+        with self._state.only_awake(now):
+            view = view_of(self._state, now, self._policy.horizon)
+            new = live - self.known
+            submitted = sum(lease.lease_id in new for lease in view.leases)
+            occasion = Occasion(now, submitted, bool(self.known - live), is_period)
+            if view.leases:
+                carry_out(self._state, view.leases, self._policy.hosts(view.fluid, occasion), now, agree)
+        self.known, self._decided_at = live, now
+        self._decides_at = self._next_period(now + 1) if live else None
+        return True
+
+    def look(self, now: int) -> None:
+        """Remember what hosts have for these leases; called at the end of a step.
+
+        That they have more at the next step is a reason to decide, but not what a decision itself has set free.
+        """
+        self._room = present_room(self._state, now) if self.known else None
+
+    def set_apart(self) -> None:
+        """Keep the planner from placing what the policy places; called before anything is planned."""
+        self._state.planner.plan.set_apart(self._is_apart if self._policy.places else None)
+
+    def _is_apart(self, request: LeaseRequest) -> bool:
+        return can_be_placed(self._state, request)
+
+    def _live(self) -> frozenset[str]:
+        """Return the leases that the policy places."""
+        plan = self._state.planner.plan
+        return frozenset(lease_id for lease_id in self._state.fluid if plan.is_apart(lease_id))
+
+    def _next_period(self, earliest: int) -> int | None:
+        """Return the first multiple of the period from an instant on, or None."""
+        period = self._policy.period
+        return None if period is None else -(-earliest // period) * period
+
+    def _has_more_room(self, now: int) -> bool:
+        """Return whether a host has more for these leases than at the end of the latest step."""
+        if self._room is None:
+            return False
+        room = present_room(self._state, now)
+        return room.shape != self._room.shape or bool((room > self._room).any())

@@ -1,0 +1,170 @@
+"""Fluid leases as a policy that places them sees them, and the room that all others leave on the hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.fractional.arrays import TOLERANCE, Floats
+from lease_scheduler.model.lease import Lease, LeaseRequest, PreemptionMode
+from lease_scheduler.model.progress import FULL
+from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.plan.migration import migration_of
+from lease_scheduler.plan.options import Migration
+from lease_scheduler.policy.fractional.base import FluidLeases
+
+#: Leases that wait for a place.
+_WAITING = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
+
+#: What leases that can be placed may need.
+_CLASSES = (VCPU, MEMORY_MB, DISK_GB)
+
+#: Least part of their CPU that leases are taken to have where others have left them less. A mapping that keeps them in
+#: their places must be possible.
+_LEAST = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What a policy that places fluid leases can decide about.
+
+    Leases whose servers boot, stop, are saved or are brought back are not part of it, nor are those that cannot be
+    suspended any more. What these hold is not free.
+
+    :ivar leases: in the order of submission
+    :ivar fluid: the same as arrays
+    """
+
+    leases: tuple[Lease, ...]
+    fluid: FluidLeases
+
+
+def can_be_placed(state: EngineState, request: LeaseRequest) -> bool:
+    """Return whether a policy may place a fluid lease: it has identical nodes, which may run on any host.
+
+    Nodes need nothing but VCPU, memory and disk. Its work must be saved when it is paused, and must be able to go on on
+    other hosts. A lease that was promised not to be preempted for some time is not paused.
+    """
+    if request.min_yield is None or len(request.nodes) != 1 or request.min_lifetime is not None:
+        return False
+    context = state.planner.context
+    if not context.suspension.can_suspend(request) or migration_of(request, context.options) is Migration.NO:
+        return False
+    node_set, plan = request.nodes[0], context.plan
+    if node_set.groups or node_set.per_host is not None or not set(node_set.resources) <= set(_CLASSES):
+        return False
+    demand, capacity = plan.demands(request)[0], plan.availability.capacity
+    # Hosts that have left the site have nothing.
+    if demand.eligible is not None and not demand.eligible[capacity.any(axis=0)].all():
+        return False
+    units = _units(state)
+    part = float((demand.amounts / units).max(initial=0.0))
+    rows = [plan.classes.index(name) for name in _CLASSES if name in plan.classes]
+    # Parts are those of whole hosts, so on hosts of different shapes there may seem to be less room than there is.
+    fits = np.floor((capacity / units[:, None])[rows].min(axis=0) / part + TOLERANCE).sum() if part else demand.count
+    return bool(fits >= demand.count)
+
+
+def view_of(state: EngineState, now: int, horizon: int) -> View:
+    """Return the leases that can be decided about now.
+
+    :param horizon: for how many seconds hosts must have what they offer
+    """
+    plan = state.planner.plan
+    known = (plan.leases[lease_id] for lease_id in state.fluid if plan.is_apart(lease_id))
+    leases = sorted(
+        (lease for lease in known if _waits(state, lease) or _runs(state, lease, now)), key=lambda each: each.sequence
+    )
+    running = [lease for lease in leases if lease.active_since is not None]
+    free = plan.without(running, now, until=now + horizon).free(now, now + horizon)
+    first = np.concatenate([[0], np.cumsum([lease.request.node_count for lease in leases], dtype=np.int64)])
+    hosts = np.zeros(first[-1], np.int64)
+    for number, lease in enumerate(leases):
+        if lease.active_since is not None:
+            hosts[first[number] : first[number + 1]] = sorted(lease.holdings[0].assignment)
+    is_running = np.array([lease.active_since is not None for lease in leases], np.bool_)
+    cpu, memory = _needs(state, leases)
+    others_load, others_held = _of_others(state, leases, free)
+    of_node = np.repeat(np.arange(len(leases)), np.diff(first))
+    runs = is_running[of_node]
+    count = len(plan.site)
+    # What runs somewhere may stay there, although it may be in the way of what is planned there.
+    there = np.bincount(hosts[runs], weights=memory[of_node][runs], minlength=count)
+    others_held = np.where(others_held + there > 1 + TOLERANCE, 1 - there, others_held)
+    least = _LEAST * np.bincount(hosts[runs], weights=cpu[of_node][runs], minlength=count)
+    return View(
+        tuple(leases),
+        FluidLeases(
+            cpu=cpu,
+            memory=memory,
+            first=first,
+            release=np.array([lease.request.submitted for lease in leases], float),
+            virtual=np.array([_virtual(lease, now) for lease in leases], float),
+            hosts=hosts,
+            is_running=is_running,
+            stays=np.array([lease.request.preemption_mode is not PreemptionMode.MIGRATE for lease in leases], np.bool_),
+            others_load=np.minimum(others_load, 1 - least),
+            others_held=others_held,
+        ),
+    )
+
+
+def present_room(state: EngineState, now: int) -> IntArray:
+    """Return what hosts have now for leases that can be decided about, shape (classes, hosts)."""
+    plan = state.planner.plan
+    room: IntArray = plan.availability.free_at(now).copy()
+    for lease_id in state.fluid:
+        lease = plan.leases[lease_id]
+        if plan.is_apart(lease_id) and _runs(state, lease, now):
+            hosts, amounts = plan.holding(lease.request, lease.holdings[0].assignment)
+            room[:, hosts] += amounts[:-1]
+    return room
+
+
+def _waits(state: EngineState, lease: Lease) -> bool:
+    return lease.state in _WAITING and not lease.holdings and lease.lease_id not in state.operations
+
+
+def _runs(state: EngineState, lease: Lease, now: int) -> bool:
+    """Return whether a lease runs undisturbed, so that it can be paused or moved."""
+    if lease.active_since is None or lease.missing_since is not None or lease.lease_id in state.operations:
+        return False
+    first = lease.holdings[0]
+    gone = state.planner.plan.outages
+    return len(lease.holdings) == 1 and first.run_end > now and first.hosts.isdisjoint(gone)
+
+
+def _virtual(lease: Lease, now: int) -> float:
+    return 0.0 if lease.progress is None else lease.progress.virtual_at(now) / FULL
+
+
+def _units(state: EngineState) -> IntArray:
+    """Return what the largest host has of each resource class."""
+    largest: IntArray = state.planner.plan.availability.capacity.max(axis=1, initial=1)
+    return np.maximum(largest, 1)
+
+
+def _needs(state: EngineState, leases: Sequence[Lease]) -> tuple[Floats, Floats]:
+    """Return the CPU that each node of each lease needs, and the largest part of any resource that it holds."""
+    plan, units = state.planner.plan, _units(state)
+    vcpu = float(units[plan.classes.index(VCPU)]) if VCPU in plan.classes else 1.0
+    sets = [lease.request.nodes[0] for lease in leases]
+    cpu = np.array([node_set.at_full_speed.get(VCPU, 0) / vcpu for node_set in sets], float)
+    held = [float((plan.demands(lease.request)[0].amounts / units).max(initial=0.0)) for lease in leases]
+    return np.minimum(cpu, 1.0), np.array(held, float)
+
+
+def _of_others(state: EngineState, leases: Sequence[Lease], free: IntArray) -> tuple[Floats, Floats]:
+    """Return which parts of each host others hold: of the CPU, and the largest one of what any lease holds."""
+    plan, units = state.planner.plan, _units(state)
+    parts = np.clip(1 - free / units[:, None], 0.0, 1.0)
+    load = parts[plan.classes.index(VCPU)] if VCPU in plan.classes else np.zeros(len(plan.site))
+    needed = np.zeros(len(units), np.bool_)
+    for lease in leases:
+        needed |= plan.demands(lease.request)[0].amounts > 0
+    return load, parts[needed].max(axis=0, initial=0.0)
