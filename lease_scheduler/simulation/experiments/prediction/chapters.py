@@ -8,7 +8,13 @@ from pathlib import Path
 from lease_scheduler.simulation.campaigns.case import Case
 from lease_scheduler.simulation.experiments.data_folder import data_folder
 from lease_scheduler.simulation.experiments.paper import Chapter, Paper
-from lease_scheduler.simulation.experiments.prediction import prediction_3, prediction_4, prediction_durations
+from lease_scheduler.simulation.experiments.prediction import (
+    prediction_3,
+    prediction_4,
+    prediction_azure,
+    prediction_durations,
+)
+from lease_scheduler.simulation.experiments.prediction.azure_cases import AZURE
 from lease_scheduler.simulation.experiments.prediction.durations import LOGS
 from lease_scheduler.simulation.experiments.prediction.requests import TRACES
 from lease_scheduler.simulation.shipped import shipped_path
@@ -16,7 +22,10 @@ from lease_scheduler.simulation.shipped import shipped_path
 CHAPTERS: Mapping[str, Chapter] = {"prediction-3": prediction_3, "prediction-4": prediction_4}
 
 #: Further experiments, which are not in the dissertation.
-FURTHER: Mapping[str, Chapter] = {"prediction-durations": prediction_durations}
+FURTHER: Mapping[str, Chapter] = {
+    "prediction-durations": prediction_durations,
+    "prediction-azure": prediction_azure,
+}
 
 #: Class of case -> CPU seconds; only the ratios matter.
 _COSTS = {
@@ -27,6 +36,8 @@ _COSTS = {
     "AnatomyCase": 5.0,
     "PairCase": 1.0,
     "DurationCase": 15.0,
+    "AzureTierCase": 5.0,
+    "AzureLivesCase": 5.0,
 }
 
 
@@ -38,7 +49,7 @@ def forecast(case: Case) -> float:
 def inputs() -> list[Path]:
     """Return the files that the runs read: shipped ones, and those that exist in the folder of workload logs."""
     folder = data_folder()
-    names = [*(trace.file for trace in TRACES.values()), *(log.file for log in LOGS.values())]
+    names = [AZURE, *(trace.file for trace in TRACES.values()), *(log.file for log in LOGS.values())]
     logs = [] if folder is None else [folder / name for name in names]
     return [shipped_path("blue1"), *(log for log in logs if log.is_file())]
 
@@ -48,7 +59,7 @@ PAPER = Paper(
     CHAPTERS,
     FURTHER,
     "prediction-3, -4: these chapters of Pucher 2016; prediction: both together; prediction-durations: what expected "
-    "durations gain",
+    "durations gain; prediction-azure: lifetimes on a trace of Azure",
     inputs,
     forecast,
 )

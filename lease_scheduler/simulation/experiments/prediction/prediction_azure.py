@@ -1,0 +1,78 @@
+"""Lifetimes on a trace of Azure; not in the dissertation, whose traces are of private clouds in 2013."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+
+from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments.checks import Check
+from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.prediction.azure_cases import (
+    AZURE_PROMISES,
+    CLOUDS,
+    QUANTILES,
+    AzureLivesCase,
+    AzureTierCase,
+)
+from lease_scheduler.simulation.experiments.report import write_report
+
+AZURE_SEEDS = (1, 2, 3)
+_LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: all runs."
+
+
+def cases(*, extent: Extent) -> list[Case]:
+    """Return all runs; see ``paper.Chapter``."""
+    if data_folder() is None:
+        return []
+    bounds = [AzureLivesCase(quantile, of_batches) for of_batches in (False, True) for quantile in QUANTILES]
+    tiers = [
+        AzureTierCase(cloud, promise, seed)
+        for cloud in CLOUDS
+        for promise in AZURE_PROMISES
+        for seed in extent.seeds(AZURE_SEEDS)
+    ]
+    return [*bounds, *tiers]
+
+
+def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+    """Print every check, and write CSV files; see ``paper.Chapter``.
+
+    A bound must hold for its share of the VMs, and no more may be preempted than was promised.
+    """
+    groups: dict[str, list[Check]] = {}
+    if data_folder() is not None:
+        for of_batches, whose in ((False, "VMs"), (True, "the first VMs of batches")):
+            groups[f"Azure: upper bounds of the lives of {whose}, share that held"] = [
+                _bound(outcomes[AzureLivesCase(quantile, of_batches).name], quantile) for quantile in QUANTILES
+            ]
+        for cloud, (nodes, sample) in CLOUDS.items():
+            groups[f"Azure: {nodes} nodes of 64 cores, {sample:.0%} of the batches"] = [
+                check
+                for promise in AZURE_PROMISES
+                for check in _tier(
+                    [outcomes[AzureTierCase(cloud, promise, seed).name] for seed in extent.seeds(AZURE_SEEDS)], promise
+                )
+            ]
+    left_out = "" if groups else _LEFT_OUT
+    outside = write_report(groups, cases(extent=extent), outcomes, directory, console, left_out)
+    console.print(f"Tables and single runs are in {directory}")
+    return outside
+
+
+def _bound(found: Outcome, quantile: float) -> Check:
+    note = f"{found['told']:,} bounds, {found['tightness']:.1f} times the life on average"
+    return Check(f"{quantile:.0%} of lives", None, (found["covered"],), quantile, None, note)
+
+
+def _tier(found: list[Outcome], promise: float | None) -> list[Check]:
+    who = "without a promise" if promise is None else f"promise {promise:.0%}"
+    count = sum(each["admissions"] for each in found)
+    return [
+        Check(f"{who}: preempted", None, tuple(each["preempted"] for each in found), None, promise, f"of {count:,}"),
+        Check(f"{who}: admitted", None, tuple(each["admitted"] for each in found), None, None),
+        Check(f"{who}: use of cores", None, tuple(each["utilisation"] for each in found), None, None),
+    ]
