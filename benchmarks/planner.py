@@ -13,7 +13,7 @@ import resource
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -40,6 +40,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import quote
 from lease_scheduler.plan.worst_fit import Slivers, worst_fit
 from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.penalty.none import NoPenalty
 from lease_scheduler.simulation.recorder import RunRecorder
 from lease_scheduler.store.memory import MemoryStore
@@ -51,6 +52,9 @@ _VM_SIZES = (2, 4, 8, 16)
 _COUNTS = (100, 1_000, 10_000)
 _SIZES = [(hosts, leases) for hosts in _COUNTS for leases in _COUNTS]
 _QUICK_SIZES = [(hosts, leases) for hosts in _COUNTS[:2] for leases in _COUNTS[:2]]
+
+#: Host selection policies beside the default.
+_SELECTIONS = ("packing", "vector-fit", "worst-fit")
 
 #: (measure, hosts, leases) -> longest median, in milliseconds, that we aim for.
 _AIMS = {
@@ -99,6 +103,7 @@ def _measure(job: _Job) -> list[Timing]:
         measures += [
             ("reservation of 64 whole hosts", bench.large_reservation, fewer),
             ("immediate", bench.immediate, job.times),
+            *((f"immediate, {name}", bench.immediate_by(name), job.times) for name in _SELECTIONS),
             ("earliest fit, 64 nodes", bench.earliest_small, job.times),
             ("earliest fit, 64 whole hosts", bench.earliest_large, job.times),
             ("worst fit of 100 slivers", bench.worst_fit, job.times),
@@ -240,6 +245,25 @@ class _Bench:
 
     def immediate(self) -> Callable[[], None]:
         return self._placed(immediate(self._name(), _nodes(self._rng, 16), self._duration()))
+
+    def immediate_by(self, selection: str) -> Callable[[], Callable[[], None]]:
+        """Return ``immediate`` with another host selection policy than the default."""
+        policy = load_policy("host_selection", selection, PolicyOptions())
+        found = replace(self._planner.context, selection=policy)
+
+        def prepare() -> Callable[[], None]:
+            decide = self.immediate()
+
+            def decide_by_policy() -> None:
+                default, self._planner.context = self._planner.context, found
+                try:
+                    decide()
+                finally:
+                    self._planner.context = default
+
+            return decide_by_policy
+
+        return prepare
 
     def earliest_small(self) -> Callable[[], None]:
         return self._earliest(NodeSet(64, _flavor(self._rng)))

@@ -177,7 +177,7 @@ RUN_SETTINGS = st.builds(
         explain_refusals=st.booleans(),
     ),
     preemption=st.sampled_from(_PREEMPTION),
-    host_selection=st.sampled_from(["greedy", "packing", "no-policy", "worst-fit"]),
+    host_selection=st.sampled_from(["greedy", "packing", "no-policy", "worst-fit", "vector-fit"]),
     mapper=st.sampled_from(["greedy", "greedy", "spread"]),
     policy_options=st.sampled_from([{}, {"preemption_age_basis": "run"}, {"preemption_safe_age": "600"}]),
     deadline_preemption=st.booleans(),

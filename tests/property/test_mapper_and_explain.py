@@ -31,7 +31,7 @@ _PLANNED = [LeaseKind.RESERVATION, LeaseKind.DEADLINE]
 _TRAITS = ("gpu", "ssd")
 _SELECTIONS = {
     name: load_policy("host_selection", name, PolicyOptions())
-    for name in ("greedy", "packing", "no-policy", "worst-fit")
+    for name in ("greedy", "packing", "no-policy", "vector-fit", "worst-fit")
 }
 _MAPPERS = {name: load_policy("mapper", name, PolicyOptions()) for name in ("greedy", "spread")}
 _PREEMPTION = load_policy("preemption", "no-preemption", PolicyOptions())

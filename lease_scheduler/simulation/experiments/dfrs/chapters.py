@@ -7,12 +7,16 @@ from pathlib import Path
 
 from lease_scheduler.simulation.campaigns.case import Case
 from lease_scheduler.simulation.experiments.data_folder import data_folder
-from lease_scheduler.simulation.experiments.dfrs import dfrs_4, dfrs_5, dfrs_6
+from lease_scheduler.simulation.experiments.dfrs import dfrs_4, dfrs_5, dfrs_6, dfrs_hosts
+from lease_scheduler.simulation.experiments.dfrs.azure_hosts import SHAPES, TRACE, AzureHostsCase
 from lease_scheduler.simulation.experiments.dfrs.offline_cases import OfflineCase, OptimumCase
 from lease_scheduler.simulation.experiments.dfrs.online_cases import LOG, LOG_FILE, OnlineCase
 from lease_scheduler.simulation.experiments.paper import Chapter, Paper
 
 CHAPTERS: Mapping[str, Chapter] = {"dfrs-4": dfrs_4, "dfrs-5": dfrs_5, "dfrs-6": dfrs_6}
+
+#: Further experiments, which are not in the dissertation.
+FURTHER: Mapping[str, Chapter] = {"dfrs-hosts": dfrs_hosts}
 
 
 def forecast(case: Case) -> float:
@@ -21,6 +25,8 @@ def forecast(case: Case) -> float:
         return case.instances * case.jobs * case.dimensions / 500
     if isinstance(case, OptimumCase):
         return case.instances * case.jobs / 2
+    if isinstance(case, AzureHostsCase):
+        return 90 * SHAPES[case.shape].sample
     assert isinstance(case, OnlineCase)
     each = 0.2 if case.source == LOG else 0.1
     # A linear program for each event takes longer.
@@ -28,16 +34,18 @@ def forecast(case: Case) -> float:
 
 
 def inputs() -> list[Path]:
-    """Return the files that the runs read: a log in the folder of workload logs, if it is there."""
+    """Return the files that the runs read: those in the folder of workload logs that are there."""
     folder = data_folder()
-    return [folder / LOG_FILE] if folder is not None and (folder / LOG_FILE).is_file() else []
+    logs = [] if folder is None else [folder / LOG_FILE, folder / TRACE]
+    return [log for log in logs if log.is_file()]
 
 
 PAPER = Paper(
     "dfrs",
     CHAPTERS,
-    {},
-    "dfrs-4, -5, -6: these chapters of Stillwell 2010; dfrs: all of them",
+    FURTHER,
+    "dfrs-4, -5, -6: these chapters of Stillwell 2010; dfrs: all of them; dfrs-hosts: what host selection by vectors "
+    "gains",
     inputs,
     forecast,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -10,8 +11,17 @@ import pytest
 from rich.console import Console
 
 from lease_scheduler.fractional.online.names import NAMES
-from lease_scheduler.simulation.experiments.dfrs import dfrs_4, dfrs_5, dfrs_6, offline_checks, online_checks
-from lease_scheduler.simulation.experiments.dfrs.chapters import CHAPTERS, PAPER
+from lease_scheduler.simulation.experiments.dfrs import (
+    azure_hosts,
+    dfrs_4,
+    dfrs_5,
+    dfrs_6,
+    dfrs_hosts,
+    offline_checks,
+    online_checks,
+)
+from lease_scheduler.simulation.experiments.dfrs.azure_hosts import SHAPES, AzureHostsCase
+from lease_scheduler.simulation.experiments.dfrs.chapters import CHAPTERS, FURTHER, PAPER
 from lease_scheduler.simulation.experiments.dfrs.offline_cases import OfflineCase, OptimumCase, instances_of
 from lease_scheduler.simulation.experiments.dfrs.online_cases import BATCH, OnlineCase
 from lease_scheduler.simulation.experiments.dfrs.published import COST, DEGRADATION
@@ -20,13 +30,13 @@ from lease_scheduler.simulation.experiments.registry import find, names
 
 
 def test_the_paper_is_listed() -> None:
-    assert {"dfrs", "dfrs-4", "dfrs-5", "dfrs-6"} <= set(names())
+    assert {"dfrs", "dfrs-4", "dfrs-5", "dfrs-6", "dfrs-hosts"} <= set(names())
     assert find("dfrs-4")[0] is PAPER
 
 
 @pytest.mark.parametrize("extent", list(Extent))
 def test_cases_have_names_of_their_own_and_a_cost(extent: Extent) -> None:
-    cases = [case for chapter in CHAPTERS.values() for case in chapter.cases(extent=extent)]
+    cases = [case for chapter in (*CHAPTERS.values(), *FURTHER.values()) for case in chapter.cases(extent=extent)]
     assert len({case.name for case in cases}) == len(cases)
     assert all(PAPER.forecast(case) > 0 for case in cases)
 
@@ -166,3 +176,49 @@ def test_figures_of_costs() -> None:
     assert degradation == {600: 4, 2100: 6}
     assert bandwidth == pytest.approx({600: 0.4, 2100: 0.15})
     assert online_checks.by_load(cases, outcomes, online_checks.BEST) == {0.7: 5}
+
+
+def _free_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vector_fit: float) -> tuple[int, str]:
+    monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path))
+    outcomes = {case.name: {"free_hosts": 30.0, "accepted": 1.0} for case in dfrs_hosts.cases(extent=Extent.ONCE)}
+    for shape in SHAPES:
+        outcomes[AzureHostsCase(shape, "greedy").name]["free_hosts"] = 0.0
+        outcomes[AzureHostsCase(shape, "vector-fit").name]["free_hosts"] = vector_fit
+    console = Console(record=True, width=160)
+    outside = dfrs_hosts.report(outcomes, tmp_path, extent=Extent.ONCE, console=console)
+    return outside, console.export_text()
+
+
+def test_the_report_of_free_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With vector-fit, no fewer hosts may be free than with the others."""
+    outside, text = _free_hosts(tmp_path, monkeypatch, 33.0)
+    assert outside == 0
+    assert "+10.0%, 100.00% accepted" in text
+    assert _free_hosts(tmp_path, monkeypatch, 29.0)[0] == len(SHAPES)
+
+
+def test_without_the_folder_of_logs_there_are_no_hosts_to_compare(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LEASE_SCHEDULER_DATA", raising=False)
+    assert dfrs_hosts.cases(extent=Extent.ONCE) == []
+    console = Console(record=True, width=160)
+    assert dfrs_hosts.report({}, tmp_path, extent=Extent.ONCE, console=console) == 0
+    assert "Left out" in console.export_text()
+
+
+def test_a_run_of_vms_of_azure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is measured begins after a day: packed, four VMs at a time use one of three hosts."""
+    folder = tmp_path / "azure-v1"
+    folder.mkdir()
+    lines = [0, *range(86_400, 259_200, 43_200)]
+    (folder / "v1.dev.txt.gz").write_bytes(gzip.compress("".join(f"{at} b,b,|,b,b,|,\n" for at in lines).encode()))
+    (folder / "v1.dev.c400000.txt").write_text("".join(f"{at} U1,U1,|,U1,U1,|,\n" for at in lines))
+    (folder / "flav_map.txt").write_text("1,1.75 b\n")
+    (folder / "v1.interval_map.txt").write_text("86400 1\n")
+    monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path))
+    monkeypatch.setattr(azure_hosts, "SHAPES", {"tiny": azure_hosts.Shape(3, 64, 256, 1.0)})
+    packed, spread = (AzureHostsCase("tiny", selection).run() for selection in ("vector-fit", "greedy"))
+    assert packed["accepted"] == spread["accepted"] == 1.0
+    assert packed["free_hosts"] == pytest.approx(2.0)
+    assert spread["free_hosts"] < 1.5

@@ -1,0 +1,55 @@
+"""Whole hosts that stay free on a cloud of mixed flavors; not in the dissertation, whose packings are off-line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+
+from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments.checks import Check
+from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.dfrs.azure_hosts import SELECTIONS, SHAPES, AzureHostsCase
+from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.report import write_report
+
+_LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: all runs."
+
+
+def cases(*, extent: Extent) -> list[Case]:
+    """Return all runs; see ``paper.Chapter``."""
+    return [AzureHostsCase(shape, selection) for shape in _shapes(extent) for selection in SELECTIONS]
+
+
+def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+    """Print every figure, and write CSV files; see ``paper.Chapter``.
+
+    With ``vector-fit``, more hosts must stay free than with any of the other policies that accepts as much.
+    """
+    groups = {}
+    for shape in _shapes(extent):
+        found = {selection: outcomes[AzureHostsCase(shape, selection).name] for selection in SELECTIONS}
+        others = [each["free_hosts"] for selection, each in found.items() if selection != "vector-fit"]
+        packed = found["packing"]["free_hosts"]
+        groups[f"Azure on {shape}: mean number of hosts without leases"] = [
+            Check(
+                selection,
+                None,
+                (each["free_hosts"],),
+                max(others) if selection == "vector-fit" else None,
+                None,
+                f"{each['free_hosts'] / packed - 1:+.1%}, {each['accepted']:.2%} accepted" if packed else "",
+            )
+            for selection, each in found.items()
+        ]
+    left_out = "" if groups else _LEFT_OUT
+    outside = write_report(groups, cases(extent=extent), outcomes, directory, console, left_out)
+    console.print(f"Tables and single runs are in {directory}")
+    return outside
+
+
+def _shapes(extent: Extent) -> list[str]:
+    if data_folder() is None:
+        return []
+    return [name for name, shape in SHAPES.items() if extent.is_whole or shape.sample < 1]
