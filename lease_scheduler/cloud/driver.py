@@ -429,7 +429,7 @@ class Driver(Protocol):
     def agent_cpu_times(self) -> Mapping[str, float]:
         """Return the CPU seconds of the servers of fluid leases since they were started, as agents on hosts tell them.
 
-        Servers whose hosts have no agent, or whose agent does not answer, are left out.
+        Servers are left out if the agent of their host does not answer, or could not carry out the last order.
         """
         ...
 

@@ -139,6 +139,7 @@ class Engine:
             else AheadTransfers(self._state, planner.ahead, carrier)
         )
         self._order = order or SubmissionOrder()
+        fluid = FluidShares(self._state, fractional)
         self._steps = EngineSteps(
             self._state,
             admission,
@@ -150,8 +151,8 @@ class Engine:
             self._order,
             self._powers,
             assurances,
-            LiveMoves(self._state, relocation),
-            FluidShares(self._state, fractional),
+            LiveMoves(self._state, relocation, fluid),
+            fluid,
             FluidDecisions(self._state, fractional),
             forecasts,
         )

@@ -19,6 +19,7 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.progress import FULL, Progress
 from lease_scheduler.model.resources import VCPU
+from lease_scheduler.plan.moves import FluidLoad
 from lease_scheduler.policy.fractional.base import FluidNodes, FractionalPolicy
 
 
@@ -54,6 +55,31 @@ class FluidShares:
             if progress is not lease.progress:
                 state.put(replace(lease, progress=progress))
         state.publish(now)
+
+    def load(self, nodes: Sequence[tuple[str, int]], now: int) -> FluidLoad | None:
+        """Return what fluid leases need of their hosts, or None if none runs.
+
+        :param nodes: lease and index of each VM of interest
+        """
+        state = self._state
+        running = [
+            lease
+            for lease_id in state.fluid
+            if (lease := state.lease(lease_id)) is not None and lease.active_since is not None
+        ]
+        if not running:
+            return None
+        room = self._free(now)
+        need = np.zeros(len(room))
+        of_vm: dict[tuple[str, int], float] = {}
+        for lease in running:
+            part = self.needs.parts.get(lease.lease_id, 1.0)
+            for vm, (node_set, host) in enumerate(_nodes(lease)):
+                held = node_set.resources.get(VCPU, 0)
+                of_vm[lease.lease_id, vm] = needed = max(float(held), part * (held + node_set.fluid))
+                room[host] += held
+                need[host] += needed
+        return FluidLoad(room, need, np.array([of_vm.get(node, 0.0) for node in nodes]))
 
     def _yields(self, running: Sequence[Lease], now: int) -> Iterator[tuple[int, int | None]]:
         """Yield the yield of each running lease, and what it is given if that differs, in thousandths, rounded down."""

@@ -14,6 +14,7 @@ from itertools import groupby
 
 import numpy as np
 
+from lease_scheduler.engine.fractional import FluidShares
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, PreemptionMode
@@ -45,11 +46,13 @@ class LiveMoves:
 
     :param state: state that the parts of the engine share
     :param policy: decides which nodes move
+    :param fluid: knows what fluid leases need
     """
 
-    def __init__(self, state: EngineState, policy: RelocationPolicy) -> None:
+    def __init__(self, state: EngineState, policy: RelocationPolicy, fluid: FluidShares) -> None:
         self._state = state
         self._policy = policy
+        self._fluid = fluid
         self._decides_at: int | None = None
 
     def next_due(self) -> int | None:
@@ -74,9 +77,10 @@ class LiveMoves:
         nodes = [node for lease in self._state.planner.plan.leases.values() for node in self._movable(lease, now)]
         moves = self._policy.moves(self._placement(nodes, now)) if nodes else []
         moved = 0
-        # Moves from one host belong together: a host that is not left wholly cannot sleep.
-        for _, of_host in groupby(moves, key=lambda move: nodes[move.node].host):
-            together = list(of_host)
+        # Moves from one host may belong together: a host that is not left wholly cannot sleep.
+        of_hosts = groupby(moves, key=lambda move: nodes[move.node].host)
+        groups = [list(group) for _, group in of_hosts] if self._policy.empties_hosts else [[move] for move in moves]
+        for together in groups:
             if moved + len(together) > options.budget:
                 break
             if self._carry_out(nodes, together, now):
@@ -123,6 +127,7 @@ class LiveMoves:
             wished=hosts,
             usable=usable,
             in_use=np.asarray((plan.availability.free_at(now) < plan.availability.capacity).any(axis=0)),
+            fluid=self._fluid.load([(node.lease.lease_id, node.vm) for node in nodes], now),
         )
 
     def _carry_out(self, nodes: Sequence[_Node], moves: Iterable[Move], now: int) -> bool:

@@ -12,7 +12,22 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from lease_scheduler.fractional.arrays import Floats
 from lease_scheduler.plan.availability import BoolArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class FluidLoad:
+    """What the nodes of fluid leases need of their hosts, in VCPU.
+
+    :ivar room: what each host has for them: what they hold there, and what nobody holds; shape (hosts,)
+    :ivar need: what all of them on a host need together, also those that cannot move; shape (hosts,)
+    :ivar of_node: what each node of the placement needs, 0 for other leases; shape (nodes,)
+    """
+
+    room: Floats
+    need: Floats
+    of_node: Floats
 
 
 @dataclass(frozen=True)
@@ -26,6 +41,7 @@ class Placement:
     :ivar wished: the host that the planner chose for each node, shape (nodes,)
     :ivar usable: hosts that may take nodes, shape (hosts,)
     :ivar in_use: hosts on which anything is now, also what cannot move, shape (hosts,)
+    :ivar fluid: what fluid leases need; None if none runs
     """
 
     capacity: IntArray
@@ -35,6 +51,7 @@ class Placement:
     wished: IntArray
     usable: BoolArray
     in_use: BoolArray
+    fluid: FluidLoad | None = None
 
     @property
     def allocated(self) -> float:

@@ -18,6 +18,9 @@ from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
+#: Real seconds, at most, that agents are given to carry out their orders before it is measured what follows.
+_SETTLING = 5.0
+
 
 class NeedsWatch:
     """Measures the fluid leases of a site at intervals.
@@ -37,6 +40,7 @@ class NeedsWatch:
         #: When the present interval began; None before the first one.
         self._since: int | None = None
         self._is_silent = False
+        self._has_measured = False
         interval = site.options.needs_interval
         self._worker = Worker("needs", self._watch, interval, first=interval)
 
@@ -54,12 +58,28 @@ class NeedsWatch:
         self._worker.join()
 
     def _watch(self) -> float:
-        began = self._steady()
-        try:
-            self.measure()
-        except EngineUnavailableError:
-            self._worker.ask_to_stop()
-        return max(1.0, self._site.options.needs_interval - (self._steady() - began))
+        """Measure an interval; in the next round, begin another one when servers have their new shares."""
+        began, interval = self._steady(), float(self._site.options.needs_interval)
+        settling = min(_SETTLING, interval / 4) if self._source is not None and self._source.is_prompt else 0.0
+        if self._has_measured and settling:
+            self._has_measured = False
+            self.begin()
+            wait = interval - settling
+        else:
+            self._has_measured = True
+            try:
+                self.measure()
+            except EngineUnavailableError:
+                self._worker.ask_to_stop()
+            wait = settling or interval
+        return max(0.1, wait - (self._steady() - began))
+
+    def begin(self) -> None:
+        """Have the source count from now on: what servers used with other shares tells nothing."""
+        with self._site.lock:
+            asked = self._asked()
+        if asked:
+            self._cpus(asked)
 
     def measure(self) -> None:
         """Measure what leases have used in the interval that is over, and begin another one.
@@ -68,8 +88,7 @@ class NeedsWatch:
         """
         site = self._site
         with site.lock:
-            owners = site.work.documents
-            asked = [LeaseOnHosts(each.lease_id, owners[each.lease_id].project_id) for each in _fluid(site)]
+            asked = self._asked()
         if not asked and not self._needs.parts:
             self._since = None
             return
@@ -109,11 +128,27 @@ class NeedsWatch:
             for number, host in enumerate(site.engine.site.hosts)
         }
 
+    def _asked(self) -> list[LeaseOnHosts]:
+        """Return the leases whose servers are measured. Hold the lock."""
+        owners = self._site.work.documents
+        return [LeaseOnHosts(each.lease_id, owners[each.lease_id].project_id) for each in _fluid(self._site)]
+
     def _used(self, leases: Sequence[LeaseOnHosts]) -> Mapping[str, float] | None:
         """Return the part of its VCPU that the busiest server of each lease used, or None if nothing is known.
 
         Leases with a server of which nothing is known are left out.
         """
+        known = self._cpus(leases)
+        if known is None:
+            return None
+        servers, cpus = known
+        found = {each.lease_id: _busiest(servers.get(each.lease_id, ()), cpus) for each in leases}
+        return {lease_id: part for lease_id, part in found.items() if part is not None}
+
+    def _cpus(
+        self, leases: Sequence[LeaseOnHosts]
+    ) -> tuple[Mapping[str, Sequence[LeaseServer]], Mapping[str, float]] | None:
+        """Return the servers of leases, and what they used, or None if nothing is known. Log when that changes."""
         assert self._source is not None
         try:
             servers = self._site.driver.servers_of(leases)
@@ -129,8 +164,7 @@ class NeedsWatch:
         if self._is_silent:
             LOG.info("it is known again what fluid leases need")
         self._is_silent = False
-        found = {each.lease_id: _busiest(servers.get(each.lease_id, ()), cpus) for each in leases}
-        return {lease_id: part for lease_id, part in found.items() if part is not None}
+        return servers, cpus
 
 
 def _fluid(site: SitePlan) -> list[Lease]:

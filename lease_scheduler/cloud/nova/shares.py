@@ -121,8 +121,11 @@ class ServerShares:
                 return {}
             return {server_id: reports[server_id].cpu_seconds for server_id in weights[host] if server_id in reports}
 
+        # Where servers may have other weights than ordered, what they use tells nothing.
+        hosts = [host for host in weights if host not in self._degraded]
+
         with self._asking, ThreadPoolExecutor(_AT_ONCE, "server-shares") as lanes:
-            return {server_id: used for found in lanes.map(ask, weights) for server_id, used in found.items()}
+            return {server_id: used for found in lanes.map(ask, hosts) for server_id, used in found.items()}
 
     def _round(self) -> float | None:
         """Give each host its order. Return when to repeat that: not at all if there are neither leases nor weights."""

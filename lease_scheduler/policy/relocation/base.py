@@ -16,9 +16,11 @@ class RelocationPolicy(Policy):
 
     :param options: what the operator set for policies
     :ivar relocates: whether ``moves`` may return any
+    :ivar empties_hosts: whether moves from one host are of use only together
     """
 
     relocates = True
+    empties_hosts = True
 
     @abstractmethod
     def moves(self, placement: Placement) -> list[Move]:

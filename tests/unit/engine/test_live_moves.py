@@ -53,6 +53,7 @@ def _world(
         planning=PlanningOptions(suspend_rate=32, resume_rate=32),
         engine=EngineOptions(relocation=options),
         relocation=policy.pop("relocation", "energy-aware"),
+        fractional=policy.pop("fractional", "none"),
         policy_options=policy,
         check_invariants=True,
     )
@@ -217,3 +218,27 @@ def test_the_cloud_moves_what_the_plan_moves() -> None:
 
     assert len(begun) == 1
     assert world[begun[0][0]].holdings[0].assignment == begun[0][1]
+
+
+def test_fluid_leases_move_to_where_they_get_more() -> None:
+    """Each of four needs all CPUs of a host; those on one of two hosts end. Each move counts alone: the budget is 1."""
+    size = NodeSet(1, Resources({VCPU: 4, MEMORY_MB: 1_024})).made_fluid(0.25)
+    terms: dict[str, Any] = {"preemptible": True, "preemption_mode": PreemptionMode.MIGRATE, "min_yield": 0.25}
+    leases = [
+        LeaseRequest(name, LeaseKind.BEST_EFFORT, (size,), 0, duration, **terms)
+        for name, duration in (("a", 5_000), ("b", 350), ("c", 5_000), ("d", 350))
+    ]
+    options = RelocationOptions(interval=100, budget=1, rest=250)
+    world = _world(*leases, hosts=2, options=options, relocation="even-yields", fractional="max-min").until(300)
+    assert _hosts(world, *"abcd") == [(0,), (1,), (0,), (1,)]
+    assert "relocated_nodes" not in world.counters, "there is nothing to gain"
+    assert _yields(world, *"ac") == [0.5, 0.5]
+    world.until(400)
+    assert sorted(_hosts(world, *"ac")) == [(0,), (1,)]
+    assert _yields(world, *"ac") == [1, 1]
+    assert world.counters["relocated_nodes"] == 1
+
+
+def _yields(world: World, *lease_ids: str) -> list[float]:
+    progress = [world[lease_id].progress for lease_id in lease_ids]
+    return [each.part for each in progress if each is not None]

@@ -120,6 +120,23 @@ def test_servers_that_are_off_use_nothing_and_unclear_ones_are_unknown(site: _Si
         assert site.measure(a=0.4, c=cpus).parts == {}
 
 
+def test_an_interval_begins_when_servers_have_their_new_shares(site: _Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they used until then is asked for, and forgotten."""
+    calls: list[Collection[str]] = []
+
+    def cpus(servers: Collection[str]) -> Mapping[str, float]:
+        calls.append(servers)
+        return {}
+
+    monkeypatch.setattr(site, "cpus", cpus)
+    waits = [site.watch._watch() for _ in range(4)]
+    assert waits == pytest.approx([5, 55, 5, 55], abs=1)
+    assert len(calls) == 4
+    assert len(site.noted) == 1, "only every other time it is measured"
+    site.is_prompt = False
+    assert site.watch._watch() == pytest.approx(60, abs=1)
+
+
 def test_a_source_that_does_not_answer(site: _Site, caplog: pytest.LogCaptureFixture) -> None:
     """Leases get what they declare until it does again; that is told once."""
     caplog.set_level(logging.INFO)
