@@ -37,6 +37,8 @@ class Dfrs(FractionalPolicy):
         self.period = None if self._algorithm.periodic is Periodic.NOTHING else period
         self.horizon = period
         self._rules = rules_of(self._algorithm, period)
+        # What has to be compiled is compiled now, not while leases wait.
+        self.hosts(_nobody(), Occasion(0, 0, False, False))
 
     def scaled_yields(self, nodes: FluidNodes) -> Floats:
         """See ``FractionalPolicy.scaled_yields``."""
@@ -64,6 +66,12 @@ class Dfrs(FractionalPolicy):
             nodes[first[number] : first[number + 1]] if runs else None
             for number, runs in enumerate(system.is_running.tolist())
         ]
+
+
+def _nobody() -> FluidLeases:
+    none, tasks, flags = np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.bool_)
+    first = np.zeros(1, np.int64)
+    return FluidLeases(none, none, first, none, none, tasks, flags, flags, np.zeros(1), np.zeros(1))
 
 
 def _algorithm(name: str) -> Algorithm:

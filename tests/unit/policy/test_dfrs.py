@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lease_scheduler.fractional.kernels import IS_COMPILED
+from lease_scheduler.fractional.online.decide import decide
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.fractional.base import FluidLeases, FluidNodes, Occasion
@@ -90,3 +92,12 @@ def test_shares_follow_from_the_name() -> None:
 def test_other_policies_leave_places_to_the_planner() -> None:
     with pytest.raises(NotImplementedError, match="MaxMin does not decide"):
         MaxMin(PolicyOptions()).hosts(_leases(), _NEW)
+
+
+def test_decisions_are_compiled_before_leases_wait() -> None:
+    if IS_COMPILED:
+        _policy()
+        known = len(decide.nopython_signatures)  # type: ignore[attr-defined]
+        assert known > 0
+        _policy().hosts(_leases(), _NEW)
+        assert len(decide.nopython_signatures) == known  # type: ignore[attr-defined]
