@@ -135,10 +135,14 @@ def _nodes(lease: Lease) -> Iterator[tuple[NodeSet, int]]:
 
 def _followed(lease: Lease, permille: int, given: int | None, now: int) -> Progress | None:
     """Return the progress of a lease with another yield; the same object if nothing has changed."""
-    known = lease.progress
-    if lease.active_since is None and lease.accumulated == 0:
-        # It has not run, or its work is lost.
-        return None
+    known, began = lease.progress, lease.active_since
+    if lease.accumulated == 0:
+        if began is None:
+            # It has not run, or its work is lost.
+            return None
+        if known is not None and known.virtual > 0 and known.since <= began:
+            # It has begun anew in the very step in which its work was lost.
+            known = None
     if known is None:
         return Progress(0, permille, now, given)
     return known if (known.permille, known.given) == (permille, given) else known.at_yield(permille, now, given)

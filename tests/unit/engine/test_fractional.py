@@ -151,6 +151,15 @@ def test_virtual_time_starts_over_with_work_that_is_lost() -> None:
     assert lease.progress.virtual_at(5_000) == 1000 * (5_000 - lease.active_since)
 
 
+def test_virtual_time_begins_anew_where_another_host_takes_the_lease_at_once() -> None:
+    """Its work is lost, and it begins again, in one step."""
+    failure = CloudBehaviour(host_failures=(HostFailure(0, 100, 50),))
+    world = _world(_fluid("work", 50, 60), hosts=2, cloud=failure).until(200)
+    lease = world["work"]
+    assert (lease.accumulated, lease.active_since) == (0, 100)
+    assert lease.progress == Progress(0, 1000, 100)
+
+
 def test_requests_are_refused_where_nothing_is_shared() -> None:
     """Also in quotes; leases of an earlier policy go on with what they hold."""
     world = _world(_fluid("a", 10, 10), policy="none").until(0)
