@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
+import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lease_scheduler.engine.relocation_options import RelocationOptions
 from lease_scheduler.model.lease import PreemptionMode
+from lease_scheduler.plan.moves import Placement
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.relocation.energy_aware import EnergyAware
 from lease_scheduler.simulation.invariants import check_result
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
+from lease_scheduler.simulation.site_run import SiteRun
 from lease_scheduler.simulation.workload import Workload
 
 from .random_runs import RUN_SETTINGS, clouds, workloads
@@ -50,6 +56,53 @@ def test_every_promise_is_kept(drawn: tuple[Workload, RunSettings]) -> None:
     workload, run_settings = drawn
 
     check_result(Run(workload, run_settings).execute(), workload, exact=True)
+
+
+@_EXAMPLES
+@given(_movable())
+def test_no_more_moves_at_once_than_allowed(drawn: tuple[Workload, RunSettings]) -> None:
+    workload, run_settings = drawn
+    moved = [0]
+
+    def count(site: SiteRun) -> None:
+        moved.append(site.recorder.counters["relocated_nodes"])
+
+    Run(workload, run_settings).execute([count])
+    assert all(after - before <= run_settings.engine.relocation.budget for before, after in pairwise(moved))
+
+
+@st.composite
+def _placements(draw: st.DrawFn) -> Placement:
+    """Draw nodes on hosts, which have no room for what is booked on them."""
+    hosts = draw(st.integers(1, 5))
+    sizes = draw(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 4)), min_size=1, max_size=8))
+    at = np.array(draw(st.lists(st.integers(0, hosts - 1), min_size=len(sizes), max_size=len(sizes))))
+    amounts = np.array(sizes, dtype=np.int64).T
+    used = np.zeros((2, hosts), dtype=np.int64)
+    for node, host in enumerate(at.tolist()):
+        used[:, host] += amounts[:, node]
+    booked = np.array(
+        draw(st.lists(st.lists(st.integers(0, 4), min_size=hosts, max_size=hosts), min_size=2, max_size=2))
+    )
+    free = np.array(draw(st.lists(st.lists(st.integers(0, 6), min_size=hosts, max_size=hosts), min_size=2, max_size=2)))
+    usable = np.array(draw(st.lists(st.booleans(), min_size=hosts, max_size=hosts)))
+    return Placement(used + booked + free, free, amounts, at, at, usable, (used + booked > 0).any(axis=0))
+
+
+@given(_placements())
+def test_consolidation_uses_no_more_hosts_than_before(placement: Placement) -> None:
+    """What is booked keeps its room, in each order of the moves, and no host is used that was empty."""
+    policy = EnergyAware(PolicyOptions({"energy_aware_threshold": "100"}))
+    at, free = placement.hosts.copy(), placement.free.copy()
+    for move in policy.moves(placement):
+        assert placement.usable[move.to]
+        assert placement.in_use[move.to]
+        free[:, at[move.node]] += placement.sizes[:, move.node]
+        free[:, move.to] -= placement.sizes[:, move.node]
+        at[move.node] = move.to
+        assert (free >= 0).all()
+    assert set(at.tolist()) <= set(placement.hosts.tolist()) | set(np.flatnonzero(placement.in_use).tolist())
+    assert len(set(at.tolist())) <= len(set(placement.hosts.tolist()))
 
 
 @_EXAMPLES

@@ -7,16 +7,18 @@ from pathlib import Path
 
 from lease_scheduler.simulation.campaigns.case import Case
 from lease_scheduler.simulation.experiments.data_folder import data_folder
-from lease_scheduler.simulation.experiments.dfrs import dfrs_4, dfrs_5, dfrs_6, dfrs_hosts
+from lease_scheduler.simulation.experiments.dfrs import dfrs_4, dfrs_5, dfrs_6, dfrs_consolidation, dfrs_hosts
 from lease_scheduler.simulation.experiments.dfrs.azure_hosts import SHAPES, TRACE, AzureHostsCase
+from lease_scheduler.simulation.experiments.dfrs.consolidation import CLOUDS, ConsolidationCase
 from lease_scheduler.simulation.experiments.dfrs.offline_cases import OfflineCase, OptimumCase
 from lease_scheduler.simulation.experiments.dfrs.online_cases import LOG, LOG_FILE, OnlineCase
 from lease_scheduler.simulation.experiments.paper import Chapter, Paper
+from lease_scheduler.simulation.experiments.prediction.requests import TRACES
 
 CHAPTERS: Mapping[str, Chapter] = {"dfrs-4": dfrs_4, "dfrs-5": dfrs_5, "dfrs-6": dfrs_6}
 
 #: Further experiments, which are not in the dissertation.
-FURTHER: Mapping[str, Chapter] = {"dfrs-hosts": dfrs_hosts}
+FURTHER: Mapping[str, Chapter] = {"dfrs-hosts": dfrs_hosts, "dfrs-consolidation": dfrs_consolidation}
 
 
 def forecast(case: Case) -> float:
@@ -25,6 +27,8 @@ def forecast(case: Case) -> float:
         return case.instances * case.jobs * case.dimensions / 500
     if isinstance(case, OptimumCase):
         return case.instances * case.jobs / 2
+    if isinstance(case, ConsolidationCase):
+        return 5.0
     if isinstance(case, AzureHostsCase):
         return 90 * SHAPES[case.shape].sample
     assert isinstance(case, OnlineCase)
@@ -36,7 +40,9 @@ def forecast(case: Case) -> float:
 def inputs() -> list[Path]:
     """Return the files that the runs read: those in the folder of workload logs that are there."""
     folder = data_folder()
-    logs = [] if folder is None else [folder / LOG_FILE, folder / TRACE]
+    logs = (
+        [] if folder is None else [folder / name for name in (LOG_FILE, TRACE, *(TRACES[name].file for name in CLOUDS))]
+    )
     return [log for log in logs if log.is_file()]
 
 
@@ -45,7 +51,7 @@ PAPER = Paper(
     CHAPTERS,
     FURTHER,
     "dfrs-4, -5, -6: these chapters of Stillwell 2010; dfrs: all of them; dfrs-hosts: what host selection by vectors "
-    "gains",
+    "gains; dfrs-consolidation: host-hours that moves save",
     inputs,
     forecast,
 )

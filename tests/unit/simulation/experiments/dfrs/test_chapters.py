@@ -16,12 +16,14 @@ from lease_scheduler.simulation.experiments.dfrs import (
     dfrs_4,
     dfrs_5,
     dfrs_6,
+    dfrs_consolidation,
     dfrs_hosts,
     offline_checks,
     online_checks,
 )
 from lease_scheduler.simulation.experiments.dfrs.azure_hosts import SHAPES, AzureHostsCase
 from lease_scheduler.simulation.experiments.dfrs.chapters import CHAPTERS, FURTHER, PAPER
+from lease_scheduler.simulation.experiments.dfrs.consolidation import CLOUDS, POLICIES, ConsolidationCase
 from lease_scheduler.simulation.experiments.dfrs.offline_cases import OfflineCase, OptimumCase, instances_of
 from lease_scheduler.simulation.experiments.dfrs.online_cases import BATCH, OnlineCase
 from lease_scheduler.simulation.experiments.dfrs.published import COST, DEGRADATION
@@ -30,7 +32,7 @@ from lease_scheduler.simulation.experiments.registry import find, names
 
 
 def test_the_paper_is_listed() -> None:
-    assert {"dfrs", "dfrs-4", "dfrs-5", "dfrs-6", "dfrs-hosts"} <= set(names())
+    assert {"dfrs", "dfrs-4", "dfrs-5", "dfrs-6", "dfrs-hosts", "dfrs-consolidation"} <= set(names())
     assert find("dfrs-4")[0] is PAPER
 
 
@@ -222,3 +224,45 @@ def test_a_run_of_vms_of_azure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert packed["accepted"] == spread["accepted"] == 1.0
     assert packed["free_hosts"] == pytest.approx(2.0)
     assert spread["free_hosts"] < 1.5
+
+
+def _consolidated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **changed: float) -> tuple[int, str]:
+    monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path))
+    outcomes = {
+        case.name: {"awake_h": 100.0, "accepted": 0.9, "late": 0, "moved": 0}
+        for case in dfrs_consolidation.cases(extent=Extent.ONCE)
+    }
+    for cloud in CLOUDS:
+        for policies in POLICIES:
+            if policies[1] != "none":
+                outcomes[ConsolidationCase(cloud, *policies).name] |= {"awake_h": 80.0, "moved": 5, **changed}
+    console = Console(record=True, width=160)
+    outside = dfrs_consolidation.report(outcomes, tmp_path, extent=Extent.ONCE, console=console)
+    return outside, console.export_text()
+
+
+def test_the_report_of_consolidation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """dfrs: 15 % of the host-hours, with the same acceptance and no reservation late."""
+    outside, text = _consolidated(tmp_path, monkeypatch)
+    assert outside == 0
+    assert "80 h awake, 5 moves" in text
+    for changed in ({"awake_h": 86.0}, {"accepted": 0.89}, {"late": 1}):
+        assert _consolidated(tmp_path, monkeypatch, **changed)[0] == 4
+
+
+def test_hosts_sleep_longer_where_leases_move_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two small instances run for long on hosts of their own, because a large one left both; a reservation follows."""
+    folder = tmp_path / "eucalyptus"
+    folder.mkdir()
+    events = [(1000, "a", 7, 9_000), (1000, "b", 7, 9_000), (1000, "c", 5, 900_000), (1000, "d", 5, 900_000)]
+    events.append((500_000, "e", 12, 600_000))
+    lines = [(at, f"START {at} {name} N {cores}") for at, name, cores, _ in events]
+    lines += [(end, f"STOP {end} {name}") for _, name, _, end in events]
+    text = "".join(f"{line}\n" for _, line in sorted(lines))
+    (folder / "DS2-trace.txt.gz").write_bytes(gzip.compress(text.encode()))
+    monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path))
+    apart, together = (ConsolidationCase("DS2", "packing", policy).run() for policy in ("none", "energy-aware"))
+    assert (apart["moved"], together["moved"]) == (0, 1)
+    assert together["awake_h"] < 0.8 * apart["awake_h"]
+    for found in (apart, together):
+        assert (found["accepted"], found["late"]) == (1.0, 0)

@@ -1,0 +1,54 @@
+"""Host-hours that consolidation saves on recorded private clouds; not in the dissertation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+
+from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments.checks import Check
+from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.dfrs.consolidation import CLOUDS, POLICIES, ConsolidationCase
+from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.report import write_report
+
+_LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: all runs."
+
+
+def cases(*, extent: Extent) -> list[Case]:
+    """Return all runs; see ``paper.Chapter``."""
+    return [ConsolidationCase(cloud, *policies) for cloud in _clouds() for policies in POLICIES]
+
+
+def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+    """Print every check, and write CSV files; see ``paper.Chapter``.
+
+    With consolidation, hosts are awake for at least 15 % fewer hours than with ``greedy`` alone, no fewer requests are
+    accepted, and no reservation is late.
+    """
+    groups = {}
+    for cloud in _clouds():
+        found = {policies: outcomes[ConsolidationCase(cloud, *policies).name] for policies in POLICIES}
+        base = found[POLICIES[0]]
+        checks: list[Check] = []
+        for (selection, relocation), each in found.items():
+            is_moving = relocation != "none"
+            who = f"{selection}, {relocation}" if is_moving else selection
+            saved = 1 - each["awake_h"] / base["awake_h"]
+            note = f"{each['awake_h']:,.0f} h awake, {each['moved']} moves"
+            checks += [
+                Check(f"{who}: hours saved", None, (saved,), 0.15 if is_moving else None, None, note),
+                Check(f"{who}: accepted", None, (each["accepted"],), base["accepted"], None),
+                Check(f"{who}: late", None, (each["late"],), None, 0),
+            ]
+        groups[f"{cloud}: hosts that sleep"] = checks
+    left_out = "" if groups else _LEFT_OUT
+    outside = write_report(groups, cases(extent=extent), outcomes, directory, console, left_out)
+    console.print(f"Tables and single runs are in {directory}")
+    return outside
+
+
+def _clouds() -> tuple[str, ...]:
+    return CLOUDS if data_folder() is not None else ()
