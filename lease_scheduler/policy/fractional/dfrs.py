@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import logging
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from lease_scheduler.fractional.online.system import add_up, new_system
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.fractional.base import FluidLeases, FluidNodes, FractionalPolicy, Occasion
+
+LOG = logging.getLogger(__name__)
 
 #: The best algorithm of table 5.2, and the period of all of them.
 _BEST, _PERIOD = "GreedyPM*/per/OPT=MIN/MVT=600", 600
@@ -44,9 +46,11 @@ class Dfrs(FractionalPolicy):
         """See ``FractionalPolicy.scaled_yields``."""
         given = nodes.free, nodes.hosts, nodes.leases, nodes.needs, nodes.count
         if self._algorithm.sharing is Sharing.AVERAGE:
-            # Leases must go on even if the solver fails.
-            with suppress(ArithmeticError):
+            try:
                 return average_scaled_yields(*given)
+            except ArithmeticError as error:
+                # Leases must go on.
+                LOG.warning("fluid leases share CPU fairly until the next change: %s", error)
         return fair_scaled_yields(*given)
 
     def hosts(self, leases: FluidLeases, occasion: Occasion) -> list[list[int] | None]:

@@ -89,6 +89,16 @@ def test_shares_follow_from_the_name() -> None:
     assert average == pytest.approx([0.6, 0.6, 2 / 3])
 
 
+def test_shares_are_fair_if_the_solver_fails(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def fail(*_: object) -> None:
+        raise ArithmeticError("HiGHS: time limit")
+
+    monkeypatch.setattr("lease_scheduler.policy.fractional.dfrs.average_scaled_yields", fail)
+    nodes = FluidNodes(np.array([0.5]), np.array([0, 0]), np.array([0, 1]), np.array([0.8, 0.2]), 2)
+    assert _policy(algorithm="Greedy*/OPT=AVG").scaled_yields(nodes) == pytest.approx([0.5, 0.5])
+    assert "share CPU fairly until the next change: HiGHS: time limit" in caplog.text
+
+
 def test_other_policies_leave_places_to_the_planner() -> None:
     with pytest.raises(NotImplementedError, match="MaxMin does not decide"):
         MaxMin(PolicyOptions()).hosts(_leases(), _NEW)
