@@ -58,6 +58,9 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("admin/agent.rst", "lease-scheduler-manage agent list"): (
         "needs agents; tests/functional/agent/test_rabbitmq.py has some"
     ),
+    ("admin/agent.rst", "lease-scheduler-manage agent key"): (
+        "needs the secret of a site; tests/functional/agent/test_rabbitmq.py has one"
+    ),
     ("admin/agent.rst", '{"cpus"'): "a file of the agent; tests/unit/agent/test_fake.py reads such ones",
     ("admin/calibration.rst", "lease-scheduler-manage --config-file"): _NOVA,
     ("admin/calibration.rst", "lease-scheduler-manage --config-dir"): _NOVA,

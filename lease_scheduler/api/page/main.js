@@ -35,7 +35,9 @@ const element = (id) => document.getElementById(id);
 const model = new Model();
 const clock = new Clock();
 const announcer = new Announcer(element("announcements"));
-let settings = readSettings(location.hash);
+/** The hash of the address that the settings are from, or were written to. */
+let knownHash = location.hash;
+let settings = readSettings(knownHash);
 let loaded = false;
 /** Id of a lease whose details open when it comes in. */
 let awaited = settings.lease;
@@ -272,11 +274,14 @@ function moved() {
 function saveSettings() {
   hashTimer ??= setTimeout(() => {
     hashTimer = null;
+    // Somebody has changed the address, and the browser has yet to say so.
+    if (location.hash !== knownHash) return;
     settings.span = Math.round(timeline.span) === DAY ? null : timeline.span;
     settings.start = timeline.follow ? null : timeline.start;
     settings.rows = timeline.rows;
     const hash = writeSettings(settings);
-    if (hash !== location.hash) history.replaceState(null, "", `${location.pathname}${location.search}${hash}`);
+    if (hash !== knownHash) history.replaceState(null, "", `${location.pathname}${location.search}${hash}`);
+    knownHash = location.hash;
   }, HASH_MS);
 }
 
@@ -378,7 +383,8 @@ listenTools();
 listenTabs(choose);
 fillLegend(element("legend"));
 addEventListener("hashchange", () => {
-  settings = readSettings(location.hash);
+  knownHash = location.hash;
+  settings = readSettings(knownHash);
   if (loaded) startView();
   applyFilters();
 });

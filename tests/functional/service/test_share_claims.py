@@ -57,13 +57,20 @@ class _Projects:
         assert wait_until(lambda: self.states() == states, 30), self.states()
 
     def become_all_done(self) -> None:
-        """Let the clock go on until all leases have ended."""
+        """Let the clock go on until all leases have ended, with time for the engine to do what is due."""
         for _ in range(80):
             if all(state == "done" for states in self.states().values() for state in states):
                 return
             self.service.clock.jump(HOUR // 2)
             time.sleep(0.5)
+            assert wait_until(self._nothing_is_due, 30), self.states()
         raise AssertionError(self.states())
+
+    def _nothing_is_due(self) -> bool:
+        site = self.service.site
+        with site.lock:
+            due, is_working = site.next_due(), bool(site.engine.operations)
+        return not is_working and (due is None or due > self.service.clock.now())
 
     def flows(self) -> dict[str, dict[str, Any]]:
         return {flow["name"]: flow for flow in self.service.flows.list({})["flows"]}
