@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from oslo_config import cfg
@@ -47,8 +48,14 @@ def agent_key(conf: cfg.ConfigOpts) -> str:
     :raises InvalidValueError: there is none, or another option is wrong
     """
     secret, group = agent_secret(conf), conf.agent
-    if group.host_key is not None:
-        return group.host_key  # type: ignore[no-any-return]
+    key: str | None = group.host_key
+    if key is not None:
+        # With a short one, an empty one for example, others could sign orders.
+        if not re.fullmatch("[0-9a-f]{64}", key):
+            raise InvalidValueError(
+                "agent.host_key", f"must be what this prints: lease-scheduler-manage agent key {group.host}"
+            )
+        return key
     if secret is None:
         raise InvalidValueError(
             "agent.host_key", f"is needed; where the engine is: lease-scheduler-manage agent key {group.host}"

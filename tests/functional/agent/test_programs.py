@@ -24,6 +24,13 @@ _SECRET = "[agent]\nsecret = a secret of the site\n"
             _BUS + "[agent]\nhost = compute-1\n",
             "agent.host_key: is needed; where the engine is: lease-scheduler-manage agent key compute-1",
         ),
+        *(
+            (
+                f"{_BUS}[agent]\nhost = compute-1\nhost_key ={key}\n",
+                "agent.host_key: must be what this prints: lease-scheduler-manage agent key compute-1",
+            )
+            for key in ("", " a-key-of-our-own")
+        ),
         (_SECRET, "transport_url: is needed: the message bus of the engine"),
         (_BUS + _SECRET + "expire_after = 20\n", "agent.renew_interval: must be at most half of expire_after"),
     ],
