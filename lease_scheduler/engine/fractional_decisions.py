@@ -93,7 +93,7 @@ class FluidDecisions:
     def _live(self) -> frozenset[str]:
         """Return the leases that the policy places."""
         plan = self._state.planner.plan
-        return frozenset(lease_id for lease_id in self._state.fluid if plan.is_apart(lease_id))
+        return frozenset(lease_id for lease_id in self._state.fluid if lease_id in plan.apart)
 
     def _next_period(self, earliest: int) -> int | None:
         """Return the first multiple of the period from an instant on, or None."""

@@ -12,14 +12,11 @@ from lease_scheduler.fractional.arrays import TOLERANCE, Floats
 from lease_scheduler.model.lease import Lease, LeaseRequest, PreemptionMode
 from lease_scheduler.model.progress import FULL
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
-from lease_scheduler.model.states import LeaseState
+from lease_scheduler.model.states import QUEUED_STATES
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.migration import migration_of
 from lease_scheduler.plan.options import Migration
 from lease_scheduler.policy.fractional.base import FluidLeases
-
-#: Leases that wait for a place.
-_WAITING = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
 
 #: What leases that can be placed may need.
 _CLASSES = (VCPU, MEMORY_MB, DISK_GB)
@@ -76,7 +73,7 @@ def view_of(state: EngineState, now: int, horizon: int) -> View:
     :param horizon: for how many seconds hosts must have what they offer
     """
     plan = state.planner.plan
-    known = (plan.leases[lease_id] for lease_id in state.fluid if plan.is_apart(lease_id))
+    known = (plan.leases[lease_id] for lease_id in state.fluid if lease_id in plan.apart)
     leases = sorted(
         (lease for lease in known if _waits(state, lease) or _runs(state, lease, now)), key=lambda each: each.sequence
     )
@@ -120,14 +117,14 @@ def present_room(state: EngineState, now: int) -> IntArray:
     room: IntArray = plan.availability.free_at(now).copy()
     for lease_id in state.fluid:
         lease = plan.leases[lease_id]
-        if plan.is_apart(lease_id) and _runs(state, lease, now):
+        if lease_id in plan.apart and _runs(state, lease, now):
             hosts, amounts = plan.holding(lease.request, lease.holdings[0].assignment)
             room[:, hosts] += amounts[:-1]
     return room
 
 
 def _waits(state: EngineState, lease: Lease) -> bool:
-    return lease.state in _WAITING and not lease.holdings and lease.lease_id not in state.operations
+    return lease.state in QUEUED_STATES and not lease.holdings and lease.lease_id not in state.operations
 
 
 def _runs(state: EngineState, lease: Lease, now: int) -> bool:

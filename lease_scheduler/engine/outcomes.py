@@ -8,7 +8,7 @@ from typing import Any
 
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Assured, Lease
-from lease_scheduler.model.states import LeaseState
+from lease_scheduler.model.states import QUEUED_STATES, LeaseState
 from lease_scheduler.plan.preemption import is_preempted
 from lease_scheduler.policy.outcomes import Outcome
 
@@ -19,8 +19,6 @@ _ENDS = {
     LeaseState.REJECTED_BY_USER: Outcome.DECLINED,
     LeaseState.FAILED: Outcome.FAILED,
 }
-
-_QUEUED_STATES = (LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED)
 
 
 class Outcomes:
@@ -68,8 +66,8 @@ def outcomes_of(before: Lease | None, after: Lease) -> list[Outcome]:
         found.append(Outcome.STARTED)
     if is_cut:
         found.append(Outcome.PREEMPTED)
-    if after.state in _QUEUED_STATES:
-        if before is None or before.state not in _QUEUED_STATES:
+    if after.state in QUEUED_STATES:
+        if before is None or before.state not in QUEUED_STATES:
             found.append(Outcome.QUEUED)
         elif before.request is not after.request:
             found.append(Outcome.CHANGED)

@@ -41,6 +41,9 @@ FINAL_STATES = frozenset({_S.DONE, _S.REJECTED, _S.REJECTED_BY_USER, _S.CANCELLE
 #: The lease is suspended: its VMs do not run, and their saved state exists somewhere.
 SUSPENDED_STATES = frozenset({_S.SUSPENDED_PENDING, _S.SUSPENDED_QUEUED, _S.SUSPENDED_SCHEDULED, _S.MIGRATING})
 
+#: The lease waits for a place.
+QUEUED_STATES = frozenset({_S.QUEUED, _S.SUSPENDED_QUEUED})
+
 #: The lease has a holding that has not started; at most its images are being transferred.
 PLANNED_STATES = frozenset({_S.SCHEDULED, _S.PREPARING, _S.READY, _S.SUSPENDED_SCHEDULED})
 

@@ -7,7 +7,7 @@ them by name and options, and the policies themselves.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.states import QUEUED_STATES
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.shortage import Shortage
 
@@ -104,12 +105,19 @@ class QueueRound:
     :ivar queued: the queued leases, in the order of submission
     :ivar placed: leases that got a place in this round, by id; the planner adds them between two turns
     :ivar live: all leases in the plan, by id
+    :ivar apart: ids of those that somebody else decides about; they wait, too, but not in this queue
     """
 
     now: int
     queued: Sequence[Lease]
     placed: dict[str, Lease] = field(default_factory=dict)
     live: Mapping[str, Lease] = field(default_factory=dict)
+    apart: Set[str] = frozenset()
+
+    def waiting(self, lease_id: str) -> Lease | None:
+        """Return a lease if it is in the queue, whether or not it has got a place in this round."""
+        lease = self.live.get(lease_id)
+        return lease if lease is not None and lease.state in QUEUED_STATES and lease_id not in self.apart else None
 
 
 class HostSelection(Protocol):

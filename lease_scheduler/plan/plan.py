@@ -14,7 +14,7 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import ProviderGroup
-from lease_scheduler.model.states import PLANNED_STATES, LeaseState
+from lease_scheduler.model.states import PLANNED_STATES, QUEUED_STATES
 from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
 from lease_scheduler.plan.demand import Demand, Demands
 from lease_scheduler.plan.differences import HoldingChange, changes_of
@@ -26,8 +26,6 @@ from lease_scheduler.plan.transfers.images import ImagePlan, NotInTimeError
 
 #: Entry of ``Plan.sleep_ends`` for a host that neither sleeps nor wakes.
 NOT_ASLEEP = -1
-
-_QUEUED_STATES = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
 
 
 class NotPlannableError(LeaseSchedulerError):
@@ -52,6 +50,7 @@ class Plan:
     :ivar availability: the resources that they hold
     :ivar needs: cache of ``plan.queue_filter``: queued demands by lease id
     :ivar alike: cache of ``plan.queue_filter``: classes of demands
+    :ivar apart: ids of the leases that are set apart from the queue
     :ivar preemption_times: cache of ``PlanningContext.preemption_times``, by lease id
     :ivar images: where disk images are and when they are transferred; None if transfers are not planned
     :ivar puts: number of values put so far, including those in trials; a measure of work that is the same in each run
@@ -71,7 +70,7 @@ class Plan:
         self._queued_needing = np.zeros(len(capacity), dtype=np.int64)
         self._waiting_to_start: dict[str, None] = {}
         self._is_set_apart: Callable[[LeaseRequest], bool] | None = None
-        self._apart: set[str] = set()
+        self.apart: set[str] = set()
         self._holdings: dict[str, tuple[tuple[NodeSet, ...], tuple[int, ...], IntArray, IntArray]] = {}
         self.needs: dict[str, QueuedDemand] = {}
         self.alike: dict[Hashable, DemandClass] = {}
@@ -136,13 +135,13 @@ class Plan:
 
     def _set(self, lease_id: str, old: Lease | None, new: Lease | None) -> None:
         has_new_terms = old is None or new is None or old.request is not new.request
-        was_queued = old is not None and old.state in _QUEUED_STATES and lease_id not in self._apart
+        was_queued = old is not None and old.state in QUEUED_STATES and lease_id not in self.apart
         if has_new_terms:
-            self._apart.discard(lease_id)
+            self.apart.discard(lease_id)
             if new is not None and self._is_set_apart is not None and self._is_set_apart(new.request):
-                self._apart.add(lease_id)
-        is_apart = lease_id in self._apart
-        is_queued = new is not None and new.state in _QUEUED_STATES and not is_apart
+                self.apart.add(lease_id)
+        is_apart = lease_id in self.apart
+        is_queued = new is not None and new.state in QUEUED_STATES and not is_apart
         if was_queued and (has_new_terms or not is_queued):
             assert old is not None
             del self._queue[bisect_left(self._queue, (old.sequence, lease_id))]
@@ -182,10 +181,6 @@ class Plan:
             self._set(lease.lease_id, lease, None)
         for lease in known:
             self._set(lease.lease_id, None, lease)
-
-    def is_apart(self, lease_id: str) -> bool:
-        """Return whether a lease is set apart from the queue."""
-        return lease_id in self._apart
 
     @property
     def queue_length(self) -> int:

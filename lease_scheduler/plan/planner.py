@@ -294,7 +294,7 @@ class Planner:
             return None
         reach = QueueFilter(self.context, now)
         self.brief_queueing()
-        queue = QueueRound(now, self.plan.queued(), live=self.plan.leases)
+        queue = QueueRound(now, self.plan.queued(), live=self.plan.leases, apart=self.plan.apart)
         served: set[str] = set()
         for turn in self.queueing.turns(queue):
             lease = turn.lease
@@ -336,7 +336,7 @@ class Planner:
     def _serve_claims(self, now: int, agree: Agree | None, queue: QueueRound | None) -> None:
         """Give leases places for which others are suspended, as far as the queueing policy has claims."""
         self.brief_queueing()
-        queue = queue or QueueRound(now, self.plan.queued(), live=self.plan.leases)
+        queue = queue or QueueRound(now, self.plan.queued(), live=self.plan.leases, apart=self.plan.apart)
         places = ClaimedPlaces(self.context, now, agree)
         for claim in self.queueing.claims(queue):
             placed = places.place(claim)
@@ -394,7 +394,7 @@ class Planner:
 
         :return: whether it runs on
         """
-        is_apart = self.plan.is_apart(lease.lease_id)
+        is_apart = lease.lease_id in self.plan.apart
         return not is_apart and self.context.duration.shortens and run_on(self.context, lease, now)
 
     def release(self, lease: Lease) -> Lease:

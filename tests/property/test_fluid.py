@@ -20,6 +20,9 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 from .random_runs import RUN_SETTINGS, clouds, workloads
 from .test_restore import outcome_of, take_over
 
+#: More than any of these workloads needs.
+MOST_STEPS = 20_000
+
 _EXAMPLES = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -83,10 +86,11 @@ def check_shares(run: Run) -> None:
         assert total <= each.capacity.get(VCPU, 0) + 1e-6
 
 
-@_EXAMPLES
-@given(mixed(works=True), st.frozensets(st.integers(1, 40), max_size=2))
-def test_no_host_gives_more_than_it_has(drawn: tuple[Workload, RunSettings], restarts: frozenset[int]) -> None:
-    """At every instant, also after restarts. ``check_plan`` adds that memory is never shared."""
+def run_with_checks(drawn: tuple[Workload, RunSettings], restarts: frozenset[int]) -> Run:
+    """Return a run that has ended, in which the plan and the shares were checked at every instant.
+
+    :param restarts: numbers of the steps after which another engine takes over
+    """
     run, steps = Run(*drawn), 0
     while (instant := run.next_instant()) is not None:
         run.clock.set(max(run.clock.now(), instant))
@@ -94,8 +98,17 @@ def test_no_host_gives_more_than_it_has(drawn: tuple[Workload, RunSettings], res
         check_plan(run.planner.plan, run.clock.now())
         check_shares(run)
         steps += 1
+        assert steps < MOST_STEPS, "it does not come to an end"
         if steps in restarts:
             take_over(run)
+    return run
+
+
+@_EXAMPLES
+@given(mixed(works=True), st.frozensets(st.integers(1, 40), max_size=2))
+def test_no_host_gives_more_than_it_has(drawn: tuple[Workload, RunSettings], restarts: frozenset[int]) -> None:
+    """At every instant, also after restarts. ``check_plan`` adds that memory is never shared."""
+    run = run_with_checks(drawn, restarts)
     for lease in run.store.load():
         if lease.progress is not None and lease.is_final:
             assert lease.progress.permille == 0

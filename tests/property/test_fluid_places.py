@@ -31,13 +31,10 @@ from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
-from .test_fluid import check_shares, mixed
+from .test_fluid import MOST_STEPS, mixed, run_with_checks
 from .test_restore import outcome_of, take_over
 
 _EXAMPLES = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-#: More than any of these workloads needs.
-_MOST_STEPS = 20_000
 
 _ALGORITHMS = (
     "Greedy*/OPT=MIN",
@@ -115,7 +112,7 @@ def in_loop(trace: Trace, name: str) -> tuple[list[_Decided], list[int]]:
 
 def decided(run: Run) -> _Decided:
     """Return what runs at present."""
-    live = run.engine.live_leases()
+    live = [lease for lease in run.engine.live_leases() if lease.request.min_yield is not None]
     running = {
         int(lease.lease_id): (sorted(lease.holdings[0].assignment), lease.progress.permille)
         for lease in live
@@ -146,6 +143,32 @@ def test_the_engine_decides_as_the_loop(seed: int, name: str) -> None:
     assert [lease.ended for lease in run.store.load()] == ends
 
 
+@pytest.mark.parametrize("queueing", ["fifo", "priority", "edf", "winks"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_queueing_policy_decides_nothing_about_them(seed: int, queueing: str) -> None:
+    """A lease that the algorithm lets wait, or has paused, stays so when others are served that wait in the queue."""
+    name, trace = "GreedyPM*/per/OPT=MIN/MVT=600", small_trace(seed)
+    expected, _ = in_loop(trace, name)
+    jobs, middle = workload(trace), len(trace.release) // 2
+    whole = NodeSet(trace.nodes, Resources({VCPU: 100, MEMORY_MB: 100}))
+    waiting = LeaseRequest("waiting", LeaseKind.BEST_EFFORT, (whole,), int(trace.release[middle]), duration=600)
+    leases = (*jobs.leases[: middle + 1], WorkloadLease(waiting, 600), *jobs.leases[middle + 1 :])
+    run = Run(replace(jobs, leases=leases), replace(run_settings(name), queueing=queueing))
+    compared = 0
+    for each in expected:
+        instant = run.next_instant()
+        assert instant is not None
+        run.clock.set(instant)
+        run.step()
+        other = run.engine.lease("waiting")
+        if instant >= waiting.submitted and (other is None or (other.holdings and other.holdings[0].start <= instant)):
+            # Every host has been free for an instant.
+            break
+        assert decided(run) == each
+        compared += instant >= waiting.submitted
+    assert compared > 20
+
+
 def test_the_traces_are_crowded() -> None:
     """Jobs are paused, moved and resumed, and wait, or the comparison would show nothing."""
     found = [
@@ -173,15 +196,7 @@ def _mixed(draw: st.DrawFn, *, exact: bool) -> tuple[Workload, RunSettings]:
 @given(_mixed(exact=False), st.frozensets(st.integers(1, 40), max_size=2))
 def test_no_host_gives_more_than_it_has(drawn: tuple[Workload, RunSettings], restarts: frozenset[int]) -> None:
     """At every instant, also after restarts. ``check_plan`` adds that memory is never shared."""
-    run, steps = Run(*drawn), 0
-    while (instant := run.next_instant()) is not None and steps < _MOST_STEPS:
-        run.clock.set(max(run.clock.now(), instant))
-        run.step()
-        check_plan(run.planner.plan, run.clock.now())
-        check_shares(run)
-        steps += 1
-        if steps in restarts:
-            take_over(run)
+    run_with_checks(drawn, restarts)
 
 
 @_EXAMPLES
@@ -192,7 +207,7 @@ def test_no_reservation_is_late_and_no_lease_is_lost(drawn: tuple[Workload, RunS
         run.clock.set(max(run.clock.now(), instant))
         run.step()
         steps += 1
-        assert steps < _MOST_STEPS, "it does not come to an end"
+        assert steps < MOST_STEPS, "it does not come to an end"
     run.end()
     real = {each.request.lease_id: each.real_duration for each in drawn[0].leases}
     for lease in run.store.load():

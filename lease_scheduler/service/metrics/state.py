@@ -17,7 +17,7 @@ from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.power import PowerState, Watts
 from lease_scheduler.model.progress import stretch
 from lease_scheduler.model.resources import FLOATING_IP
-from lease_scheduler.model.states import LeaseState
+from lease_scheduler.model.states import QUEUED_STATES
 from lease_scheduler.policy.queueing.report import FlowReport
 from lease_scheduler.prediction.coverage import Covered
 from lease_scheduler.records.documents import LeaseDocument
@@ -26,8 +26,6 @@ from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.service.metrics.events import LOCAL, ORIGIN
 
 _Labels = TypeVar("_Labels", bound=tuple[str, ...])
-
-_IN_QUEUE = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
 
 
 @dataclass(frozen=True)
@@ -151,7 +149,7 @@ def _occupied(request: LeaseRequest, reservation: Holding, site: Site) -> dict[s
 def _leases(leases: Iterable[Lease]) -> Iterator[Metric]:
     found = Counter((lease.kind.value, lease.state.value, lease.request.origin or LOCAL) for lease in leases)
     yield _labelled("lease_scheduler_leases", "Leases that are not over", ["kind", "state", ORIGIN], found)
-    queue = sum(lease.state in _IN_QUEUE for lease in leases)
+    queue = sum(lease.state in QUEUED_STATES for lease in leases)
     yield GaugeMetricFamily("lease_scheduler_queue_length", "Leases that wait in the queue for their turn", queue)
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from lease_scheduler.model.lease import Lease, LeaseKind
-from lease_scheduler.model.states import LeaseState
+from lease_scheduler.model.states import QUEUED_STATES, LeaseState
 from lease_scheduler.plan.plan import Plan
 from lease_scheduler.simulation import haizea_columns, metrics
 from lease_scheduler.simulation.accounting import Accounting
 from lease_scheduler.simulation.probes.base import Probe
 from lease_scheduler.simulation.result import RunResult
-
-_IN_QUEUE = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
 
 
 class BestEffortProbe(Probe):
@@ -34,7 +32,7 @@ class BestEffortProbe(Probe):
 
     def at_step(self, plan: Plan, now: int) -> None:
         """See ``Probe.at_step``."""
-        self._queue.put(now, sum(lease.state in _IN_QUEUE for lease in plan.leases.values()))
+        self._queue.put(now, sum(lease.state in QUEUED_STATES for lease in plan.leases.values()))
 
     def finish(self, result: RunResult) -> None:
         """See ``Probe.finish``."""

@@ -9,7 +9,7 @@ from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest
-from lease_scheduler.model.states import LeaseState
+from lease_scheduler.model.states import QUEUED_STATES
 from lease_scheduler.plan.interfaces import Claim, QueueRound, Turn
 from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.outcomes import Outcome
@@ -32,7 +32,6 @@ from lease_scheduler.policy.queueing.winks.round import FlowRound, waiting_again
 from lease_scheduler.policy.queueing.winks.shares import Accounting, Flow, ShareLimit, Shares, WinksOptions
 from lease_scheduler.policy.queueing.winks.state import Charge, Ledger
 
-_QUEUED_STATES = (LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED)
 _ENDS = (Outcome.DONE, Outcome.CANCELLED, Outcome.REFUSED, Outcome.DECLINED, Outcome.FAILED)
 
 #: Seconds after which an idle flow is forgotten: as long as projects see which share they had.
@@ -110,7 +109,7 @@ class Winks(QueueingPolicy):
             self._refund(lease_id, 0, now)
         by_flow: dict[str, list[QueuedRequest]] = {}
         for lease in leases:
-            if lease.state in _QUEUED_STATES and lease.lease_id not in self._ledger.charges:
+            if lease.state in QUEUED_STATES and lease.lease_id not in self._ledger.charges:
                 by_flow.setdefault(self._names.flow_of(lease.request), []).append(self._request(lease))
         for name, requests in by_flow.items():
             flow = self._flow(name)

@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.interfaces import QueueRound, Turn
 from lease_scheduler.policy.queueing.winks.flow_queue import Group, QueuedRequest
 from lease_scheduler.policy.queueing.winks.shares import Flow, ServiceOrder, Shares, TrialShares
 from lease_scheduler.policy.queueing.winks.state import Charge
 
-_QUEUED_STATES = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
 _ANY = float("inf")
 
 
@@ -65,14 +63,14 @@ class FlowRound:
             return
         for position, request in enumerate(flow.queue.requests):
             if request.is_wide and request.cost > most:
-                if self._lease(request) is not None:
+                if self._queue.waiting(request.key) is not None:
                     share = self.share * float(flow.weight)
                     self.refused = self.refused or not self.shares.is_too_costly(request, share)
                 continue
             size, group = (request.width, request.duration), (request.kind, request.is_wide)
             if self._is_too_large(size, group, flow.name):
                 continue
-            lease = self._lease(request)
+            lease = self._queue.waiting(request.key)
             if lease is None:
                 continue
             refused: list[Holding] = []
@@ -83,11 +81,6 @@ class FlowRound:
                 self._note_refusal(size, group, flow.name if refused else None)
         if not self.shares.has_changed(flow):
             flow.queue.tighten()
-
-    def _lease(self, request: QueuedRequest) -> Lease | None:
-        """Return the lease of a request if it is in the queue of the plan, too."""
-        lease = self._queue.live.get(request.key)
-        return lease if lease is not None and lease.state in _QUEUED_STATES else None
 
     def _has_none(self, flow: Flow, most: float) -> bool:
         """Return whether nothing of a flow can find a place, without a look at each of its requests.
@@ -131,9 +124,5 @@ def waiting_again(queue: QueueRound, charges: Mapping[str, Charge]) -> list[Leas
 
     :param charges: what was charged for leases, by id
     """
-    waiting = [
-        lease
-        for lease_id in charges
-        if (lease := queue.live.get(lease_id)) is not None and lease.state in _QUEUED_STATES
-    ]
+    waiting = [lease for lease_id in charges if (lease := queue.waiting(lease_id)) is not None]
     return sorted(waiting, key=lambda lease: (charges[lease.lease_id].tag, lease.sequence))
