@@ -1,7 +1,7 @@
 """Messages between an engine and the agents of its site, each signed with a key of the agent's host.
 
-The engine derives the keys of all hosts from the secret of the site, which no agent needs to know. So whoever reads the
-key of one host can speak for that host alone.
+The engine derives the keys of all hosts from the secret of the site, which no agent needs to know. So a key that has
+leaked is good for one host alone.
 
 An order is accepted once: it names the run of the agent that it is for, which ends with the process, and a revision
 that must be higher than that of any order before. So an order that was recorded on the message bus can be played back

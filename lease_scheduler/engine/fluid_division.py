@@ -1,7 +1,7 @@
 """Shares of fluid leases whose needs are known (Stillwell 2010, sections 3.1, 4.4.7 and 7.2.2; dfrs A32).
 
-Needs decide who gets how much of what others do not hold; whatever is left over goes to all of them, up to what they
-declared, so that nobody waits for CPU time that nobody needs.
+Needs decide how much of what others do not hold each lease gets. What is left over goes to all fluid leases, up to what
+they declared, so that no CPU time stays idle while a lease could use it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What fluid leases need, as far as it can be told from what they use (Stillwell 2010, section 7.2.2; dfrs A32).
 
-Who uses less than it is given, needs what it uses. Who uses all of it may need more, and only a trial can tell: for one
-interval it is given all that others do not hold. The prototype of the thesis tries one VM after the other, always, and
-so slows the others down for a third of the time. Here only those are tried that use all that they are given, and those
-that are not tried keep what they hold.
+A lease that uses less than it is given needs what it uses. One that uses all of it may need more, and only a trial can
+tell: for one interval it is given all that others do not hold. The prototype of the thesis tries one VM after the other,
+always, and so slows the others down for a third of the time. Here only leases that use all that they are given are
+tried, and the others keep what they hold.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from math import ceil
 #: Interval of a cycle in which there are trials, of so many (A32: discovery, allocation, execution).
 _CYCLE = 3
 
-#: Who uses this part of what it is given, uses all of it: counters and clocks are not exact.
+#: A lease that uses this part of what it is given uses all of it: counters and clocks are not exact.
 _ALL = 0.95
 
 #: Least need: even servers that do nothing use a little, and must be able to begin.
@@ -119,7 +119,7 @@ class NeedDiscovery:
         taken: set[int] = set()
         for lease in sorted(full, key=lambda each: (self._tried_at.get(each, -1), self._parts.get(each, 1.0), each)):
             sharing = leases[lease]
-            # Who is given everything has nothing to find out.
+            # A lease that is given everything has nothing to find out.
             if sharing is not None and sharing.given < _ALL and taken.isdisjoint(sharing.hosts):
                 found.add(lease)
                 taken.update(sharing.hosts)

@@ -105,7 +105,7 @@ class QueueRound:
     :ivar queued: the queued leases, in the order of submission
     :ivar placed: leases that got a place in this round, by id; the planner adds them between two turns
     :ivar live: all leases in the plan, by id
-    :ivar apart: ids of those that somebody else decides about; they wait, too, but not in this queue
+    :ivar apart: ids of the leases that the planner does not place; they may wait, too, but not in this queue
     """
 
     now: int

@@ -169,7 +169,7 @@ class Plan:
         return [self.leases[lease_id] for _, lease_id in self._queue]
 
     def set_apart(self, is_set_apart: Callable[[LeaseRequest], bool] | None) -> None:
-        """Leave leases out of the queue, and out of what is planned again, because somebody else decides about them.
+        """Leave leases out of the queue, and out of what is planned again: the fractional policy places them.
 
         :param is_set_apart: returns whether a request is for such a lease; None means that there are none
         """
