@@ -1,9 +1,9 @@
 """What fluid leases need, as far as it can be told from what they use (Stillwell 2010, section 7.2.2; dfrs A32).
 
 A lease that uses less than it is given needs what it uses. One that uses all of it may need more, and only a trial can
-tell: for one interval it is given all that others do not hold. The prototype of the thesis tries one VM after the other,
-always, and so slows the others down for a third of the time. Here only leases that use all that they are given are
-tried, and the others keep what they hold.
+tell: for one interval it is given all that others do not hold. The prototype of the thesis tries one VM after the
+other, always, and so slows the others down for a third of the time. Here only leases that use all that they are given
+are tried, and the others keep what they hold.
 """
 
 from __future__ import annotations
