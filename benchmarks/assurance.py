@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.plans import DAY, best_effort, empty_planner, fill, flavor
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.policy.assurance.base import Promise, Wanted

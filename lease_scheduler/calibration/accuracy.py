@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from lease_scheduler.calibration.samples import Batch, MeasuredOperation
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.plan.options import PlanningOptions

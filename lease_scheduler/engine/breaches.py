@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from lease_scheduler.engine.interfaces import Recorder
 from lease_scheduler.model.breach import Breach, BreachKind
-from lease_scheduler.model.lease import UNLIMITED, Assured, Lease, LeaseKind
+from lease_scheduler.model.kinds import Assured, LeaseKind
+from lease_scheduler.model.lease import UNLIMITED, Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 

@@ -13,7 +13,8 @@ from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Closing
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.advice import Alternative
 from lease_scheduler.plan.changing import Change, end_of_work, hosts_of, plan_anew, reshape, staying

@@ -15,7 +15,8 @@ from lease_scheduler.engine.retries import Retries
 from lease_scheduler.engine.state import LEAVING, EngineState
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Closing, Holding
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.options import RoomLead
 from lease_scheduler.plan.phases import cut_by_suspension
 

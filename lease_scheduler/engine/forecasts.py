@@ -8,7 +8,8 @@ from heapq import heappop, heappush
 from typing import Any
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import Assured, Lease, LeaseKind
+from lease_scheduler.model.kinds import Assured, LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.interfaces import ExpectedDuration
 from lease_scheduler.policy.base import Learnt, Policy, PolicyOptions
 from lease_scheduler.policy.duration.run_times import complete_run_time

@@ -9,7 +9,8 @@ import numpy as np
 
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.fractional.arrays import TOLERANCE, Floats
-from lease_scheduler.model.lease import Lease, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import PreemptionMode
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.progress import FULL
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
 from lease_scheduler.model.states import QUEUED_STATES

@@ -11,7 +11,8 @@ from lease_scheduler.engine.occupied import OccupiedHosts
 from lease_scheduler.engine.offers import EXPIRED, Offers
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.holding import Closing
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 
 #: What is due when a lease starts to use a holding.

@@ -17,7 +17,8 @@ import numpy as np
 from lease_scheduler.engine.fractional import FluidShares
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.holding import Closing
-from lease_scheduler.model.lease import Lease, PreemptionMode
+from lease_scheduler.model.kinds import PreemptionMode
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.exact_placement import hosts_with_room
 from lease_scheduler.plan.moves import Move, Placement
 from lease_scheduler.plan.plan import NotPlannableError

@@ -8,7 +8,8 @@ from lease_scheduler.engine.prices import Prices, PriceTooHighError, too_high
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Closing
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.early_end import back_sooner, go_on
 from lease_scheduler.plan.explain import NoPlaceError, Refusal

@@ -10,7 +10,8 @@ from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.availability import FOREVER
 from lease_scheduler.plan.changing import hosts_of, reshape
 from lease_scheduler.plan.displacing import make_room

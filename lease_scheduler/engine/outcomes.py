@@ -7,7 +7,8 @@ from operator import attrgetter
 from typing import Any
 
 from lease_scheduler.model.holding import Closing
-from lease_scheduler.model.lease import Assured, Lease
+from lease_scheduler.model.kinds import Assured
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import QUEUED_STATES, LeaseState
 from lease_scheduler.plan.preemption import is_preempted
 from lease_scheduler.policy.outcomes import Outcome

@@ -13,7 +13,8 @@ import numpy as np
 from lease_scheduler.engine.power import HostPowers
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.state import EngineState
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.resources import FLOATING_IP
 from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
 from lease_scheduler.plan.options import RoomLead

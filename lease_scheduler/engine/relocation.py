@@ -10,7 +10,8 @@ from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.retries import Retries
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.holding import Closing
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.displacing import make_room
 from lease_scheduler.plan.exact_placement import place_exactly, place_until

@@ -12,7 +12,8 @@ from lease_scheduler.engine.breaches import DEADLINE_MISSED
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.durations import in_words
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.plan import NotPlannableError
 

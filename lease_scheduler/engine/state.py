@@ -17,7 +17,8 @@ from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.relocation_options import RelocationOptions
 from lease_scheduler.engine.set_back import begun_by
 from lease_scheduler.model.holding import Closing, MigrationRound
-from lease_scheduler.model.lease import Lease, PreemptionMode
+from lease_scheduler.model.kinds import PreemptionMode
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.sleepers import closed

@@ -29,7 +29,8 @@ from lease_scheduler.engine.preparation import Preparation
 from lease_scheduler.engine.prices import Prices, PriceTooHighError
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.engine.submissions import Submission, SubmissionOrder
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.awake_trial import fits_awake

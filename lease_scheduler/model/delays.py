@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 
 #: Shorter run times count as this many seconds in a slowdown (Feitelson and Rudolph 1998).

@@ -7,7 +7,8 @@ from functools import cached_property
 
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Holding
-from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.earliest_fit import place_whole
 from lease_scheduler.plan.exact_placement import place_exactly

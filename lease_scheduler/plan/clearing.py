@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lease_scheduler.model.holding import Closing, Holding
-from lease_scheduler.model.lease import Lease, LeaseKind, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import plan_deadline, requested_start

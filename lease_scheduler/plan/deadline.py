@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.displacing import displace
 from lease_scheduler.plan.earliest_fit import place_whole

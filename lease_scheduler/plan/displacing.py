@@ -6,7 +6,8 @@ at once, after the interval that it makes room for and by its deadline. A victim
 
 from __future__ import annotations
 
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.image_constraints import at_start
 from lease_scheduler.plan.plan import NotPlannableError

@@ -11,7 +11,8 @@ from itertools import takewhile
 
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Closing, Holding
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.displacing import displace, fewest_for_capacity, in_the_way

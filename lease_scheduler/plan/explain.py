@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lease_scheduler.model.durations import in_words
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.advice import Advice, Alternative, nodes_in_words

@@ -9,7 +9,8 @@ from collections import Counter
 from math import ceil
 
 from lease_scheduler.model.holding import MigrationRound
-from lease_scheduler.model.lease import LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.resources import MEMORY_MB
 from lease_scheduler.plan.options import Migration, PlanningOptions
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.host_fit import latest_end
 from lease_scheduler.plan.interfaces import Victim

@@ -11,7 +11,8 @@ import numpy as np
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.states import PLANNED_STATES, QUEUED_STATES

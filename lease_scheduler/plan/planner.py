@@ -13,7 +13,8 @@ from math import inf
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.alike_starts import AlikeStarts
 from lease_scheduler.plan.claims import ClaimedPlaces

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lease_scheduler.model.holding import Closing, Holding
-from lease_scheduler.model.lease import Assured, Lease, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import Assured, PreemptionMode
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.interfaces import Victim

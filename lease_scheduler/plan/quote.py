@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lease_scheduler.model.durations import in_words
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.clearing import InTheWayError
 from lease_scheduler.plan.earliest_fit import place_soonest

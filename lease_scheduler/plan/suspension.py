@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from math import ceil
 
-from lease_scheduler.model.lease import LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB
 from lease_scheduler.plan.options import Estimate, Exclusion, PlanningOptions, ShelvedSize, Suspension

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from lease_scheduler.model.holding import Holding
-from lease_scheduler.model.lease import Assured, Lease, LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import Assured, LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.displacing import make_room

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lease_scheduler.model.blazar import events, lease_status, reservation_status, reservation_terms
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 
 

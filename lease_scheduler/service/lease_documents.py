@@ -9,7 +9,8 @@ from typing import Any
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
-from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.records.documents import LeaseDocument

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.records.pool import HostRecord

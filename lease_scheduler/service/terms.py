@@ -10,7 +10,8 @@ from typing import Any
 from lease_scheduler.cloud.driver import Flavor
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.property_query import ANYTHING, Query, matches, parse_query
 from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources

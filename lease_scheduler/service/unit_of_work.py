@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from lease_scheduler.model.breach import Breach, BreachKind
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.documents import LeaseDocument

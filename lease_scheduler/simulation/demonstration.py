@@ -19,7 +19,7 @@ from typing import Any
 import requests
 
 from lease_scheduler.cloud.driver import WaitingClock
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.simulation.injection import inject
 from lease_scheduler.simulation.shipped import load_workload
 from lease_scheduler.simulation.workload import WorkloadLease

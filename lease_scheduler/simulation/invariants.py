@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from lease_scheduler.model.errors import LeaseSchedulerError
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.plan import Plan
 from lease_scheduler.simulation.result import RunResult

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from lease_scheduler.model.delays import bounded_slowdown, waiting_time
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.resources import VCPU
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 from lease_scheduler.simulation.result import Phase, RunResult

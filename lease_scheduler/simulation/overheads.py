@@ -11,7 +11,8 @@ from math import isfinite
 from typing import Literal
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.resources import MEMORY_MB
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 

@@ -11,7 +11,8 @@ from lease_scheduler.cloud.in_memory import InMemoryCloud
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.model.errors import InvalidValueError, LeaseSchedulerError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import Quote

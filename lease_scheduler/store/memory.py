@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 
 

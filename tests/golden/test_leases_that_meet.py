@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Migration, PlanningOptions, RoomLead, Suspension
 from lease_scheduler.simulation.formats.lwf import read_lwf

@@ -12,7 +12,7 @@ import pytest
 
 from lease_scheduler.engine.prices import affordable
 from lease_scheduler.model.errors import InputFileError
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Migration, PlanningOptions, Suspension
 from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOptions

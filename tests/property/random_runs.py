@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import DiskImage, NodeSet
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.plan.options import (

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.fractional.online.names import NAMES, parse
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.progress import FULL
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources

@@ -9,7 +9,8 @@ import numpy as np
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState

@@ -11,7 +11,7 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOptions
 from lease_scheduler.simulation.run import Run

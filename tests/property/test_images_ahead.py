@@ -12,7 +12,7 @@ from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer
 from lease_scheduler.plan.planner import Planner

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lease_scheduler.engine.outcomes import Outcomes
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.interfaces import QueueRound, Turn
 from lease_scheduler.policy.base import PolicyOptions

@@ -10,7 +10,7 @@ from dataclasses import replace
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
-from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import RoomLead, Suspension
 from lease_scheduler.policy.loader import policy_names

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState

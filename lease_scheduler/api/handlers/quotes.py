@@ -14,7 +14,7 @@ from lease_scheduler.api.requests.lease_changes import lease_changes, span_chang
 from lease_scheduler.api.views.alternatives import show_alternatives
 from lease_scheduler.api.views.promise import promise_in_words
 from lease_scheduler.model.documents import Document
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 
 #: Kinds of leases that can be held. Their place is known at once and may be in the future.
 _MAY_BE_HELD = tuple(kind.value for kind in LeaseKind if kind.may_be_held)

@@ -13,7 +13,7 @@ from lease_scheduler.api.recurrence import occurrences
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease
 from lease_scheduler.model.documents import Document
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 
 
 def list_series(request: ApiRequest) -> Answer:

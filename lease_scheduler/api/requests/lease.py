@@ -31,7 +31,7 @@ from lease_scheduler.api.requests.reservation import new_reservation, node_reser
 from lease_scheduler.api.validation import Problem
 from lease_scheduler.model.attributes import Attribute, Span
 from lease_scheduler.model.documents import Document
-from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.records.attributes import ATTRIBUTES
 
 

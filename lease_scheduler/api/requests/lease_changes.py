@@ -10,7 +10,7 @@ from lease_scheduler.api.microversions import Version
 from lease_scheduler.api.requests.lease import before_end
 from lease_scheduler.api.requests.reservation import changed_reservation
 from lease_scheduler.model.documents import Document
-from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.records.attributes import ATTRIBUTES
 
 #: Keys that are the same in the body and in the document.

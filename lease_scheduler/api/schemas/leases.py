@@ -25,7 +25,7 @@ from lease_scheduler.api.schemas import attributes, base, reservations
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
 from lease_scheduler.model.breach import BreachKind
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 
 KINDS = [kind.value for kind in LeaseKind]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lease_scheduler.api.dates import iso_date
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.durations import exactly
-from lease_scheduler.model.lease import Assured
+from lease_scheduler.model.kinds import Assured
 
 
 def promise_in_words(view: Document) -> str | None:

@@ -26,7 +26,7 @@ from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.placement import NoRoomError, Placement
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.model.lease import PreemptionMode
+from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.providers import ProviderGroup, together
 
 LOG = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from lease_scheduler.cloud.nova.intruders import Intruders
 from lease_scheduler.cloud.nova.lost import LostCommands
 from lease_scheduler.cloud.nova.room import Escalation, RoomOptions
 from lease_scheduler.cloud.nova.throttle import Throttle
-from lease_scheduler.model.lease import PreemptionMode
+from lease_scheduler.model.kinds import PreemptionMode
 
 LOG = logging.getLogger(__name__)
 

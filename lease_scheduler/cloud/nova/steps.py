@@ -25,7 +25,7 @@ from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers, WantedServer
 from lease_scheduler.cloud.nova.vacancy import Vacancy
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.model.lease import PreemptionMode
+from lease_scheduler.model.kinds import PreemptionMode
 
 _STEPS = {
     OperationKind.START: ("aggregate", "vacate", "enter", "hold", "addresses", "lend", "boot", "open"),

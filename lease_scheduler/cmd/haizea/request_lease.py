@@ -11,7 +11,7 @@ from lease_scheduler.haizea.frontend.caller import call
 from lease_scheduler.haizea.frontend.lease_xml import MAXIMUM_SIZE, WrittenLease, write_lease
 from lease_scheduler.haizea.frontend.templates import cpu_units, leases_of, parse_template
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.nodes import DiskImage, NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.service.clock import RealClock

@@ -12,7 +12,8 @@ from lease_scheduler.haizea.frontend import lease_xml
 from lease_scheduler.haizea.frontend.lease_xml import WrittenLease, clean
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
 from lease_scheduler.model.nodes import DiskImage, NodeSet
 from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
 from lease_scheduler.model.states import LeaseState

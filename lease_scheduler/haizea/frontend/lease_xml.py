@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from lease_scheduler.haizea.frontend.words import kind_word, state_number, state_word
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.host import Host
-from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
 from lease_scheduler.model.nodes import DiskImage, NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.simulation.formats.lwf import read_lease

@@ -15,7 +15,8 @@ from decimal import ROUND_CEILING, Decimal
 
 from lease_scheduler.haizea.frontend.lease_xml import WrittenLease
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
-from lease_scheduler.model.lease import UNLIMITED, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.simulation.formats.resource_names import parse_count

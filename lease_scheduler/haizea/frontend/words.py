@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 
 _S = LeaseState

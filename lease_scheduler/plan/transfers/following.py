@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lease_scheduler.model.holding import Closing
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.transfers.images import ImagePlan
 

@@ -6,7 +6,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from lease_scheduler.model.durations import in_words
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.admission.site_view import SiteView
 

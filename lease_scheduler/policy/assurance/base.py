@@ -9,7 +9,8 @@ from typing import ClassVar
 
 from lease_scheduler.model.durations import exactly, in_words
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Assured, Lease, LeaseRequest
+from lease_scheduler.model.kinds import Assured
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.policy.base import Policy, PolicyOptions
 from lease_scheduler.prediction.coverage import Coverage
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.model.lease import Assured
+from lease_scheduler.model.kinds import Assured
 from lease_scheduler.policy.assurance.base import Promise, Shortfall, Wanted
 from lease_scheduler.policy.assurance.statistical import Statistical
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from heapq import heappop, heappush
 from typing import Any
 
-from lease_scheduler.model.lease import Assured, Lease
+from lease_scheduler.model.kinds import Assured
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.prediction.bounds import clopper_pearson
 
 #: How many promises are judged, and for how long.

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Assured, Lease, LeaseRequest
+from lease_scheduler.model.kinds import Assured
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.resources import FLOATING_IP
 from lease_scheduler.policy.assurance.base import AssurancePolicy, Promise, Shortfall, Wanted
 from lease_scheduler.policy.assurance.booked import BookedDemand

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.policy.outcomes import Outcome
 
 _COMPLETE = (Outcome.DONE, Outcome.CANCELLED)

@@ -8,7 +8,8 @@ from typing import Any
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.outcomes import Outcome
 from lease_scheduler.policy.power.base import PowerDecision, PowerPolicy, PowerView, Shortage

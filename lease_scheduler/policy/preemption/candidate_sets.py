@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.candidates import Gains, greedy_set, members, minimal_sets
 from lease_scheduler.plan.interfaces import Victim
 from lease_scheduler.plan.shortage import Shortage

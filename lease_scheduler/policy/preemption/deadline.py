@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.interfaces import Victim
 from lease_scheduler.policy.preemption.base import NEVER, PreemptionPolicy
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.interfaces import Victim
 from lease_scheduler.plan.overhead_model import OverheadModel, OverheadRates
 from lease_scheduler.plan.shortage import Shortage

@@ -9,7 +9,8 @@ from typing import Any
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Holding
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.documents import LeaseDocument

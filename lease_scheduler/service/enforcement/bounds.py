@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from lease_scheduler.model.durations import exactly
 from lease_scheduler.model.errors import RefusedError
-from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
 
 #: Period in seconds, up to now, within which the time of unaccepted offers is summed.
 PERIOD = 86_400

@@ -5,7 +5,8 @@ from __future__ import annotations
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.durations import exactly
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
-from lease_scheduler.model.lease import UNLIMITED, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.service.enforcement.base import (
     ChangeProposal,
     Extension,

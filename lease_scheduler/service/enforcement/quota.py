@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.service.enforcement.base import (
     ChangeProposal,
     FilterOptions,

@@ -12,7 +12,8 @@ from prometheus_client.metrics import MetricWrapperBase
 from lease_scheduler.cloud.differences import Difference, Kind, Problem
 from lease_scheduler.cloud.meters.base import Activity
 from lease_scheduler.model.delays import bounded_slowdown, waiting_time
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.history import Transition
 from lease_scheduler.records.messages import FOR_FILTERS

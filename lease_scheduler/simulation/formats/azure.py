@@ -28,7 +28,8 @@ from itertools import groupby, zip_longest
 from pathlib import Path, PurePath
 
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.random_streams import random_stream

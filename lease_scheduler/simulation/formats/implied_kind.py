@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 
 
 def derive_kind(*, submitted: int, start: int | None, now: bool, duration: int, deadline: int | None) -> LeaseKind:

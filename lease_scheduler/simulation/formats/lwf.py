@@ -11,7 +11,8 @@ from typing import Any
 
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.simulation.formats.implied_kind import derive_kind
 from lease_scheduler.simulation.formats.lwf_terms import (
     StartTerm,

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.simulation.formats.implied_kind import derive_kind
 from lease_scheduler.simulation.formats.lwf_terms import (
     SoftwareTerm,

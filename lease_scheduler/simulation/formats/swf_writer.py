@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.resources import MEMORY_MB, VCPU
 from lease_scheduler.simulation.formats.files import compressed, replace_file
 from lease_scheduler.simulation.workload import Workload, WorkloadLease

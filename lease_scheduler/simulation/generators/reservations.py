@@ -9,7 +9,8 @@ from types import MappingProxyType
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.random_streams import random_stream

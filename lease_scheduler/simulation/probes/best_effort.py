@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import QUEUED_STATES, LeaseState
 from lease_scheduler.plan.plan import Plan
 from lease_scheduler.simulation import haizea_columns, metrics

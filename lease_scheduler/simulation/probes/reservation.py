@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.simulation import haizea_columns
 from lease_scheduler.simulation.accounting import Accounting
 from lease_scheduler.simulation.probes.base import Probe

@@ -18,7 +18,8 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter, StrMethodFormatter
 from numpy.typing import NDArray
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import VCPU
 from lease_scheduler.simulation import metrics
 from lease_scheduler.simulation.reports.figure import INK, label_time, picture

@@ -10,7 +10,8 @@ from sqlalchemy import RowMapping
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.holding import Closing, Holding, MigrationRound
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import Boot, DiskImage, NodeSet
 from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.model.progress import Progress

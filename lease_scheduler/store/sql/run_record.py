@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, select
 
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.run_record import RecordedUse, RunRecord
 from lease_scheduler.records.units import Units

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Subquery, Text, case, cast, fu
 
 from lease_scheduler.model.delays import SLOWDOWN_BOUND
 from lease_scheduler.model.documents import Document
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.providers import together
 from lease_scheduler.model.states import LeaseState

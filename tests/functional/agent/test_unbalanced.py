@@ -25,7 +25,8 @@ from lease_scheduler.cloud.driver import LeaseServer, Power
 from lease_scheduler.engine.relocation_options import RelocationOptions
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.service.fluid_needs import NeedsWatch

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from lease_scheduler.cmd import manage
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, Resources
 from lease_scheduler.model.states import LeaseState

@@ -15,7 +15,8 @@ import requests
 from sqlalchemy import insert
 
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState

@@ -18,7 +18,8 @@ from lease_scheduler.cloud.nova.overdrafts import Overdrafts
 from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import Resources

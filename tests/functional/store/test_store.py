@@ -10,7 +10,7 @@ from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.breach import Breach, BreachKind
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.holding import Closing, Holding
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.history import BreachRecord, RevenueRecord

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from sqlalchemy import Engine
 
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.history import RevenueRecord, UsageRecord
 from lease_scheduler.records.pool import HostRecord

@@ -7,7 +7,8 @@ from uuid import uuid4
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.holding import Closing, Holding, MigrationRound
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState

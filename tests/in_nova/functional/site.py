@@ -22,7 +22,8 @@ from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.driver import DriverOptions, NovaDriver
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.records.documents import LeaseDocument

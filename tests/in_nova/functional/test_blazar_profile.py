@@ -15,7 +15,7 @@ from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.driver import DriverOptions, NovaDriver
 from lease_scheduler.cloud.nova.reservations import BlazarOptions
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.model.lease import PreemptionMode
+from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.resources import HOST_SHARE, Resources
 from lease_scheduler.records.documents import ReservationRecord
 from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, ORDINARY, POLL, SMALL, WHOLE, NovaSite, RealClock

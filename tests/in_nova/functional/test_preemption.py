@@ -15,7 +15,7 @@ from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.lost import LostOptions
 from lease_scheduler.cloud.nova.room import Escalation, RoomOptions
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.model.lease import PreemptionMode
+from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 from tests.in_nova.functional.site import IMAGE, LIMIT, ORDINARY, POLL, SMALL, WHOLE, NovaSite
 

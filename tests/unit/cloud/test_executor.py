@@ -12,7 +12,8 @@ import pytest
 from lease_scheduler.cloud.driver import AnyOrder, Order, Removal, StepFailedError
 from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.records.documents import LeaseDocument

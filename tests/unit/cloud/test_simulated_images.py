@@ -10,7 +10,8 @@ from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.driver import ImageOrder, Order
 from lease_scheduler.cloud.simulated_images import SimulatedImages
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import DiskImage, NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.records.documents import LeaseDocument

@@ -12,7 +12,7 @@ import pytest
 from lease_scheduler.cmd.workload_tools import add_parsers
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.simulation.formats.lwf import read_lwf
 from lease_scheduler.simulation.formats.lwf_terms import StartTerm

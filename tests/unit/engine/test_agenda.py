@@ -8,7 +8,8 @@ import pytest
 
 from lease_scheduler.engine.agenda import Agenda, Due, next_due
 from lease_scheduler.model.holding import Holding, MigrationRound
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 
 from .conftest import request

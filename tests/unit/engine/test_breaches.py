@@ -8,7 +8,8 @@ import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.model.breach import BreachKind
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.simulation.metrics import revenue
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.explain import NoPlaceError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import PreemptAt, RoomLead, Suspension
 from lease_scheduler.plan.plan import NotPlannableError

@@ -6,7 +6,7 @@ import pytest
 
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.holding import Closing
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Suspension
 

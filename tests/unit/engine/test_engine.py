@@ -8,7 +8,8 @@ import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import Lease, LeaseKind, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Suspension

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lease_scheduler.model.holding import Holding
-from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 
 from .conftest import MakeWorld, request

@@ -11,7 +11,8 @@ from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.fractional.discovery import Needs
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.progress import Progress
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources

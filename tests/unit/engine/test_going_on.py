@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.plan.options import Suspension
 from tests.unit.engine.conftest import MakeWorld, request
 

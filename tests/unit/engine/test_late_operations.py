@@ -10,7 +10,8 @@ import pytest
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.holding import Closing
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Migration, PreemptAt, RoomLead, Suspension
 

@@ -10,7 +10,8 @@ import pytest
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.engine.lateness import Lateness
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 
 from .conftest import MakeWorld, World, request

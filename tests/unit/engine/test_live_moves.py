@@ -11,7 +11,8 @@ from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.relocation_options import RelocationOptions
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import Provider, ProviderGroup
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources

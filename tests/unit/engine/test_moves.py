@@ -8,7 +8,7 @@ import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.changing import Change
 from lease_scheduler.plan.explain import NoPlaceError, Refusal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 
 from .conftest import MakeWorld, request

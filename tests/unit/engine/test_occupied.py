@@ -7,7 +7,7 @@ import pytest
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure, HostOccupation
 from lease_scheduler.engine.occupied import LOOK_AGAIN_AFTER
 from lease_scheduler.model.breach import BreachKind
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 
 from .conftest import MakeWorld, World, request

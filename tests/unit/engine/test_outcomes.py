@@ -8,7 +8,8 @@ import pytest
 
 from lease_scheduler.engine.outcomes import Outcomes, outcomes_of
 from lease_scheduler.model.holding import Closing, Holding
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.policy.admission.accept_all import AcceptAll
 from lease_scheduler.policy.base import PolicyOptions

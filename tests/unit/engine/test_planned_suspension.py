@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Suspension

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from tests.unit.engine.conftest import MakeWorld, request
 

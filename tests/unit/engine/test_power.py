@@ -9,7 +9,7 @@ import pytest
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.model.states import LeaseState
 

@@ -14,7 +14,8 @@ from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import FLOATING_IP, Resources
 from lease_scheduler.model.states import LeaseState

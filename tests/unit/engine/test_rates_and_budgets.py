@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from lease_scheduler.engine.prices import at_its_rate, within_budget
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.nodes import NodeSet
 
 from .conftest import VM, request

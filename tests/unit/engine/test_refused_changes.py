@@ -9,7 +9,8 @@ import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.advice import Alternative
 

@@ -10,7 +10,8 @@ import pytest
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.model.breach import BreachKind
 from lease_scheduler.model.holding import Closing
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import FINAL_STATES, SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.options import Migration
 from lease_scheduler.simulation.invariants import check_plan

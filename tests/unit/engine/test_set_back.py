@@ -9,7 +9,8 @@ import pytest
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.engine.set_back import begun_by
 from lease_scheduler.model.holding import Holding
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 from tests.unit.engine.conftest import request
 

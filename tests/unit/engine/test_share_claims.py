@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.simulation.run import Run

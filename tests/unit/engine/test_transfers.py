@@ -13,7 +13,8 @@ from lease_scheduler.cloud.in_memory import InMemoryCloud
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.transfers.options import Reuse, TransferOptions

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.request_types import TERMS, RequestType, request_type
 from lease_scheduler.model.resources import VCPU, Resources

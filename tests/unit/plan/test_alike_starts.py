@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lease_scheduler.cmd.policies import Replaceable
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.hosts_by_keys import SortKey
 from lease_scheduler.plan.interfaces import HostsAt

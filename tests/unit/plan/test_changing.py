@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from lease_scheduler.model.holding import Closing
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.plan.changing import end_of_work, plan_anew, staying
 from lease_scheduler.plan.plan import NotPlannableError

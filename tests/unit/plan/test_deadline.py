@@ -8,7 +8,8 @@ import pytest
 
 from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Suspension

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from lease_scheduler.model.holding import Holding
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.early_end import pull_deadline_leases, replan_waiting
 from lease_scheduler.plan.planner import Planner

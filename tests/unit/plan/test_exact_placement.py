@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from lease_scheduler.model.holding import Closing, Holding
-from lease_scheduler.model.lease import Lease, LeaseKind, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState

@@ -7,7 +7,8 @@ from itertools import product
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.plan.largest_fit import check_least, most_that_fits, with_counts
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.plan.interfaces import HostSelection, Mapper

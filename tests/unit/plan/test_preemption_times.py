@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState

@@ -7,7 +7,8 @@ from math import ceil
 import pytest
 
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
 from lease_scheduler.plan.options import Estimate, Exclusion, PlanningOptions, ShelvedSize, Suspension

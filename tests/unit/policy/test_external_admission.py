@@ -13,7 +13,8 @@ from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState

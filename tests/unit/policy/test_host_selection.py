@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, MEMORY_MB, VCPU, Resources
 from lease_scheduler.plan.interfaces import HostsAt, Room

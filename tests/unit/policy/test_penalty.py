@@ -6,7 +6,8 @@ import pytest
 
 from lease_scheduler.model.breach import Breach, BreachKind
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import FLOATING_IP, VCPU, Resources
 from lease_scheduler.policy.base import PolicyOptions

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.plan.interfaces import Victim

@@ -17,7 +17,8 @@ RANK = """
 import numpy as np
 from stevedore import DriverManager
 
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.plan.interfaces import HostsAt

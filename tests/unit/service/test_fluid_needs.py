@@ -15,7 +15,8 @@ from lease_scheduler.cloud.driver import LeaseServer, Power
 from lease_scheduler.fractional.discovery import Needs
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.progress import Progress
 from lease_scheduler.model.resources import VCPU, Resources

@@ -7,7 +7,8 @@ from queue import Queue
 
 import pytest
 
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.progress import Progress
 from lease_scheduler.model.resources import VCPU, Resources

@@ -11,7 +11,8 @@ import pytest
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.model.states import LeaseState

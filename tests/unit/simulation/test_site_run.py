@@ -10,7 +10,8 @@ import pytest
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.model.states import LeaseState

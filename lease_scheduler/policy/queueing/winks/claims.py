@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lease_scheduler.model.holding import Holding
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.interfaces import Claim, Preemption, Turn, Victim
 from lease_scheduler.policy.base import PolicyOptions

@@ -8,7 +8,8 @@ from dataclasses import replace
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
 from lease_scheduler.model.states import QUEUED_STATES
 from lease_scheduler.plan.interfaces import Claim, QueueRound, Turn
 from lease_scheduler.policy.base import Learnt, PolicyOptions

@@ -8,7 +8,8 @@ from typing import Any
 
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState

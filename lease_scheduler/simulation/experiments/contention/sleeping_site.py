@@ -15,7 +15,8 @@ from typing import Any
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import PreemptionMode
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.power import PowerState, Watts
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState

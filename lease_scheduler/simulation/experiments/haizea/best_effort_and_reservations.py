@@ -14,7 +14,7 @@ from typing import Any
 
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Estimate, PlanningOptions, PreemptAt, Suspension
 from lease_scheduler.simulation import metrics

@@ -12,7 +12,7 @@ from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova.preemption import ServerPreemption
 from lease_scheduler.cloud.nova.room import RoomOptions
 from lease_scheduler.cloud.nova.throttle import Throttle
-from lease_scheduler.model.lease import PreemptionMode
+from lease_scheduler.model.kinds import PreemptionMode
 from tests.servers.base import wait_until
 from tests.unit.cloud.nova import fakes
 

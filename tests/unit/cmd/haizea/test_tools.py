@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lease_scheduler.cmd.haizea.tools import main
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.resources import MEMORY_MB
 from lease_scheduler.simulation.formats.lwf import read_lwf
 from lease_scheduler.simulation.formats.lwfa import read_annotations

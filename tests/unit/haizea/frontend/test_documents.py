@@ -8,7 +8,8 @@ import pytest
 
 from lease_scheduler.haizea.frontend.documents import Translation, body_of, host_of, written_lease
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
 from lease_scheduler.model.nodes import DiskImage, NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState

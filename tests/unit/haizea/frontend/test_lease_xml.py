@@ -19,7 +19,8 @@ from lease_scheduler.haizea.frontend.lease_xml import (
 )
 from lease_scheduler.haizea.frontend.words import state_number, state_word
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
 from lease_scheduler.model.nodes import DiskImage, NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from lease_scheduler.haizea.frontend.lease_xml import WrittenLease
 from lease_scheduler.haizea.frontend.templates import leases_of, parse_template
 from lease_scheduler.model.errors import InputFileError
-from lease_scheduler.model.lease import UNLIMITED, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
 

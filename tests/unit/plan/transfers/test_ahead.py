@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lease_scheduler.model.holding import Closing, Holding
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import Boot, DiskImage, NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, Resources
 from lease_scheduler.model.states import LeaseState

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.plan import NotPlannableError

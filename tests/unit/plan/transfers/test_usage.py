@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lease_scheduler.model.holding import Holding
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import DiskImage, NodeSet
 from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.model.states import LeaseState

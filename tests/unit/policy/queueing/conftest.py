@@ -12,7 +12,8 @@ import pytest
 from lease_scheduler.engine.outcomes import outcomes_of
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.model.states import LeaseState

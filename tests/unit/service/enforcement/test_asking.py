@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.records.messages import Message
 from lease_scheduler.service.enforcement import ChangeProposal, Enforcement, Proposal
 

@@ -13,7 +13,8 @@ from oslo_config import cfg
 from lease_scheduler.cmd.enforcement import filters
 from lease_scheduler.conf import opts
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
-from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.records.extensions import Extensions

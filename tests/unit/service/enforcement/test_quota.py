@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, VCPU, WHOLE_HOST, Resources
 from lease_scheduler.records.documents import LeaseDocument

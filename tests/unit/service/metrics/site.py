@@ -7,7 +7,8 @@ from dataclasses import replace
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.progress import Progress
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources

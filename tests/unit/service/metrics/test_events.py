@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from prometheus_client import CollectorRegistry
 
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.records.history import RevenueRecord, UsageRecord
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.metrics.events import EventMetrics

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.resources import MEMORY_MB, VCPU
 from lease_scheduler.simulation.experiments.data_folder import data_folder
 from lease_scheduler.simulation.formats.azure import AzureOptions, VmGroup, read_azure, read_vms

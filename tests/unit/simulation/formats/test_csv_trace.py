@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lease_scheduler.model.errors import InputFileError
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.simulation.formats.workload_file import read_workload
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.simulation.formats.implied_kind import derive_kind

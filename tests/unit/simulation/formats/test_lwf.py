@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
 from lease_scheduler.model.nodes import DiskImage, NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.simulation.formats.lwf import read_lwf, read_site, write_lwf

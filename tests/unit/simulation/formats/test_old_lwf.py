@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from lease_scheduler.model.errors import InputFileError
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import DiskImage, NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.simulation.formats.old_lwf import read_old_lwf

@@ -9,7 +9,8 @@ import pytest
 
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.simulation.formats.swf import SwfOptions, read_swf

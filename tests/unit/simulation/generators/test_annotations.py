@@ -15,7 +15,8 @@ import pytest
 from scipy import stats
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import DiskImage, NodeSet
 from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.random_streams import random_stream

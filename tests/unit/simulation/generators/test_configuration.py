@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.simulation.generators.annotations import (

@@ -16,7 +16,7 @@ from scipy import stats
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.simulation.generators.distributions import Constant, DiscreteUniform, Uniform
 from lease_scheduler.simulation.generators.reservations import (

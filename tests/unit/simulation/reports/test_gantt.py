@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.simulation.reports.gantt import KIND_COLOURS, draw_gantt
 from lease_scheduler.simulation.result import Occupation, RunResult

@@ -10,7 +10,8 @@ import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import (
     FLOATING_IP,

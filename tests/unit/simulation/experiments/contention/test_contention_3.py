@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.simulation.experiments.contention import contention_3, site_checks
 from lease_scheduler.simulation.experiments.contention.one_site import SiteCase, figures, mixed_workload, run_settings
 from lease_scheduler.simulation.experiments.extent import Extent
