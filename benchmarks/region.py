@@ -38,7 +38,7 @@ from lease_scheduler.service.lease_documents import LeaseDocuments
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.site_plan import SitePlan
-from lease_scheduler.store.sql import migrate, rows
+from lease_scheduler.store.sql import migrate, pool_rows, rows
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.schema import HOLDINGS, HOSTS, LEASE_RESERVATIONS, LEASES, SITES
 from lease_scheduler.store.sql.store import SqlStore
@@ -94,7 +94,7 @@ def _write(url: str, hosts: int, leases: int) -> None:
     units = Units()
     for number in range(hosts):
         units.assign(str(number + 1), number)
-    _insert(database, HOSTS, (rows.host_values(_host(number)) for number in range(1, hosts + 1)))
+    _insert(database, HOSTS, (pool_rows.host_values(_host(number)) for number in range(1, hosts + 1)))
     live = list(planner.plan.leases.values())
     documents = [
         LeaseDocument(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from lease_scheduler.cloud.driver import Hypervisor
+from lease_scheduler.cloud.facts import Hypervisor
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.options import PlanningOptions

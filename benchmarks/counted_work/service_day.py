@@ -14,7 +14,7 @@ from unittest.mock import patch
 from werkzeug.test import Client
 
 from benchmarks.counted_work.statements import counted_statements
-from lease_scheduler.cloud.driver import AnyOrder
+from lease_scheduler.cloud.orders import AnyOrder
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cmd import configuration, rest, wiring
 from lease_scheduler.store.sql import migrate

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any, Protocol
 
-from lease_scheduler.cloud.differences import Difference, Presence
+from lease_scheduler.cloud.differences import Difference
+from lease_scheduler.cloud.facts import (
+    DriverEvent,
+    Flavor,
+    Footprint,
+    Hypervisor,
+    ImageFacts,
+    LeaseOnHosts,
+    LeaseServer,
+)
 from lease_scheduler.cloud.host_services import HostServices
 from lease_scheduler.cloud.observations import Observer
-from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
+from lease_scheduler.cloud.orders import AnyOrder, Expectation, ImageOrder, ImageProgress
 from lease_scheduler.model.errors import LeaseSchedulerError
-from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.providers import ProviderGroup
-from lease_scheduler.records.documents import LeaseDocument
-from lease_scheduler.records.pool import ProviderRecord
 
 
 class WaitingClock(Protocol):
@@ -53,219 +57,6 @@ class HostsOccupiedError(StepFailedError):
         self.servers = {host: tuple(sorted(ids)) for host, ids in sorted(servers.items())}
         places = (f"{', '.join(ids)} on {host}" for host, ids in self.servers.items())
         super().__init__(f"servers do not give way: {'; '.join(places)}", next(iter(self.servers), None))
-
-
-@dataclass(frozen=True)
-class Order:
-    """An operation of a lease with everything that a cloud needs to carry it out.
-
-    :ivar intent_id: number of the intent
-    :ivar hosts: name of the host of each VM
-    :ivar request: terms of the lease
-    :ivar step: number of the first step that is not known to be done
-    :ivar start: earliest start of the servers that the project boots itself
-    :ivar without: names of hosts of the plan that the lease does without, because others are on them
-    """
-
-    intent_id: int
-    lease_id: str
-    operation: Operation
-    hosts: tuple[str, ...]
-    request: LeaseRequest
-    document: LeaseDocument
-    step: int = 0
-    start: int = 0
-    without: frozenset[str] = frozenset()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the lease ends with it, so that nothing is kept for another start."""
-        return self.operation.kind is OperationKind.STOP
-
-
-@dataclass(frozen=True)
-class Removal:
-    """An order to remove everything that a lease has in the cloud. Its terms and hosts are not needed for that.
-
-    :ivar intent_id: number of the intent
-    :ivar document: document of the lease, or None if the service does not know the lease
-    :ivar step: number of the first step that is not known to be done
-    :ivar is_over: whether the lease has ended, so that nothing is kept for another start
-    """
-
-    intent_id: int
-    lease_id: str
-    document: LeaseDocument | None = None
-    step: int = 0
-    is_over: bool = False
-
-
-#: What the executor passes to a driver.
-AnyOrder = Order | Removal
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """A lease with all that is needed to tell what it should have in the cloud.
-
-    :ivar order: an order to follow the plan
-    :ivar until: the end that the cloud knows, or None if it knows none
-    """
-
-    order: Order
-    presence: Presence
-    until: int | None = None
-
-
-@dataclass(frozen=True)
-class Hypervisor:
-    """A compute host as the cloud describes it.
-
-    :ivar capacity: resource class -> amount that may be held, without what its nested providers offer
-    :ivar hypervisor_id: its id in the cloud, empty if it has none
-    :ivar providers: its nested resource providers, such as GPUs
-    """
-
-    name: str
-    vcpus: int
-    memory_mb: int
-    local_gb: int
-    capacity: Mapping[str, int]
-    max_unit: Mapping[str, int] = field(default_factory=dict)
-    traits: tuple[str, ...] = ()
-    hypervisor_type: str = ""
-    hypervisor_version: int = 0
-    cpu_info: str = "{}"
-    service_name: str = ""
-    availability_zone: str | None = None
-    servers: int = 0
-    hypervisor_id: str = ""
-    providers: tuple[ProviderRecord, ...] = ()
-
-
-@dataclass(frozen=True)
-class Flavor:
-    """What one server of a flavor of the cloud needs.
-
-    :ivar groups: resources that must come from one provider each
-    :ivar problem: why servers of a lease of this flavor would lack something that it asks for, or None
-    """
-
-    resources: Mapping[str, int]
-    traits: frozenset[str] = frozenset()
-    groups: tuple[ProviderGroup, ...] = ()
-    problem: str | None = None
-
-
-@dataclass(frozen=True)
-class ImageFacts:
-    """What an image service says about a disk image.
-
-    :ivar size_mb: MB to copy when it is transferred to a host, or None if not known
-    :ivar stored_mb: MB that its store uses for it, or 0 if not known
-    :ivar min_disk_gb: smallest disk that it fits on, in GB
-    :ivar min_memory_mb: smallest memory that it runs with, in MB
-    :ivar exists: whether there is such an image
-    :ivar private_to: id of the only project that may boot from it, or None if others may too
-    """
-
-    size_mb: int | None = None
-    stored_mb: int = 0
-    min_disk_gb: int = 0
-    min_memory_mb: int = 0
-    exists: bool = True
-    private_to: str | None = None
-
-    def is_for(self, project_id: str) -> bool:
-        """Return whether servers of a project can boot from it, as far as is known."""
-        return self.exists and self.private_to in (None, project_id)
-
-
-@dataclass(frozen=True)
-class Footprint:
-    """What a lease has in the cloud.
-
-    :ivar servers: ``active``, ``saved`` or ``none``
-    :ivar hosts: names of the hosts held for it
-    """
-
-    lease_id: str
-    servers: str
-    hosts: frozenset[str]
-
-
-@dataclass(frozen=True)
-class ImageOrder:
-    """A disk image to be transferred to the caches of hosts, ahead of the servers that boot from it.
-
-    :ivar number: unique among the orders of one engine
-    :ivar hosts: names of the compute hosts
-    :ivar begun: when the order was given
-    :ivar due: when the image should be there, judging by its size
-    """
-
-    number: int
-    image_id: str
-    hosts: frozenset[str]
-    begun: int
-    due: int
-
-
-@dataclass(frozen=True)
-class ImageProgress:
-    """Progress of the transfer of an image.
-
-    :ivar there: names of the hosts that have it
-    :ivar failed: hosts that do not get it -> reason
-    :ivar is_over: whether the transfer has ended; then each host is in one of the two
-    """
-
-    there: frozenset[str] = frozenset()
-    failed: Mapping[str, str] = field(default_factory=dict)
-    is_over: bool = False
-
-
-@dataclass(frozen=True)
-class DriverEvent:
-    """Something that happened in the cloud without an order of the engine.
-
-    :ivar kind: the servers of a lease are gone (``ENDED``), or a host went down, was closed to new servers or came back
-    :ivar host: name of the host concerned
-    """
-
-    kind: EventKind
-    lease_id: str | None = None
-    host: str | None = None
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class LeaseOnHosts:
-    """A running lease whose servers are to be found.
-
-    :ivar hosts: names of the compute hosts that it has for itself
-    """
-
-    lease_id: str
-    project_id: str
-    hosts: frozenset[str] = frozenset()
-
-
-class Power(Enum):
-    """Whether a server can use anything: it runs, it was stopped by its users, or neither is certain."""
-
-    ON = "on"
-    OFF = "off"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True)
-class LeaseServer:
-    """A server of a lease."""
-
-    server_id: str
-    power: Power
-    vcpus: int = 1
 
 
 class Driver(Protocol):

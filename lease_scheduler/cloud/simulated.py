@@ -20,25 +20,19 @@ from typing import Any
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.differences import Difference
-from lease_scheduler.cloud.driver import (
-    AnyOrder,
+from lease_scheduler.cloud.driver import StepFailedError, WaitingClock
+from lease_scheduler.cloud.facts import (
     DriverEvent,
-    Expectation,
     Flavor,
     Footprint,
     Hypervisor,
     ImageFacts,
-    ImageOrder,
-    ImageProgress,
     LeaseOnHosts,
     LeaseServer,
-    Order,
     Power,
-    Removal,
-    StepFailedError,
-    WaitingClock,
 )
 from lease_scheduler.cloud.observations import Observer
+from lease_scheduler.cloud.orders import AnyOrder, Expectation, ImageOrder, ImageProgress, Order, Removal
 from lease_scheduler.cloud.simulated_hypervisors import SimulatedHypervisors, whole_capacity
 from lease_scheduler.cloud.simulated_images import SimulatedImages
 from lease_scheduler.cloud.simulated_services import SimulatedServices

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
 
-from lease_scheduler.cloud.driver import Hypervisor
+from lease_scheduler.cloud.facts import Hypervisor
 from lease_scheduler.model.providers import together
 from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST
 from lease_scheduler.records.pool import ProviderRecord

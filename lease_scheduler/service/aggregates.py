@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from lease_scheduler.cloud.driver import AnyOrder, Driver, Removal
+from lease_scheduler.cloud.driver import Driver
+from lease_scheduler.cloud.orders import AnyOrder, Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.blazar import INSTANCE_TYPES
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from lease_scheduler.cloud.driver import AnyOrder, DriverEvent, HostsOccupiedError, Removal, StepFailedError
+from lease_scheduler.cloud.driver import HostsOccupiedError, StepFailedError
+from lease_scheduler.cloud.facts import DriverEvent
+from lease_scheduler.cloud.orders import AnyOrder, Removal
 from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, EventKind, OperationKind
 from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.records.intents import Intent

@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from lease_scheduler.cloud.driver import LeaseOnHosts, LeaseServer, Power
+from lease_scheduler.cloud.facts import LeaseOnHosts, LeaseServer, Power
 from lease_scheduler.cloud.needs.base import NeedsSource
 from lease_scheduler.fractional.discovery import UNKNOWN, NeedDiscovery, Needs, Sharing
 from lease_scheduler.model.errors import EngineUnavailableError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
-from lease_scheduler.cloud.driver import AnyOrder, Removal
+from lease_scheduler.cloud.orders import AnyOrder, Removal
 from lease_scheduler.records.writes import StoreChanges
 
 LOG = logging.getLogger(__name__)

@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lease_scheduler.cloud.driver import Driver, ImageFacts
+from lease_scheduler.cloud.driver import Driver
+from lease_scheduler.cloud.facts import ImageFacts
 from lease_scheduler.model.nodes import Boot, DiskImage
 
 LOG = logging.getLogger(__name__)

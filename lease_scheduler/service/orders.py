@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 
-from lease_scheduler.cloud.driver import AnyOrder, Order, Removal
+from lease_scheduler.cloud.orders import AnyOrder, Order, Removal
 from lease_scheduler.model.host import Site
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.writes import StoreChanges

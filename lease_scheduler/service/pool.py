@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from lease_scheduler.cloud.driver import Hypervisor
+from lease_scheduler.cloud.facts import Hypervisor
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.power import WATTS, PowerState, check_watts

@@ -12,7 +12,8 @@ from enum import Enum
 from typing import Any
 
 from lease_scheduler.cloud.differences import Difference, Kind, Presence, Problem
-from lease_scheduler.cloud.driver import Expectation, Footprint, Order
+from lease_scheduler.cloud.facts import Footprint
+from lease_scheduler.cloud.orders import Expectation, Order
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from threading import Lock
 
 from lease_scheduler.cloud.differences import Difference, Problem
-from lease_scheduler.cloud.driver import Expectation
+from lease_scheduler.cloud.orders import Expectation
 from lease_scheduler.model.errors import EngineUnavailableError
 from lease_scheduler.service.reconcile import (
     Leases,

@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from lease_scheduler.cloud.differences import Difference, Kind, Problem
-from lease_scheduler.cloud.driver import Driver, Expectation
+from lease_scheduler.cloud.driver import Driver
+from lease_scheduler.cloud.orders import Expectation
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, Operation, OperationKind
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.states import SUSPENDED_STATES

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import Any
 
-from lease_scheduler.cloud.driver import ImageFacts
+from lease_scheduler.cloud.facts import ImageFacts
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB

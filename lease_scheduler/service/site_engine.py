@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lease_scheduler.cloud.driver import AnyOrder
 from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.cloud.meters.base import Meter
 from lease_scheduler.cloud.needs.base import NeedsSource
 from lease_scheduler.cloud.observations import Observer
+from lease_scheduler.cloud.orders import AnyOrder
 from lease_scheduler.cloud.power.base import PowerDriver, PowerDriverOptions
 from lease_scheduler.cloud.power.keeper import PowerKeeper, PowerTimes
 from lease_scheduler.cloud.power.noop import NoopPower

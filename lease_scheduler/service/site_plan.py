@@ -10,7 +10,8 @@ from dataclasses import replace
 from threading import Condition, RLock
 from typing import Any
 
-from lease_scheduler.cloud.driver import AnyOrder, Driver, WaitingClock
+from lease_scheduler.cloud.driver import Driver, WaitingClock
+from lease_scheduler.cloud.orders import AnyOrder
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, StoreFullError

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lease_scheduler.cloud.driver import Flavor
+from lease_scheduler.cloud.facts import Flavor
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode

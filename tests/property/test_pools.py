@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lease_scheduler.cloud.driver import AnyOrder, Removal
+from lease_scheduler.cloud.orders import AnyOrder, Removal
 from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, EventKind
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError

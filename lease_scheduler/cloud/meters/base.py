@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
-from lease_scheduler.cloud.driver import LeaseOnHosts, LeaseServer
+from lease_scheduler.cloud.facts import LeaseOnHosts, LeaseServer
 
 
 class Activity(Enum):

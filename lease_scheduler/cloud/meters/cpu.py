@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from lease_scheduler.cloud.driver import LeaseOnHosts, LeaseServer, Power
+from lease_scheduler.cloud.facts import LeaseOnHosts, LeaseServer, Power
 from lease_scheduler.cloud.meters.base import Activity, MeterOptions, activity_of
 
 LOG = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping
 
-from lease_scheduler.cloud.driver import LeaseOnHosts, LeaseServer, Power
+from lease_scheduler.cloud.facts import LeaseOnHosts, LeaseServer, Power
 from lease_scheduler.cloud.meters.base import Activity, MeterOptions, activity_of
 from lease_scheduler.cloud.prometheus import PrometheusClient
 

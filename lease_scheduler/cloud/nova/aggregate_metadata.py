@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from lease_scheduler.cloud.driver import Order
 from lease_scheduler.cloud.nova import lease_parts, names
 from lease_scheduler.cloud.nova.aggregates import Aggregate, Aggregates
 from lease_scheduler.cloud.nova.extra_specs import GROUP_POLICY
+from lease_scheduler.cloud.orders import Order
 from lease_scheduler.nova import aggregates as metadata
 
 #: Keys: how many node sets and VMs the lease has or had, whether the engine boots its servers, and their state.

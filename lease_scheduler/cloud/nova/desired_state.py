@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from lease_scheduler.cloud.differences import Item, Kind, Presence
-from lease_scheduler.cloud.driver import Expectation, Order
 from lease_scheduler.cloud.nova import lease_parts, names
 from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NEVER, SAVED, SERVERS, VMS, own_metadata
 from lease_scheduler.cloud.nova.aggregates import Aggregate
@@ -18,6 +17,7 @@ from lease_scheduler.cloud.nova.names import Labels
 from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.reservations import said_by
 from lease_scheduler.cloud.nova.steps import wanted_servers
+from lease_scheduler.cloud.orders import Expectation, Order
 from lease_scheduler.nova import aggregates as metadata
 
 

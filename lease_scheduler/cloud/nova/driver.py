@@ -10,19 +10,15 @@ from typing import Any
 from keystoneauth1.adapter import Adapter
 
 from lease_scheduler.cloud.differences import Difference, Presence
-from lease_scheduler.cloud.driver import (
-    AnyOrder,
+from lease_scheduler.cloud.driver import WaitingClock
+from lease_scheduler.cloud.facts import (
     DriverEvent,
-    Expectation,
     Flavor,
     Footprint,
     Hypervisor,
     ImageFacts,
-    ImageOrder,
-    ImageProgress,
     LeaseOnHosts,
     LeaseServer,
-    WaitingClock,
 )
 from lease_scheduler.cloud.nova.addresses import Addresses
 from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NONE, LeaseAggregates
@@ -62,6 +58,7 @@ from lease_scheduler.cloud.nova.usage import ServerUsage
 from lease_scheduler.cloud.nova.vacancy import Vacancy
 from lease_scheduler.cloud.nova.watcher import Watcher
 from lease_scheduler.cloud.observations import AggregateChange, Observer, Stranger
+from lease_scheduler.cloud.orders import AnyOrder, Expectation, ImageOrder, ImageProgress
 from lease_scheduler.model.providers import ProviderGroup
 
 #: Makes a watcher from hosts, flavors, a test whether a lease is managed, and the names of the hosts of the pool.

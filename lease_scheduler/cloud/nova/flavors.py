@@ -10,7 +10,7 @@ from typing import Any
 
 from novaclient.exceptions import Conflict, NotFound
 
-from lease_scheduler.cloud.driver import Flavor
+from lease_scheduler.cloud.facts import Flavor
 from lease_scheduler.cloud.nova import extra_specs as specs
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.names import Labels

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from lease_scheduler.cloud.driver import HostsOccupiedError, Order
+from lease_scheduler.cloud.driver import HostsOccupiedError
 from lease_scheduler.cloud.nova import lease_parts, names
 from lease_scheduler.cloud.nova.aggregate_metadata import Known
 from lease_scheduler.cloud.nova.devices import DeviceReader, Devices
@@ -25,6 +25,7 @@ from lease_scheduler.cloud.nova.nested import Stock
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.placement import NoRoomError, Placement
+from lease_scheduler.cloud.orders import Order
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.providers import ProviderGroup, together

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from lease_scheduler.cloud.driver import Hypervisor
+from lease_scheduler.cloud.facts import Hypervisor
 from lease_scheduler.cloud.nova import nested
 from lease_scheduler.cloud.nova.names import ANCHOR
 from lease_scheduler.cloud.nova.placement import Placement

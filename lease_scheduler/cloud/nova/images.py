@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.exceptions.http import NotFound
 
-from lease_scheduler.cloud.driver import ImageFacts
+from lease_scheduler.cloud.facts import ImageFacts
 
 _MB = 1024 * 1024
 _MB_PER_GB = 1024

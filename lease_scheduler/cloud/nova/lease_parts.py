@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lease_scheduler.cloud.driver import Order
 from lease_scheduler.cloud.nova.names import ANCHOR, Labels
+from lease_scheduler.cloud.orders import Order
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, VCPU, WHOLE_HOST, Resources
 from lease_scheduler.records.documents import ReservationRecord

@@ -11,11 +11,12 @@ from threading import Lock
 
 from novaclient.exceptions import BadRequest, Forbidden
 
-from lease_scheduler.cloud.driver import ImageOrder, ImageProgress, StepFailedError, WaitingClock
+from lease_scheduler.cloud.driver import StepFailedError, WaitingClock
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.aggregates import Aggregates
 from lease_scheduler.cloud.nova.hints import CacheHint
 from lease_scheduler.cloud.nova.hosts import Hosts
+from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
 
 #: Longest wait for a transfer of which Nova notifies: a multiple of its expected time, and additional seconds.
 _TIMES_AS_LONG, _LONGER = 2, 60

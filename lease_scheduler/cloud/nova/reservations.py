@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lease_scheduler.cloud.driver import Order, StepFailedError
+from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import lease_parts, names
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.aggregate_metadata import NAMED_BY, NEVER, Known, lease_metadata
@@ -24,6 +24,7 @@ from lease_scheduler.cloud.nova.names import Labels
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.servers import Servers
+from lease_scheduler.cloud.orders import Order
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.nova import aggregates as metadata
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from lease_scheduler.cloud.driver import AnyOrder, Order, Removal, WaitingClock
+from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.snapshots import AT_END, Snapshots, Wish
+from lease_scheduler.cloud.orders import AnyOrder, Order, Removal
 from lease_scheduler.records.documents import LeaseDocument
 
 _DELETE = "delete"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from lease_scheduler.cloud.driver import AnyOrder, HostsOccupiedError, Order, Removal, WaitingClock
+from lease_scheduler.cloud.driver import HostsOccupiedError, WaitingClock
 from lease_scheduler.cloud.nova import lease_parts, names
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.addresses import Addresses
@@ -24,6 +24,7 @@ from lease_scheduler.cloud.nova.server import service
 from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers, WantedServer
 from lease_scheduler.cloud.nova.vacancy import Vacancy
+from lease_scheduler.cloud.orders import AnyOrder, Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode
 

@@ -14,7 +14,7 @@ from typing import Any
 from novaclient.exceptions import NotFound
 
 from lease_scheduler.cloud.differences import Difference, Item, Kind, Problem, compare
-from lease_scheduler.cloud.driver import Expectation, StepFailedError, WaitingClock
+from lease_scheduler.cloud.driver import StepFailedError, WaitingClock
 from lease_scheduler.cloud.nova import desired_state, lease_parts, names, trespassers
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.aggregate_metadata import NAMED_BY
@@ -27,6 +27,7 @@ from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.reservations import Reservations
 from lease_scheduler.cloud.nova.servers import Servers
+from lease_scheduler.cloud.orders import Expectation
 from lease_scheduler.nova import aggregates as metadata
 from lease_scheduler.nova.boots import FLAVOR_LEASE
 from lease_scheduler.records.documents import LeaseDocument

@@ -7,7 +7,7 @@ from typing import Any
 
 from novaclient.exceptions import Conflict, HTTPNotImplemented, NotFound
 
-from lease_scheduler.cloud.driver import LeaseOnHosts, LeaseServer, Power
+from lease_scheduler.cloud.facts import LeaseOnHosts, LeaseServer, Power
 from lease_scheduler.cloud.nova import server as of
 
 #: Real seconds to wait for the diagnostics of a server. Nova itself waits longer for a host that does not answer.

@@ -13,7 +13,7 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import Any, Protocol
 
-from lease_scheduler.cloud.driver import DriverEvent
+from lease_scheduler.cloud.facts import DriverEvent
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.complaints import complain
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue

@@ -20,7 +20,7 @@ from osc_lib.exceptions import CommandError
 from oslo_config import cfg
 
 from lease_scheduler.client.rest import SERVICE_TYPE, LeaseClient
-from lease_scheduler.cloud.driver import Hypervisor
+from lease_scheduler.cloud.facts import Hypervisor
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cmd import configuration, wiring
 from lease_scheduler.cmd.embedded import Embedded

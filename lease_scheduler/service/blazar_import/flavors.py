@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lease_scheduler.cloud.driver import Flavor
+from lease_scheduler.cloud.facts import Flavor
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
 from lease_scheduler.service.blazar_import.findings import NotTakenError
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from lease_scheduler.cloud.driver import LeaseOnHosts
+from lease_scheduler.cloud.facts import LeaseOnHosts
 from lease_scheduler.cloud.meters.base import Activity, Meter
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import EngineUnavailableError

@@ -19,7 +19,7 @@ from lease_scheduler.records.listing import LeaseEntry
 from lease_scheduler.store.sql import calendar, feeds, leases, subscriptions, views
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.faults import FULL, is_full
-from lease_scheduler.store.sql.rows import host_power
+from lease_scheduler.store.sql.pool_rows import host_power
 from lease_scheduler.store.sql.schema import (
     BREACHES,
     FEEDS,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import RowMapping
@@ -13,18 +12,15 @@ from lease_scheduler.model.holding import Closing, Holding, MigrationRound
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import Boot, DiskImage, NodeSet
-from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.model.progress import Progress
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.records.attributes import REMARKS, TERMS, plain_values, values
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.records.extensions import Extensions
 from lease_scheduler.records.history import BreachRecord, RevenueRecord, UsageRecord
 from lease_scheduler.records.intents import Intent
-from lease_scheduler.records.pool import FloatingIpRecord, HostRecord, ProviderRecord
 from lease_scheduler.records.series import SeriesRecord
 from lease_scheduler.records.units import Units
 
@@ -365,97 +361,6 @@ def breach_values(record: BreachRecord) -> Values:
         "node_seconds": breach.node_seconds,
         "penalty": breach.penalty,
     }
-
-
-def cached_image_values(cached: CachedImage, host_id: int) -> Values:
-    """Return the columns of an image in the cache of a host."""
-    return {"host_id": host_id, "image_id": cached.image_id, "used": cached.used}
-
-
-def cached_image(row: Row, units: Units) -> CachedImage:
-    """Return an image in the cache of a host."""
-    return CachedImage(units.number(str(row["host_id"])), row["image_id"], row["used"])
-
-
-_HOST_COLUMNS = (
-    "name",
-    "hypervisor_type",
-    "hypervisor_version",
-    "vcpus",
-    "cpu_info",
-    "memory_mb",
-    "local_gb",
-    "service_name",
-    "availability_zone",
-    "reservable",
-    "out_until",
-    "trust_id",
-    "created_at",
-    "updated_at",
-    "pool",
-)
-
-
-def host_values(record: HostRecord) -> Values:
-    """Return the columns of a host."""
-    return {
-        "id": record.host_id,
-        "capacity": dict(record.capacity),
-        "max_unit": dict(record.max_unit),
-        "traits": list(record.traits),
-        "power": None if record.power is None else record.power.state.value,
-        "power_since": None if record.power is None else record.power.since,
-        "slept": None if record.power is None else record.power.slept,
-        "providers": [asdict(provider) for provider in record.providers],
-        **{name: getattr(record, name) for name in _HOST_COLUMNS},
-    }
-
-
-def host(row: Row, properties: Mapping[str, str]) -> HostRecord:
-    """Return a host."""
-    return HostRecord(
-        host_id=row["id"],
-        capacity=row["capacity"],
-        max_unit=row["max_unit"],
-        traits=tuple(row["traits"]),
-        properties=properties,
-        power=host_power(row),
-        providers=tuple(provider(values) for values in row["providers"] or ()),
-        **{name: row[name] for name in _HOST_COLUMNS},
-    )
-
-
-def host_power(row: Row) -> HostPower | None:
-    """Return the power of a host, or None if it has never been told to sleep."""
-    if row["power"] is None:
-        return None
-    return HostPower(PowerState(row["power"]), row["power_since"], row["slept"] or 0)
-
-
-def provider(values: Mapping[str, Any]) -> ProviderRecord:
-    """Return a nested resource provider from JSON."""
-    return ProviderRecord(values["name"], values["capacity"], values["max_unit"], tuple(values["traits"]))
-
-
-_FLOATING_IP_COLUMNS = (
-    "floating_network_id",
-    "subnet_id",
-    "floating_ip_address",
-    "reservable",
-    "created_at",
-    "updated_at",
-    "pool",
-)
-
-
-def floating_ip_values(record: FloatingIpRecord) -> Values:
-    """Return the columns of a floating IP."""
-    return {"id": record.floating_ip_id, **{name: getattr(record, name) for name in _FLOATING_IP_COLUMNS}}
-
-
-def floating_ip(row: Row) -> FloatingIpRecord:
-    """Return a floating IP."""
-    return FloatingIpRecord(floating_ip_id=row["id"], **{name: row[name] for name in _FLOATING_IP_COLUMNS})
 
 
 _SERIES_COLUMNS = ("project_id", "user_id", "name", "rule", "planned_until", "created_at", "deleted_at")

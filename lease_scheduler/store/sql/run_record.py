@@ -13,7 +13,7 @@ from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.run_record import RecordedUse, RunRecord
 from lease_scheduler.records.units import Units
-from lease_scheduler.store.sql import rows
+from lease_scheduler.store.sql import pool_rows, rows
 from lease_scheduler.store.sql.schema import FLOATING_IPS, HISTORY, HOLDINGS, HOSTS, LEASES, USAGE
 
 #: Kinds whose hosts are never prepared ahead, so that their starts take as long as a boot.
@@ -23,9 +23,11 @@ _UNPREPARED = (LeaseKind.BEST_EFFORT.value, LeaseKind.IMMEDIATE.value)
 def read_run(database: Engine, start: int, end: int) -> RunRecord:
     """Return what the site did in ``[start, end)``, as of now. Leases that were purged are missing."""
     with database.connect() as connection:
-        hosts = tuple(rows.host(row, {}) for row in connection.execute(select(HOSTS).order_by(HOSTS.c.id)).mappings())
+        hosts = tuple(
+            pool_rows.host(row, {}) for row in connection.execute(select(HOSTS).order_by(HOSTS.c.id)).mappings()
+        )
         in_order = select(FLOATING_IPS).order_by(FLOATING_IPS.c.created_at, FLOATING_IPS.c.id)
-        floating_ips = tuple(rows.floating_ip(row) for row in connection.execute(in_order).mappings())
+        floating_ips = tuple(pool_rows.floating_ip(row) for row in connection.execute(in_order).mappings())
         units = Units([*(str(host.host_id) for host in hosts), *(ip.floating_ip_id for ip in floating_ips)])
         submitted = LEASES.c.submitted.between(start, end - 1)
         found = connection.execute(select(LEASES).where(submitted).order_by(LEASES.c.sequence)).mappings().all()

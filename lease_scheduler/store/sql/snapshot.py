@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.records.units import Units
-from lease_scheduler.store.sql import feeds, idleness, rows, subscriptions
+from lease_scheduler.store.sql import feeds, idleness, pool_rows, rows, subscriptions
 from lease_scheduler.store.sql.schema import (
     CACHED_IMAGES,
     FLOATING_IPS,
@@ -49,11 +49,11 @@ def load(connection: Connection, site: str) -> Loaded:
     for row in connection.execute(select(HOST_PROPERTIES)).mappings():
         properties[row["host_id"]][row["name"]] = row["value"]
     hosts = tuple(
-        rows.host(row, properties[row["id"]])
+        pool_rows.host(row, properties[row["id"]])
         for row in connection.execute(select(HOSTS).order_by(HOSTS.c.id)).mappings()
     )
     floating_ips = tuple(
-        rows.floating_ip(row)
+        pool_rows.floating_ip(row)
         for row in connection.execute(
             select(FLOATING_IPS).order_by(FLOATING_IPS.c.created_at, FLOATING_IPS.c.id)
         ).mappings()
@@ -95,7 +95,7 @@ def load(connection: Connection, site: str) -> Loaded:
             (row["pool"], row["kind"]): row["seconds"] for row in connection.execute(select(LATENESS)).mappings()
         },
         cached_images=tuple(
-            rows.cached_image(row, units)
+            pool_rows.cached_image(row, units)
             for row in connection.execute(
                 select(CACHED_IMAGES).order_by(CACHED_IMAGES.c.host_id, CACHED_IMAGES.c.image_id)
             ).mappings()

@@ -32,6 +32,7 @@ from lease_scheduler.store.sql import (
     idleness,
     lease_writes,
     messages,
+    pool_rows,
     pools,
     rows,
     snapshot,
@@ -208,7 +209,7 @@ class SqlStore(SqlMessages):
             if host is None:
                 connection.execute(delete(HOSTS).where(HOSTS.c.id == host_id))
                 continue
-            values = rows.host_values(host)
+            values = pool_rows.host_values(host)
             if connection.execute(update(HOSTS).where(HOSTS.c.id == host_id).values(values)).rowcount == 0:
                 connection.execute(insert(HOSTS).values(values))
             if host.properties:
@@ -217,7 +218,7 @@ class SqlStore(SqlMessages):
         for floating_ip_id, floating_ip in changes.floating_ips.items():
             connection.execute(delete(FLOATING_IPS).where(FLOATING_IPS.c.id == floating_ip_id))
             if floating_ip is not None:
-                connection.execute(insert(FLOATING_IPS).values(rows.floating_ip_values(floating_ip)))
+                connection.execute(insert(FLOATING_IPS).values(pool_rows.floating_ip_values(floating_ip)))
 
     def _write_properties(self, connection: Connection, changes: StoreChanges) -> None:
         for (resource_type, name), private in changes.private_properties.items():
@@ -240,7 +241,7 @@ class SqlStore(SqlMessages):
             where = (CACHED_IMAGES.c.host_id == host_id) & (CACHED_IMAGES.c.image_id == image_id)
             connection.execute(delete(CACHED_IMAGES).where(where))
             if cached is not None:
-                connection.execute(insert(CACHED_IMAGES).values(rows.cached_image_values(cached, host_id)))
+                connection.execute(insert(CACHED_IMAGES).values(pool_rows.cached_image_values(cached, host_id)))
 
     def _write_lists(self, connection: Connection, changes: StoreChanges) -> None:
         for chunk in chunks(changes.over):

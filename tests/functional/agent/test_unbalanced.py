@@ -21,7 +21,7 @@ from lease_scheduler.agent.fake import divide
 from lease_scheduler.agent.hypervisor import RunningServer, Scale
 from lease_scheduler.agent.protocol import CPU_WEIGHT
 from lease_scheduler.agent.shares import wanted_shares
-from lease_scheduler.cloud.driver import LeaseServer, Power
+from lease_scheduler.cloud.facts import LeaseServer, Power
 from lease_scheduler.engine.relocation_options import RelocationOptions
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Site

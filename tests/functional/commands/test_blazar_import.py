@@ -18,7 +18,8 @@ from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.pool import NullPool
 from tooz import coordination
 
-from lease_scheduler.cloud.driver import Hypervisor, Order
+from lease_scheduler.cloud.facts import Hypervisor
+from lease_scheduler.cloud.orders import Order
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cmd import manage
 from lease_scheduler.engine.interfaces import Operation, OperationKind

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.driver import Hypervisor
+from lease_scheduler.cloud.facts import Hypervisor
 from lease_scheduler.cloud.simulated_hypervisors import SimulatedHypervisors
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.records.pool import ProviderRecord

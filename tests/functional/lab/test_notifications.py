@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.driver import DriverEvent
+from lease_scheduler.cloud.facts import DriverEvent
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
 from lease_scheduler.cloud.nova.hosts import Hosts

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import pytest
 
-from lease_scheduler.cloud.driver import Order
 from lease_scheduler.cloud.nova import names, nested
 from lease_scheduler.cloud.nova.devices import DeviceReader
 from lease_scheduler.cloud.nova.flavors import WantedFlavor
@@ -17,6 +16,7 @@ from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.overdrafts import Overdrafts
 from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.placement import Placement
+from lease_scheduler.cloud.orders import Order
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from lease_scheduler.cloud.differences import Difference
-from lease_scheduler.cloud.driver import AnyOrder, Expectation, Footprint
+from lease_scheduler.cloud.facts import Footprint
+from lease_scheduler.cloud.orders import AnyOrder, Expectation
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError

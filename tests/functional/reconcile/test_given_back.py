@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import uuid4
 
-from lease_scheduler.cloud.driver import AnyOrder, Order, Removal, StepFailedError
+from lease_scheduler.cloud.driver import StepFailedError
+from lease_scheduler.cloud.orders import AnyOrder, Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.service.series import SeriesKeeper
 from tests.functional.lease_document import lease_document

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.driver import AnyOrder, HostsOccupiedError, Removal
+from lease_scheduler.cloud.driver import HostsOccupiedError
+from lease_scheduler.cloud.orders import AnyOrder, Removal
 from lease_scheduler.service.occupied_alarm import OCCUPIED
 from tests.servers.base import wait_until
 

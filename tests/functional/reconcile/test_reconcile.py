@@ -7,7 +7,8 @@ from uuid import uuid4
 
 import pytest
 
-from lease_scheduler.cloud.driver import DriverEvent, Order
+from lease_scheduler.cloud.facts import DriverEvent
+from lease_scheduler.cloud.orders import Order
 from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
 from tests.servers.base import wait_until
 

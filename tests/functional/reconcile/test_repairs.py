@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from lease_scheduler.cloud.differences import Difference, Kind, Problem
-from lease_scheduler.cloud.driver import AnyOrder, Order
+from lease_scheduler.cloud.orders import AnyOrder, Order
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.service.reconcile import as_document
 from tests.functional.lease_document import lease_document

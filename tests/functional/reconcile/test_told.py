@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from lease_scheduler.cloud.driver import DriverEvent, Hypervisor
+from lease_scheduler.cloud.facts import DriverEvent, Hypervisor
 from lease_scheduler.cloud.observations import AggregateChange, Stranger
 from lease_scheduler.engine.interfaces import EventKind
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from lease_scheduler.cloud.driver import Removal
+from lease_scheduler.cloud.orders import Removal
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.series import SeriesKeeper

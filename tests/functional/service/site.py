@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
-from lease_scheduler.cloud.driver import AnyOrder, Removal
 from lease_scheduler.cloud.meters.base import Meter
+from lease_scheduler.cloud.orders import AnyOrder, Removal
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cmd.policies import Replaceable
 from lease_scheduler.engine.state import EngineOptions

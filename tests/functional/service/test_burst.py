@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from lease_scheduler.cloud.driver import AnyOrder, Hypervisor
+from lease_scheduler.cloud.facts import Hypervisor
+from lease_scheduler.cloud.orders import AnyOrder
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.driver import LeaseOnHosts
+from lease_scheduler.cloud.facts import LeaseOnHosts
 from lease_scheduler.cloud.meters.base import Activity, MeterOptions
 from lease_scheduler.cloud.meters.cpu import CpuMeter
 from lease_scheduler.model.errors import EngineUnavailableError

@@ -10,10 +10,11 @@ from uuid import uuid4
 from novaclient import client
 
 from lease_scheduler.cloud.differences import Difference, Problem
-from lease_scheduler.cloud.driver import Order, Removal, StepFailedError
+from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.driver import DriverOptions, NovaDriver
 from lease_scheduler.cloud.nova.reservations import BlazarOptions
+from lease_scheduler.cloud.orders import Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.resources import HOST_SHARE, Resources

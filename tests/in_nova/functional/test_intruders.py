@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from lease_scheduler.cloud.driver import HostsOccupiedError, Order, Removal
+from lease_scheduler.cloud.driver import HostsOccupiedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.room import IntruderAction, RoomOptions
+from lease_scheduler.cloud.orders import Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from tests.in_nova.functional.site import HOSTS, LIMIT, ORDINARY, POLL, SMALL, WHOLE, NovaSite
 

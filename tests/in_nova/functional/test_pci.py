@@ -12,10 +12,10 @@ from nova.pci import request as pci_request
 from nova.virt import fake
 
 from lease_scheduler.cloud.differences import Presence
-from lease_scheduler.cloud.driver import Expectation, Order
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.pci_aliases import ALIAS, parse
+from lease_scheduler.cloud.orders import Expectation, Order
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import ProviderGroup

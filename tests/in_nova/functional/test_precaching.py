@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from lease_scheduler.cloud.driver import ImageOrder, ImageProgress
 from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
 from tests.in_nova.functional.site import IMAGE, LIMIT, POLL, NovaSite
 
 _ANOTHER = "a2459075-d96c-40d5-893e-577ff92e721c"

@@ -9,11 +9,12 @@ from uuid import uuid4
 
 from nova import context, objects
 
-from lease_scheduler.cloud.driver import Order, Removal, StepFailedError
+from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import guests as guest_rules
 from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.lost import LostOptions
 from lease_scheduler.cloud.nova.room import Escalation, RoomOptions
+from lease_scheduler.cloud.orders import Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources

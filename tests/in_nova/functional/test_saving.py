@@ -10,10 +10,10 @@ from uuid import uuid4
 
 from novaclient.exceptions import Forbidden
 
-from lease_scheduler.cloud.driver import Order, Removal
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.reservations import BlazarOptions
+from lease_scheduler.cloud.orders import Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from tests.in_nova.functional.site import LIMIT, ORDINARY, POLL, SMALL, WHOLE, NovaSite

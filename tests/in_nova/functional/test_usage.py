@@ -11,7 +11,7 @@ from uuid import uuid4
 from nova.objects import diagnostics
 from nova.virt import fake
 
-from lease_scheduler.cloud.driver import LeaseOnHosts, Power
+from lease_scheduler.cloud.facts import LeaseOnHosts, Power
 from lease_scheduler.cloud.meters.base import Activity, MeterOptions
 from lease_scheduler.cloud.meters.cpu import CpuMeter
 from lease_scheduler.engine.interfaces import OperationKind

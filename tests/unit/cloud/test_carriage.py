@@ -8,7 +8,8 @@ from threading import Event
 import pytest
 
 from lease_scheduler.cloud.carriage import Carriage
-from lease_scheduler.cloud.driver import ImageOrder, ImageProgress, StepFailedError
+from lease_scheduler.cloud.driver import StepFailedError
+from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
 from tests.servers.base import wait_until
 
 _ORDER = ImageOrder(1, "image", frozenset({"a", "b"}), 0, 100)

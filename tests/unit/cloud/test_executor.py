@@ -9,8 +9,9 @@ from threading import Event
 
 import pytest
 
-from lease_scheduler.cloud.driver import AnyOrder, Order, Removal, StepFailedError
+from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.executor import Executor
+from lease_scheduler.cloud.orders import AnyOrder, Order, Removal
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from lease_scheduler.cloud.driver import LeaseServer, Power
+from lease_scheduler.cloud.facts import LeaseServer, Power
 from lease_scheduler.fractional.discovery import Needs
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Host, Site

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lease_scheduler.cloud.differences import Difference, Item, Kind, Problem, compare
-from lease_scheduler.cloud.driver import Footprint
+from lease_scheduler.cloud.facts import Footprint
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.resources import Resources

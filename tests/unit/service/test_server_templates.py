@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.driver import ImageFacts
+from lease_scheduler.cloud.facts import ImageFacts
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources

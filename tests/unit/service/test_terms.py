@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.driver import Flavor
+from lease_scheduler.cloud.facts import Flavor
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.model.nodes import NodeSet

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import pytest
 
-from lease_scheduler.cloud.driver import LeaseOnHosts, LeaseServer, Power
+from lease_scheduler.cloud.facts import LeaseOnHosts, LeaseServer, Power
 from lease_scheduler.cloud.meters.base import Activity, MeterOptions
 from lease_scheduler.cloud.meters.cpu import CpuMeter
 

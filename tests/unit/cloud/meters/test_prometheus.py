@@ -14,7 +14,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from lease_scheduler.cloud.driver import LeaseOnHosts, LeaseServer, Power
+from lease_scheduler.cloud.facts import LeaseOnHosts, LeaseServer, Power
 from lease_scheduler.cloud.meters.base import Activity, MeterOptions
 from lease_scheduler.cloud.meters.prometheus import PrometheusMeter
 from lease_scheduler.cloud.prometheus import NoFiguresError

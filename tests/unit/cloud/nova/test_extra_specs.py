@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lease_scheduler.cloud.driver import Flavor
+from lease_scheduler.cloud.facts import Flavor
 from lease_scheduler.cloud.nova import extra_specs
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.flavors import WantedFlavor, read_flavor

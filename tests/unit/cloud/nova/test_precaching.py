@@ -10,12 +10,14 @@ import pytest
 from keystoneauth1.exceptions.http import NotFound as NoImage
 from novaclient.exceptions import Forbidden, NotFound
 
-from lease_scheduler.cloud.driver import ImageFacts, ImageOrder, ImageProgress, StepFailedError
+from lease_scheduler.cloud.driver import StepFailedError
+from lease_scheduler.cloud.facts import ImageFacts
 from lease_scheduler.cloud.nova.aggregates import Aggregates
 from lease_scheduler.cloud.nova.hints import CacheHint, read
 from lease_scheduler.cloud.nova.hosts import Node
 from lease_scheduler.cloud.nova.images import GlanceImages
 from lease_scheduler.cloud.nova.precaching import CachePreloading
+from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
 
 _IMAGE = "155d900f-4e14-4e4c-a73d-069cbf4541e6"
 _NAME = f"lease-precache-{_IMAGE}"

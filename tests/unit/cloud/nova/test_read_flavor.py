@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.driver import Flavor
+from lease_scheduler.cloud.facts import Flavor
 from lease_scheduler.cloud.nova.flavors import read_flavor
 from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from lease_scheduler.cloud.driver import DriverEvent
+from lease_scheduler.cloud.facts import DriverEvent
 from lease_scheduler.cloud.nova.hints import AggregateHint, ServerHint, ServiceHint
 from lease_scheduler.cloud.nova.silence import Patience, Silence
 from lease_scheduler.cloud.nova.watcher import Watcher
