@@ -51,6 +51,10 @@ class Assurances:
         """Return whether a lease needs a promise with its place."""
         return lease.request.min_lifetime is not None and lease.started is None
 
+    def may_wait(self, lease: Lease) -> bool:
+        """Return whether a lease waits in the queue until its lifetime can be promised, instead of being refused."""
+        return lease.request.await_assurance and self.are_made
+
     def agree(self, placed: Lease, now: int) -> Lease:
         """Return a lease for which a place was found with its promise.
 
@@ -84,11 +88,10 @@ class Assurances:
             return found
         if not lease.holdings:
             reason = "min_lifetime: there is no place for the lease at present, so nothing can be promised"
-            waits = lease.request.await_assurance
-            return found if waits and self._policy.promises else Quote(refusal=Refusal("assurance", reason))
+            return found if self.may_wait(lease) else Quote(refusal=Refusal("assurance", reason))
         try:
             return replace(found, lease=self.agree(lease, now))
         except NoPlaceError as error:
-            if lease.request.await_assurance and self._policy.promises:
+            if self.may_wait(lease):
                 return replace(found, lease=replace(lease, holdings=()))
             return Quote(refusal=error.refusal)

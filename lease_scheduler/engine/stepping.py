@@ -34,11 +34,12 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.awake_trial import fits_awake
+from lease_scheduler.plan.elastic import placed_soonest
 from lease_scheduler.plan.explain import NoPlaceError, too_large
 from lease_scheduler.plan.largest_fit import with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import is_preempted, loses_work
-from lease_scheduler.plan.quote import most_on_site, quote, refusal_of
+from lease_scheduler.plan.quote import Quote, most_on_site, refusal_of
 from lease_scheduler.plan.sleepers import closed
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 
@@ -301,24 +302,24 @@ class EngineSteps:
             elif request.kind is LeaseKind.BEST_EFFORT:
                 if least is not None:
                     lease = replace(lease, request=most_on_site(state.planner, request, least))
-                unassured = self._unassured(lease, now)
+                waits = lease if self._forecasts is None else self._forecasts.with_expected_wait(lease)
+                unassured = self._unassured(waits, now)
                 if unassured is not None:
                     state.finish(lease, LeaseState.REJECTED, now, unassured)
                 else:
-                    known = self._forecasts
-                    state.planner.enqueue(lease if known is None else known.with_expected_wait(lease))
+                    state.planner.enqueue(waits)
             else:
                 self._place(lease, least, now)
             state.publish(now)
 
     def _unassured(self, lease: Lease, now: int) -> str | None:
         """Return why a best-effort lease is refused the lifetime that it wants; None if it may wait, or gets it."""
-        if not self._assurances.applies_to(lease):
+        if not self._assurances.applies_to(lease) or self._assurances.may_wait(lease):
             return None
-        state = self._state
-        other = replace(lease.request, lease_id=f"{lease.lease_id}?")
-        found = quote(state.planner, other, self._order.next, now, earliest=state.earliest(now))
-        refusal = self._assurances.quoted(found, now).refusal
+        planner, earliest = self._state.planner, self._state.earliest(now)
+        holding = planner.turn_places.foresee(planner.context, lease, earliest)
+        placed = lease if holding is None else placed_soonest(planner.context, lease, holding, earliest)
+        refusal = self._assurances.quoted(Quote(placed), now).refusal
         return None if refusal is None else refusal.message
 
     def _place(self, lease: Lease, least: tuple[int, ...] | None, now: int) -> None:

@@ -11,7 +11,6 @@ from dataclasses import replace
 from math import inf
 
 from lease_scheduler.model.durations import in_words
-from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -22,7 +21,6 @@ from lease_scheduler.plan.clearing import place_clearing
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import plan_deadline, requested_start
 from lease_scheduler.plan.displacing import make_room
-from lease_scheduler.plan.earliest_fit import place_soonest
 from lease_scheduler.plan.early_end import pull, pull_deadline_leases, replan_waiting
 from lease_scheduler.plan.elastic import at_least, is_elastic, place_elastic, placed_soonest
 from lease_scheduler.plan.exact_placement import exact_holding, find_room
@@ -33,7 +31,6 @@ from lease_scheduler.plan.interfaces import (
     Preemption,
     Queueing,
     QueueRound,
-    Turn,
 )
 from lease_scheduler.plan.largest_fit import fewer_that_fit
 from lease_scheduler.plan.mapper import GREEDY
@@ -51,6 +48,7 @@ from lease_scheduler.plan.transfers.images import ImagePlan
 from lease_scheduler.plan.transfers.options import TransferOptions
 from lease_scheduler.plan.transfers.preference import CachedFirst, HoldersFirst
 from lease_scheduler.plan.transfers.timing import start_after_transfer
+from lease_scheduler.plan.turn_places import TurnPlaces
 
 #: Agrees with the project on the place that was found for its queued lease. Returns the lease's value with that place,
 #: or None if the project declines it; the lease has then left the queue.
@@ -106,6 +104,7 @@ class Planner:
         self.queueing = queueing
         self.weights: Mapping[str, float] = {}
         self.look_again: int | None = None
+        self.turn_places = TurnPlaces()
         self.ahead = None if transfers is None or transfers.required else transfers
         self.caches = ImageCaches(0 if self.ahead is None else self.ahead.host_cache_age)
         if self.ahead is not None:
@@ -284,6 +283,7 @@ class Planner:
                 self._serve_claims(now, agree, queue)
         finally:
             alike.enter()
+            self.turn_places.forget()
             # However the pass ended, leases may have been left out only for the time being.
             self.look_again = self.queueing.look_again(now)
 
@@ -307,7 +307,7 @@ class Planner:
                 alike.enter()
                 waits = to_wait > 0 and (turn.latest_start is None or turn.latest_start > now)
                 if waits or not reach.is_too_short(lease):
-                    holding = self._holding_for(turn, now, waits=waits)
+                    holding = self.turn_places.place(self.context, turn, now, waits=waits)
             if holding is None:
                 if self.options.backfilling_limit == 0:
                     return queue
@@ -343,15 +343,6 @@ class Planner:
             placed = places.place(claim)
             if placed is not None:
                 queue.placed[placed.lease_id] = placed
-
-    def _holding_for(self, turn: Turn, now: int, *, waits: bool) -> Holding | None:
-        """Return the earliest holding for the lease whose turn it is, within the limits of its turn, or None.
-
-        :param waits: whether it may start later
-        """
-        latest = turn.latest_start if waits else None
-        holding = place_soonest(self.context, turn.lease, now, may_wait=waits, latest_start=latest)
-        return holding if holding is not None and turn.allows(holding) else None
 
     # -- deviations from the plan ------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -13,6 +14,8 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import Assured, LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan import turn_places
+from lease_scheduler.plan.earliest_fit import place_soonest
 from lease_scheduler.plan.preemption import victims
 from lease_scheduler.service.pool_engines import PoolEngines
 from tests.unit.engine.conftest import MakeWorld, change, request
@@ -61,6 +64,22 @@ def test_it_is_refused_where_the_plan_gives_the_hosts_to_others_earlier(make_wor
     assert world["work"].state is LeaseState.REJECTED
     assert "could run for" in world["work"].reason
     assert "then its hosts are promised to others" in world["work"].reason
+
+
+def test_a_place_is_looked_for_once(make_world: MakeWorld) -> None:
+    """Whether the lease may wait depends on its earliest place, which its turn in the queue then uses."""
+    with mock.patch.object(turn_places, "place_soonest", wraps=place_soonest) as looked:
+        world = make_world(_assured("work"), assurance="planned").until(10)
+        assert world["work"].started == 0
+        assert looked.call_count == 1
+        # Where it is looked for in other circumstances, it is looked for again.
+        world = make_world(
+            request("other", LeaseKind.BEST_EFFORT, 2),
+            _assured("work"),
+            assurance="planned",
+        ).until(10)
+        assert world["work"].holdings[0].run_start == 1_000
+        assert looked.call_count == 1 + 3
 
 
 def test_it_waits_until_it_can_be_assured_if_asked_to(make_world: MakeWorld) -> None:

@@ -1,0 +1,70 @@
+"""A place that was foreseen is the one that the turn would have given: reuse changes no decision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from unittest import mock
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.plan.elastic import placed_soonest
+from lease_scheduler.plan.quote import quote
+from lease_scheduler.plan.turn_places import TurnPlaces
+from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.settings import RunSettings
+from lease_scheduler.simulation.workload import Workload, WorkloadLease
+
+from .random_runs import RUN_SETTINGS, clouds, workloads
+
+
+@st.composite
+def _assured(draw: st.DrawFn) -> Workload:
+    """Draw a workload whose preemptible best-effort leases mostly want a lifetime."""
+    workload = draw(workloads())
+    leases: list[WorkloadLease] = []
+    for lease in workload.leases:
+        request = lease.request
+        can_lose = request.preemptible and request.preemption_mode is not PreemptionMode.NONE
+        if request.kind is LeaseKind.BEST_EFFORT and can_lose and draw(st.integers(0, 4)):
+            seconds, waits = draw(st.sampled_from([60, 300, 1_000])), not draw(st.integers(0, 3))
+            request = replace(request, min_lifetime=seconds, assurance=0.9, await_assurance=waits)
+        leases.append(replace(lease, request=request))
+    return replace(workload, leases=tuple(leases))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(_assured(), RUN_SETTINGS, st.data())
+def test_what_is_foreseen_decides_as_what_is_looked_for(
+    workload: Workload, run_settings: RunSettings, data: st.DataObject
+) -> None:
+    assert workload.site is not None
+    chosen = replace(run_settings, cloud=data.draw(clouds(len(workload.site))), assurance="planned")
+    with_reuse = Run(workload, chosen).execute()
+    with mock.patch.object(TurnPlaces, "_known", return_value=None):
+        without = Run(workload, chosen).execute()
+    assert replace(with_reuse, wall_s=0.0, peak_rss_bytes=0) == replace(without, wall_s=0.0, peak_rss_bytes=0)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(_assured(), RUN_SETTINGS)
+def test_what_is_foreseen_is_what_a_quote_says(workload: Workload, run_settings: RunSettings) -> None:
+    """A request is refused by the place that a quote would show."""
+    looked = TurnPlaces.foresee
+
+    def checked(self: TurnPlaces, *asked: object) -> object:
+        context, lease, now = asked
+        other = replace(lease.request, lease_id=f"{lease.lease_id}?")  # type: ignore[attr-defined]
+        run = runs[0]
+        quoted = quote(run.planner, other, lease.sequence, run.clock.now(), earliest=now)  # type: ignore[arg-type, attr-defined]
+        assert quoted.granted
+        assert quoted.lease is not None
+        found = looked(self, *asked)  # type: ignore[arg-type]
+        placed = lease if found is None else placed_soonest(context, lease, found, now)  # type: ignore[arg-type]
+        assert quoted.lease.holdings == placed.holdings  # type: ignore[attr-defined]
+        return found
+
+    runs = [Run(workload, replace(run_settings, assurance="planned"))]
+    with mock.patch.object(TurnPlaces, "foresee", checked):
+        runs[0].execute()
