@@ -16,18 +16,31 @@ class AssuranceTable:
     bound of the quantile, computed from as many samples as do not overlap, since overlapping ones saw the same events.
     A level with too few of them is pooled with those below it, which have less room.
 
+    With ``pools``, the chance that the next instance ends earlier than the quantile is at most ``preemption``, if
+    samples are independent. The k-th smallest of n is more than the next one with probability ``k / (n + 1)``, which is
+    a third for the smaller of two, whatever was promised. So k is rounded down, and a level with too few samples is
+    pooled with those right below it, as few as possible. The dissertation rounds up, and has a level for each slot.
+
     Levels between two known ones are interpolated. Above the highest known level its value holds, and below the lowest
     one the line from 0 at no slots.
 
     :param lifetimes: samples, those that still live with what they have reached so far
     :param preemption: largest probability that an instance ends earlier
     :param confidence: of the bound; None for the quantile itself
+    :param pools: whether levels are pooled for the quantile itself
     :ivar levels: seconds for the levels that are known from samples, 0 slots included
     :ivar counts: number of samples for each level
     :raises InvalidValueError: a probability is not between 0 and 1
     """
 
-    def __init__(self, lifetimes: Iterable[Lifetime], preemption: float, confidence: float | None = None) -> None:
+    def __init__(
+        self,
+        lifetimes: Iterable[Lifetime],
+        preemption: float,
+        confidence: float | None = None,
+        *,
+        pools: bool = False,
+    ) -> None:
         check_probability("preemption", preemption)
         if confidence is not None:
             check_probability("confidence", confidence)
@@ -36,6 +49,9 @@ class AssuranceTable:
             groups.setdefault(each.slots, []).append(each)
         self.counts: dict[int, int] = {level: len(groups[level]) for level in sorted(groups)}
         self.levels: dict[int, float] = {0: 0.0}
+        if pools and confidence is None:
+            self.levels.update(_pooled(groups, preemption))
+            return
         pool: list[Lifetime] = []
         for level in self.counts:
             if confidence is None:
@@ -88,6 +104,21 @@ def independent_count(lifetimes: Sequence[Lifetime]) -> int:
 def _quantile(lifetimes: Sequence[Lifetime], probability: float) -> float:
     rank = max(1, math.ceil(round(probability * len(lifetimes), 9)))
     return sorted(each.seconds for each in lifetimes)[rank - 1]
+
+
+def _pooled(groups: Mapping[int, Sequence[Lifetime]], probability: float) -> dict[int, float]:
+    """Return the quantiles of levels, each pooled with as many of those below it as it takes to know it."""
+    known = sorted(groups)
+    found: dict[int, float] = {}
+    for place, level in enumerate(known):
+        pool: list[float] = []
+        for below in reversed(known[: place + 1]):
+            pool += [each.seconds for each in groups[below]]
+            rank = math.floor(round(probability * (len(pool) + 1), 9))
+            if rank:
+                found[level] = sorted(pool)[rank - 1]
+                break
+    return found
 
 
 def _lower_bound(lifetimes: Sequence[Lifetime], probability: float, confidence: float) -> float | None:

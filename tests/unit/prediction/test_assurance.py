@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.prediction.assurance import AssuranceTable, independent_count, interpolated
@@ -51,6 +54,39 @@ def test_levels_with_few_samples_are_pooled_with_those_that_have_less_room() -> 
     samples = [Lifetime(1000 * place, 1 + place % 2, 100 * (1 + place % 2)) for place in range(80)]
     table = AssuranceTable(samples, 0.05, 0.95)
     assert table.levels == {0: 0, 2: 100}
+
+
+def test_pooled_levels_have_samples_enough_for_the_promise() -> None:
+    """The smallest of nine samples is more than the next one with probability .1, that of eight with more."""
+    samples = [Lifetime(0, 1, seconds) for seconds in range(1, 9)]
+    assert AssuranceTable(samples, 0.1, pools=True).levels == {0: 0}
+    samples += [Lifetime(0, 3, 100), Lifetime(0, 5, 5)]
+    table = AssuranceTable(samples, 0.1, pools=True)
+    # Level 5 takes level 3, and then level 1.
+    assert table.levels == {0: 0, 3: 1, 5: 1}
+    assert table.counts == {1: 8, 3: 1, 5: 1}
+    many = [Lifetime(0, 7, 1_000 + seconds) for seconds in range(9)]
+    assert AssuranceTable(samples + many, 0.1, pools=True).seconds(7) == 1_000
+    # Ten samples are not enough for the second smallest, though a tenth of them, rounded up, is two.
+    assert AssuranceTable([*samples, Lifetime(0, 5, 6)], 0.1, pools=True).seconds(5) == 1
+    assert AssuranceTable([*samples, Lifetime(0, 5, 6)], 0.1).seconds(5) == 5
+
+
+@settings(max_examples=20)
+@given(st.integers(2, 400), st.sampled_from([0.01, 0.05, 0.1, 0.25]), st.integers(1, 40), st.integers(0, 1_000))
+def test_pooled_levels_promise_what_is_kept(count: int, preemption: float, levels: int, seed: int) -> None:
+    """Of independent samples that do not depend on the level, the next one is less with the probability promised."""
+    random = np.random.default_rng(seed)
+    broken = []
+    for _ in range(50):
+        lives = random.random(count)
+        table = AssuranceTable(
+            [Lifetime(0, 1 + int(random.integers(levels)), life) for life in lives], preemption, pools=True
+        )
+        # Lives are uniform between 0 and 1, so a quantile is its own probability.
+        broken += [seconds for level, seconds in table.levels.items() if level]
+    if broken:
+        assert np.mean(broken) <= preemption + 4 * preemption / np.sqrt(50)
 
 
 @pytest.mark.parametrize("preemption", [0, 1, 1.5])

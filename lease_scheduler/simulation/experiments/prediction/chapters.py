@@ -38,6 +38,8 @@ _COSTS = {
     "DurationCase": 15.0,
     "AzureTierCase": 5.0,
     "AzureLivesCase": 5.0,
+    "AzureCauseCase": 3.0,
+    "AzureLivesCauseCase": 10.0,
 }
 
 

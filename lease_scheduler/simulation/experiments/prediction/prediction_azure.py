@@ -18,9 +18,22 @@ from lease_scheduler.simulation.experiments.prediction.azure_cases import (
     AzureLivesCase,
     AzureTierCase,
 )
+from lease_scheduler.simulation.experiments.prediction.azure_causes import (
+    LIVES_CAUSES,
+    PROMISE,
+    QUANTILE,
+    AzureCauseCase,
+    AzureLivesCauseCase,
+    Levels,
+    tier_causes,
+)
 from lease_scheduler.simulation.experiments.report import write_report
 
 AZURE_SEEDS = (1, 2, 3)
+#: With few seeds the share is that of a few instants at which many are preempted.
+CAUSES_SEEDS = (1, 2, 3, 4, 5, 6)
+#: Promise, and whether levels are pooled.
+_KINDS = [(each, False) for each in AZURE_PROMISES] + [(each, True) for each in AZURE_PROMISES if each]
 _LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: all runs."
 
 
@@ -30,12 +43,12 @@ def cases(*, extent: Extent) -> list[Case]:
         return []
     bounds = [AzureLivesCase(quantile, of_batches) for of_batches in (False, True) for quantile in QUANTILES]
     tiers = [
-        AzureTierCase(cloud, promise, seed)
+        AzureTierCase(cloud, promise, seed, pools)
         for cloud in CLOUDS
-        for promise in AZURE_PROMISES
+        for promise, pools in _KINDS
         for seed in extent.seeds(AZURE_SEEDS)
     ]
-    return [*bounds, *tiers]
+    return [*bounds, *tiers, *LIVES_CAUSES, *tier_causes(extent.seeds(CAUSES_SEEDS))]
 
 
 def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
@@ -52,11 +65,22 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, 
         for cloud, (nodes, sample) in CLOUDS.items():
             groups[f"Azure: {nodes} nodes of 64 cores, {sample:.0%} of the batches"] = [
                 check
-                for promise in AZURE_PROMISES
+                for promise, pools in _KINDS
                 for check in _tier(
-                    [outcomes[AzureTierCase(cloud, promise, seed).name] for seed in extent.seeds(AZURE_SEEDS)], promise
+                    [outcomes[AzureTierCase(cloud, promise, seed, pools).name] for seed in extent.seeds(AZURE_SEEDS)],
+                    promise,
+                    pools=pools,
                 )
             ]
+        groups[f"Azure, causes: bounds of {QUANTILE:.0%} of the lives, share of all that held"] = [
+            _lives_cause(case, outcomes[case.name]) for case in LIVES_CAUSES
+        ]
+        runs: dict[str, list[Outcome]] = {}
+        for case in tier_causes(extent.seeds(CAUSES_SEEDS)):
+            runs.setdefault(_kind(case), []).append(outcomes[case.name])
+        groups[f"Azure, causes: share preempted on 24 nodes, a promise of {PROMISE:.0%}"] = [
+            _tier_cause(kind, found) for kind, found in runs.items()
+        ]
     left_out = "" if groups else _LEFT_OUT
     outside = write_report(groups, cases(extent=extent), outcomes, directory, console, left_out)
     console.print(f"Tables and single runs are in {directory}")
@@ -68,8 +92,30 @@ def _bound(found: Outcome, quantile: float) -> Check:
     return Check(f"{quantile:.0%} of lives", None, (found["covered"],), quantile, None, note)
 
 
-def _tier(found: list[Outcome], promise: float | None) -> list[Check]:
-    who = "without a promise" if promise is None else f"promise {promise:.0%}"
+def _lives_cause(case: AzureLivesCauseCase, found: Outcome) -> Check:
+    note = f"{found['all']:,} bounds"
+    if found["unknown"]:
+        note += f"; of {found['unknown']:.2%} more nobody knows, as the VMs ran at the end"
+    return Check(case.what, None, (found["held"],), QUANTILE, None, note)
+
+
+def _kind(case: AzureCauseCase) -> str:
+    return f"{case.order.value}, {case.levels.value}"
+
+
+def _tier_cause(kind: str, found: list[Outcome]) -> Check:
+    count, incidents = (sum(each[what] for each in found) for what in ("admissions", "incidents"))
+    admitted = sum(each["admitted"] for each in found) / len(found)
+    note = f"{admitted:.0%} admitted, {count:,} VMs; preempted at {incidents} instants"
+    samples = sorted(each["samples_per_level"] for each in found)[len(found) // 2]
+    if samples:
+        note += f"; {samples} samples per level"
+    has_promise = not kind.endswith(Levels.NO_PROMISE.value)
+    return Check(kind, None, tuple(each["preempted"] for each in found), None, PROMISE if has_promise else None, note)
+
+
+def _tier(found: list[Outcome], promise: float | None, *, pools: bool) -> list[Check]:
+    who = "without a promise" if promise is None else f"promise {promise:.0%}{', pooled' if pools else ''}"
     count = sum(each["admissions"] for each in found)
     return [
         Check(f"{who}: preempted", None, tuple(each["preempted"] for each in found), None, promise, f"of {count:,}"),

@@ -6,7 +6,7 @@ is decided by ``prediction.lifetimes`` and ``prediction.assurance``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import inf
@@ -28,12 +28,16 @@ class Assurance:
     :ivar threat: what an instance is preempted by
     :ivar sample_every: mean seconds between fictitious instances
     :ivar seed: seed of their instants
+    :ivar confidence: of the bound of the lifetimes; None for their quantile, as in the dissertation
+    :ivar pools: whether levels with few samples are pooled, see ``AssuranceTable``
     """
 
     preemption: float | None
     threat: Threat = Threat.OLDER
     sample_every: float = 86.4
     seed: int = 1
+    confidence: float | None = None
+    pools: bool = False
 
 
 @dataclass
@@ -45,6 +49,7 @@ class TwoTierResult:
     :ivar preemptible: number of preemptible requests
     :ivar admitted: number of admitted ones
     :ivar preempted: number of admitted ones that were preempted
+    :ivar incidents: number of instants at which any was preempted
     :ivar busy: core-seconds in use until the end
     """
 
@@ -53,6 +58,7 @@ class TwoTierResult:
     preemptible: int = 0
     admitted: int = 0
     preempted: int = 0
+    incidents: int = 0
     busy: float = 0.0
 
     @property
@@ -116,6 +122,7 @@ class TwoTierCloud:
         self._samples: dict[int, _Samples] = {}
         self._leaving: list[tuple[float, int]] = []
         self._now = 0.0
+        self._last_incident = -inf
 
     def run(
         self, regular: Sequence[Request], preemptible: Sequence[Request], end: float, warm_up: float = DAY
@@ -153,6 +160,15 @@ class TwoTierCloud:
         found.busy += sum(each.cores * (end - each.start) for each in self._running.values())
         return found
 
+    def sizes(self) -> list[int]:
+        """Return the sizes of fictitious instances."""
+        return list(self._samples)
+
+    def counts(self, size: int) -> Mapping[int, int]:
+        """Return the number of samples behind each level of the last table of a size."""
+        table = self._samples[size].table
+        return {} if table is None else table.counts
+
     def lifetimes(self, size: int) -> LifetimeSampler:
         """Return the fictitious instances of a size."""
         return self._samples[size].sampler
@@ -170,6 +186,8 @@ class TwoTierCloud:
             for victim in choice.victims:
                 self._end(victim, found)
                 found.preempted += 1
+            found.incidents += self._now != self._last_incident
+            self._last_incident = self._now
         found.regular_admitted += 1
         self._start(number, node, request, is_regular=True)
         for each in self._samples.values():
@@ -187,12 +205,13 @@ class TwoTierCloud:
             each.sampler.preemptible_started(number, node, request.cores, self._now)
 
     def _is_assured(self, request: Request) -> bool:
-        preemption = self._assurance.preemption
-        if preemption is None:
+        asked = self._assurance
+        if asked.preemption is None:
             return True
         samples = self._samples[request.cores]
         if samples.table is None or self._now - samples.made >= _TABLE_EVERY:
-            samples.table = AssuranceTable(samples.sampler.lifetimes(self._now), preemption)
+            lifetimes = samples.sampler.lifetimes(self._now)
+            samples.table = AssuranceTable(lifetimes, asked.preemption, asked.confidence, pools=asked.pools)
             samples.made = self._now
         return samples.table.admits(slot_count(self._free, request.cores), request.seconds)
 
