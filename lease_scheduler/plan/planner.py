@@ -104,7 +104,7 @@ class Planner:
         self.queueing = queueing
         self.weights: Mapping[str, float] = {}
         self.look_again: int | None = None
-        self.turn_places = TurnPlaces()
+        self.turn_places = TurnPlaces(remembers=transfers is None)
         self.ahead = None if transfers is None or transfers.required else transfers
         self.caches = ImageCaches(0 if self.ahead is None else self.ahead.host_cache_age)
         if self.ahead is not None:

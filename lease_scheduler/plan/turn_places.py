@@ -28,20 +28,21 @@ class TurnPlaces:
 
     Whether a lease may enter the queue can depend on its earliest place. When its turn comes right after that, the
     place is not looked for again, provided that nothing has changed in between.
+
+    :param remembers: whether a foreseen place may be used; where images are transferred, it depends on transfers too
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, remembers: bool) -> None:
+        self._remembers = remembers
         self._foreseen: _Foreseen | None = None
 
     def foresee(self, context: PlanningContext, lease: Lease, now: int) -> Holding | None:
         """Return the earliest place of a lease that is about to enter the queue, or None."""
-        # With images, the place depends on transfers that the availability does not know.
-        has_images = context.plan.images is not None
         # Most often the lease can start at once, which is cheaper to find.
-        holding = None if has_images else place_soonest(context, lease, now, may_wait=False)
+        holding = place_soonest(context, lease, now, may_wait=False) if self._remembers else None
         if holding is None:
             holding = place_soonest(context, lease, now, may_wait=True)
-        if holding is not None and not has_images:
+        if holding is not None and self._remembers:
             self._foreseen = _Foreseen(context, context.plan.availability, lease, now, holding)
         return holding
 
