@@ -91,7 +91,8 @@ class Availability:
             np.add(row, ends, out=marks[1::2])
         else:
             wanted = np.concatenate((row + starts, row + ends))
-            marks = np.unique(wanted)
+            marks = np.sort(wanted)
+            marks = marks[np.concatenate(([True], marks[1:] != marks[:-1]))]
         key, used = self._steps.key, self._used
         where = key.searchsorted(marks)
         missing = key.take(where, mode="clip") != marks

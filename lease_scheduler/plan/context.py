@@ -10,8 +10,11 @@ from lease_scheduler.plan.mapper import GREEDY
 from lease_scheduler.plan.neutral import REQUESTED
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.plan import Plan
-from lease_scheduler.plan.preemption_times import PreemptionTimes
+from lease_scheduler.plan.preemption_times import PreemptionTimes, SuspensionEstimates
 from lease_scheduler.plan.suspension import SuspensionModel
+
+#: Size of the cache of estimates; it is limited because a service runs for years.
+_MOST_REMEMBERED = 20_000
 
 
 @dataclass(frozen=True)
@@ -53,18 +56,38 @@ class PlanningContext:
         :param assignment: the host of each VM
         """
         model, request = self.suspension, lease.request
-        known = self.plan.preemption_times.get(lease.lease_id)
-        if known is not None and known.are_of(model, request, assignment):
+        known = self.plan.preemption_times.get(request.lease_id)
+        # Not a method, because a search for room comes here for every lease of the site.
+        if known is not None and known.request is request and known.model is model and known.assignment == assignment:
             return known
         suspend = overhead = 0
         can_suspend = model.can_suspend(request)
         if can_suspend:
-            suspend = model.suspend_time(request, assignment)
-            overhead = self.suspend_estimate(request) + self.resume_estimate(request)
+            suspend, overhead = model.suspend_time(request, assignment), self.estimates(request).overhead
         found = PreemptionTimes(model, request, assignment, can_suspend, suspend, overhead)
-        self.plan.preemption_times[lease.lease_id] = found
+        self.plan.preemption_times[request.lease_id] = found
         return found
 
     def threshold(self, request: LeaseRequest, *, resuming: bool) -> int:
         """Return the minimum seconds of a run that ends in a suspension."""
-        return self.suspension.threshold(request, self.most_per_host(request), resuming=resuming)
+        known = self.estimates(request)
+        return known.threshold_resuming if resuming else known.threshold
+
+    def estimates(self, request: LeaseRequest) -> SuspensionEstimates:
+        """Return estimates of what suspensions of a lease cost. They are remembered, as many leases have the same."""
+        model, remembered = self.suspension, self.plan.suspension_estimates
+        key = model, request.nodes, request.preemptible, request.preemption_mode
+        found = remembered.get(key)
+        if found is None:
+            if len(remembered) >= _MOST_REMEMBERED:
+                remembered.clear()
+            most = self.most_per_host(request)
+            overhead = 0
+            if model.can_suspend(request):
+                overhead = model.suspend_estimate(request, most) + model.resume_estimate(request, most)
+            found = remembered[key] = SuspensionEstimates(
+                model.threshold(request, most, resuming=False),
+                model.threshold(request, most, resuming=True),
+                overhead,
+            )
+        return found

@@ -111,7 +111,13 @@ def fewest_for_capacity(
 
     if not suffice(len(candidates)):
         return None
-    too_few, enough = -1, len(candidates)
+    too_few, enough, step = -1, len(candidates), 1
+    # Mostly a few of many suffice, and a test costs the more the more of them it leaves out.
+    while too_few + step < enough:
+        if suffice(too_few + step):
+            enough = too_few + step
+        else:
+            too_few, step = too_few + step, 2 * step
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
         if suffice(middle):

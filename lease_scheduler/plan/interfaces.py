@@ -7,8 +7,9 @@ them by name and options, and the policies themselves.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -17,7 +18,6 @@ import numpy.typing as npt
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
-from lease_scheduler.model.states import QUEUED_STATES
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.shortage import Shortage
 
@@ -102,22 +102,22 @@ class QueueRound:
     """One pass over the queue, as a queueing policy sees it.
 
     :ivar now: the earliest start that is possible
-    :ivar queued: the queued leases, in the order of submission
-    :ivar placed: leases that got a place in this round, by id; the planner adds them between two turns
+    :ivar list_queued: returns the queued leases, in the order of submission
+    :ivar waiting: the queued leases by id; those that get places leave, some of them only at the end of the round
     :ivar live: all leases in the plan, by id
-    :ivar apart: ids of the leases that the planner does not place; they may wait, too, but not in this queue
+    :ivar placed: leases that got a place in this round, by id; the planner adds them between two turns
     """
 
     now: int
-    queued: Sequence[Lease]
-    placed: dict[str, Lease] = field(default_factory=dict)
+    list_queued: Callable[[], Sequence[Lease]]
+    waiting: Mapping[str, Lease] = field(default_factory=dict)
     live: Mapping[str, Lease] = field(default_factory=dict)
-    apart: Set[str] = frozenset()
+    placed: dict[str, Lease] = field(default_factory=dict)
 
-    def waiting(self, lease_id: str) -> Lease | None:
-        """Return a lease if it is in the queue, whether or not it has got a place in this round."""
-        lease = self.live.get(lease_id)
-        return lease if lease is not None and lease.state in QUEUED_STATES and lease_id not in self.apart else None
+    @cached_property
+    def queued(self) -> Sequence[Lease]:
+        """The queued leases, in the order of submission, as they were when this was first asked for."""
+        return self.list_queued()
 
 
 class HostSelection(Protocol):

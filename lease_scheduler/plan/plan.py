@@ -19,7 +19,7 @@ from lease_scheduler.model.states import PLANNED_STATES, QUEUED_STATES
 from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
 from lease_scheduler.plan.demand import Demand, Demands
 from lease_scheduler.plan.differences import HoldingChange, changes_of
-from lease_scheduler.plan.preemption_times import PreemptionTimes
+from lease_scheduler.plan.preemption_times import PreemptionTimes, SuspensionEstimates
 from lease_scheduler.plan.provider_rows import ProviderRows
 from lease_scheduler.plan.queued_demand import DemandClass, QueuedDemand
 from lease_scheduler.plan.transfers.following import followed
@@ -52,7 +52,9 @@ class Plan:
     :ivar needs: cache of ``plan.queue_filter``: queued demands by lease id
     :ivar alike: cache of ``plan.queue_filter``: classes of demands
     :ivar apart: ids of the leases that are set apart from the queue
+    :ivar waiting: the leases of the queue, by id
     :ivar preemption_times: cache of ``PlanningContext.preemption_times``, by lease id
+    :ivar suspension_estimates: cache of ``PlanningContext.estimates``, by what they were computed from
     :ivar images: where disk images are and when they are transferred; None if transfers are not planned
     :ivar puts: number of values put so far, including those in trials; a measure of work that is the same in each run
     :ivar sleep_ends: for each host that sleeps or wakes, the first instant at which it can be used, otherwise
@@ -68,6 +70,7 @@ class Plan:
         self._demands = Demands(site, rows, capacity)
         self.leases: dict[str, Lease] = {}
         self._queue: list[tuple[int, str]] = []
+        self.waiting: dict[str, Lease] = {}
         self._queued_needing = np.zeros(len(capacity), dtype=np.int64)
         self._waiting_to_start: dict[str, None] = {}
         self._is_set_apart: Callable[[LeaseRequest], bool] | None = None
@@ -76,6 +79,7 @@ class Plan:
         self.needs: dict[str, QueuedDemand] = {}
         self.alike: dict[Hashable, DemandClass] = {}
         self.preemption_times: dict[str, PreemptionTimes] = {}
+        self.suspension_estimates: dict[Hashable, SuspensionEstimates] = {}
         self.images: ImagePlan | None = None
         self.puts = 0
         self.sleep_ends: IntArray = np.full(len(site), NOT_ASLEEP, dtype=np.int64)
@@ -145,12 +149,15 @@ class Plan:
         is_queued = new is not None and new.state in QUEUED_STATES and not is_apart
         if was_queued and (has_new_terms or not is_queued):
             assert old is not None
-            del self._queue[bisect_left(self._queue, (old.sequence, lease_id))]
+            del self._queue[bisect_left(self._queue, (old.sequence, lease_id))], self.waiting[lease_id]
             self._queued_needing -= self._always_needed(old.request)
         if is_queued and (has_new_terms or not was_queued):
             assert new is not None
             insort(self._queue, (new.sequence, lease_id))
             self._queued_needing += self._always_needed(new.request)
+        if is_queued:
+            assert new is not None
+            self.waiting[lease_id] = new
         if has_new_terms:
             self.needs.pop(lease_id, None)
             self.preemption_times.pop(lease_id, None)
@@ -167,7 +174,7 @@ class Plan:
 
     def queued(self) -> list[Lease]:
         """Return the queue of best-effort leases, in the order of submission (haizea F46)."""
-        return [self.leases[lease_id] for _, lease_id in self._queue]
+        return [self.waiting[lease_id] for _, lease_id in self._queue]
 
     def set_apart(self, is_set_apart: Callable[[LeaseRequest], bool] | None) -> None:
         """Leave leases out of the queue, and out of what is planned again: the fractional policy places them.
@@ -458,6 +465,7 @@ class Plan:
         self._holdings.clear()
         self.needs.clear()
         self.preemption_times.clear()
+        self.suspension_estimates.clear()
         self.alike.clear()
         self.availability = self.rebuilt(now, Availability(capacity, self.classes))
         for host in self._outages:

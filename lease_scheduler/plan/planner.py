@@ -128,6 +128,8 @@ class Planner:
             self.context, options=options, suspension=SuspensionModel(options, self.plan.share_of_host)
         )
         self._for_offers = replace(self.context, options=replace(options, preempt_at=PreemptAt.START))
+        # How long a run has to be for a suspension at its end follows from these durations.
+        self.plan.needs.clear()
 
     # -- requests ----------------------------------------------------------------------------------------
 
@@ -295,7 +297,7 @@ class Planner:
             return None
         reach = QueueFilter(self.context, now)
         self.brief_queueing()
-        queue = QueueRound(now, self.plan.queued(), live=self.plan.leases, apart=self.plan.apart)
+        queue = QueueRound(now, self.plan.queued, self.plan.waiting, self.plan.leases)
         served: set[str] = set()
         for turn in self.queueing.turns(queue):
             lease = turn.lease
@@ -337,7 +339,7 @@ class Planner:
     def _serve_claims(self, now: int, agree: Agree | None, queue: QueueRound | None) -> None:
         """Give leases places for which others are suspended, as far as the queueing policy has claims."""
         self.brief_queueing()
-        queue = queue or QueueRound(now, self.plan.queued(), live=self.plan.leases, apart=self.plan.apart)
+        queue = queue or QueueRound(now, self.plan.queued, self.plan.waiting, self.plan.leases)
         places = ClaimedPlaces(self.context, now, agree)
         for claim in self.queueing.claims(queue):
             placed = places.place(claim)

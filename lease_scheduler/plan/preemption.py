@@ -12,6 +12,7 @@ from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.interfaces import Victim
 from lease_scheduler.plan.options import PreemptAt, RoomLead
 from lease_scheduler.plan.phases import cut_by_suspension, suspension_until
+from lease_scheduler.plan.preemption_times import PreemptionTimes
 from lease_scheduler.plan.shortage import Shortage
 
 #: The holding has not started, or it runs. In states between, a lease can only be suspended later.
@@ -34,46 +35,44 @@ _COMING_BACK = frozenset({LeaseState.RESUMING, LeaseState.RESUMED_READY})
 
 def victims(context: PlanningContext, request: LeaseRequest, start: int, end: int, now: int) -> list[Lease]:
     """Return the leases that could make room in ``[start, end)``, the best victim first, as the policy says."""
-    found = []
+    found, promised = [], []
+    is_strict = context.options.room_lead is RoomLead.STRICT
     for lease, holding in context.plan.overlapping(start, end):
         victim = lease.request
         if not victim.preemptible or victim.preemption_mode is PreemptionMode.NONE or not victim.nodes:
             continue
         if lease.is_offered:
             continue
-        suspended = _can_be_cut(context, lease, holding, start, now)
-        if not suspended and (lease.state not in _INTERRUPTIBLE or _shuts_down(lease)):
-            continue
-        if not suspended and not _has_grace(context, lease, start, now):
-            continue
-        if context.options.room_lead is RoomLead.STRICT and not suspended and _has_work_to_save(context, lease):
-            continue
-        run_so_far = max(0, start - holding.run_start)
-        if lease.assured_until is not None and victim.assured is Assured.PLANNED:
-            leaves = _cut(context, lease, holding, start, now).run_end if suspended else start
-            if leaves < lease.assured_until:
+        times = context.preemption_times(lease, holding.assignment)
+        suspended = _can_be_cut(context, lease, holding, times, start, now)
+        if not suspended:
+            if lease.state not in _INTERRUPTIBLE or _shuts_down(lease):
                 continue
-        overhead = context.preemption_times(lease, holding.assignment).overhead
-        remaining = remaining_before(lease, holding) - (run_so_far if overhead else 0)
-        candidate = Victim(lease, max(1, remaining), overhead)
+            if not _has_grace(context, lease, start, now) or (is_strict and _has_work_to_save(context, lease)):
+                continue
+        run_so_far = max(0, start - holding.run_start)
+        assured_until = lease.assured_until
+        if assured_until is not None and victim.assured is Assured.PLANNED:
+            leaves = _cut(context, lease, holding, start, now).run_end if suspended else start
+            if leaves < assured_until:
+                continue
+        remaining = remaining_before(lease, holding) - (run_so_far if times.overhead else 0)
+        candidate = Victim(lease, max(1, remaining), times.overhead)
         score = context.preemption.score(request, candidate, start)
         if score >= 0:
-            found.append((-score, lease.sequence, candidate))
+            if assured_until is not None and start < assured_until:
+                promised.append(lease)
+            else:
+                found.append((-score, lease.sequence, candidate))
     found.sort(key=lambda entry: entry[:2])
-    candidates = [candidate for _, _, candidate in found if not _is_promised(candidate.lease, start)]
+    candidates = [candidate for _, _, candidate in found]
     # Those that were promised a lifetime come last, the latest promise first: a promise does not depend on later
     # ones (Pucher 2016, section 4.3.2).
-    promised = [candidate.lease for _, _, candidate in found if _is_promised(candidate.lease, start)]
     promised.sort(key=lambda lease: (lease.started or lease.holdings[0].run_start, lease.sequence), reverse=True)
     if not candidates:
         return promised
     chosen = context.preemption.choose(request, candidates, Shortage(context.plan, request, start, end))
     return [*(candidate.lease for candidate in chosen), *promised]
-
-
-def _is_promised(lease: Lease, start: int) -> bool:
-    until = lease.assured_until
-    return until is not None and start < until
 
 
 def is_preempted(before: Lease, after: Lease) -> bool:
@@ -138,6 +137,8 @@ def _shuts_down(lease: Lease) -> bool:
 
 def remaining_before(lease: Lease, holding: Holding) -> int:
     """Return the seconds that a lease has yet to run when one of its holdings begins."""
+    if len(lease.holdings) == 1:
+        return lease.remaining
     return lease.remaining - sum(yet_to_run(lease, r) for r in lease.holdings if r.start < holding.start)
 
 
@@ -159,8 +160,10 @@ def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:
     """
     kept = tuple(r for r in lease.holdings if r.end <= at)
     current = next((r for r in lease.holdings if r.start < at < r.end), None)
-    if current is not None and _can_be_cut(context, lease, current, at, now):
-        return context.plan.put(replace(lease, holdings=(*kept, _cut(context, lease, current, at, now))))
+    if current is not None:
+        times = context.preemption_times(lease, current.assignment)
+        if _can_be_cut(context, lease, current, times, at, now):
+            return context.plan.put(replace(lease, holdings=(*kept, _cut(context, lease, current, at, now))))
     if context.options.room_lead is RoomLead.CHARGE and _has_work_to_save(context, lease) and not kept:
         return context.plan.put(_saved_in_no_time(context, lease, at))
     if current is not None and lease.state is LeaseState.ACTIVE and current is lease.holdings[0]:
@@ -208,13 +211,15 @@ def _cut(context: PlanningContext, lease: Lease, holding: Holding, at: int, now:
     return cut_by_suspension(context, lease.request, holding, at, _earliest(context, lease, now))
 
 
-def _can_be_cut(context: PlanningContext, lease: Lease, holding: Holding, at: int, now: int) -> bool:
+def _can_be_cut(
+    context: PlanningContext, lease: Lease, holding: Holding, times: PreemptionTimes, at: int, now: int
+) -> bool:
     """Return whether the holding can be cut by a suspension that is over at ``at``."""
-    if not holding.start < at or (holding.closing is Closing.SHUTDOWN and holding.run_end < now):
+    if not times.can_suspend or not holding.start < at:
         return False
-    times, earliest = context.preemption_times(lease, holding.assignment), _earliest(context, lease, now)
-    if not times.can_suspend:
+    if holding.closing is Closing.SHUTDOWN and holding.run_end < now:
         return False
+    earliest = _earliest(context, lease, now)
     run_end, _ = suspension_until(context, times.suspend, at, earliest)
     resuming = holding.run_start > holding.start
     # The threshold is for runs that are planned. A lease that runs already would lose work, however short its run was.

@@ -12,6 +12,20 @@ from lease_scheduler.plan.suspension import SuspensionModel
 
 
 @dataclass(frozen=True, slots=True)
+class SuspensionEstimates:
+    """What suspensions of leases with the same VMs cost on any hosts, in seconds; 0 if they cannot be suspended.
+
+    :ivar threshold: shortest run that ends in a suspension
+    :ivar threshold_resuming: the same for a run that begins with a resumption
+    :ivar overhead: how long it takes to suspend and resume a lease
+    """
+
+    threshold: int
+    threshold_resuming: int
+    overhead: int
+
+
+@dataclass(frozen=True, slots=True)
 class PreemptionTimes:
     """The times of one lease, in seconds, and what they were computed from.
 
@@ -29,7 +43,3 @@ class PreemptionTimes:
     can_suspend: bool
     suspend: int
     overhead: int
-
-    def are_of(self, model: SuspensionModel, request: LeaseRequest, assignment: tuple[int, ...]) -> bool:
-        """Return whether they were computed from these values."""
-        return self.request is request and self.model is model and self.assignment == assignment

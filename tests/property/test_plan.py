@@ -91,6 +91,7 @@ def _snapshot(plan: Plan) -> tuple[object, ...]:
         availability._used.tobytes(),
         dict(plan.leases),
         plan.queued(),
+        dict(plan.waiting),
         plan.future_best_effort(-1),
         dict(plan._before),
     )
@@ -107,6 +108,7 @@ def test_the_availability_is_what_the_leases_hold(actions: list[Any]) -> None:
         assert plan.rebuilt(0).equals(plan.availability)
         queued = [lease for lease in plan.leases.values() if lease.state is LeaseState.QUEUED]
         assert plan.queued() == sorted(queued, key=lambda lease: lease.sequence)
+        assert plan.waiting == {lease.lease_id: lease for lease in queued}
 
 
 @settings(max_examples=100, deadline=None)

@@ -40,7 +40,7 @@ def test_submission_order_and_requested_durations(make_planner: MakePlanner, mak
     """haizea F46: without a policy, leases are served first in, first out, and planned as requested."""
     first, second = make_lease(LeaseKind.BEST_EFFORT), make_lease(LeaseKind.BEST_EFFORT)
 
-    assert [turn.lease for turn in FIFO.turns(QueueRound(0, [first, second]))] == [first, second]
+    assert [turn.lease for turn in FIFO.turns(QueueRound(0, lambda: [first, second]))] == [first, second]
     assert REQUESTED.expected(first) == first.request.duration
     assert not REQUESTED.shortens
 

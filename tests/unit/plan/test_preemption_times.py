@@ -13,8 +13,10 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.options import Suspension
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.preemption import victims
+from lease_scheduler.plan.queue_filter import need_of
 from lease_scheduler.plan.suspension import SuspensionModel
 
 from .conftest import VM, MakeLease, MakePlanner
@@ -68,6 +70,34 @@ def test_another_model_is_asked_anew(make_planner: MakePlanner, make_lease: Make
     planner.leave_time(replace(planner.options, suspend_rate=16))
 
     assert planner.context.preemption_times(lease, (0,)).suspend == 64
+
+
+def test_the_shortest_run_follows_from_the_model(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """Also for leases that are in the queue already: their thresholds are remembered."""
+    planner = make_planner(scheduling_threshold_factor=1)
+    waiting = planner.enqueue(make_lease(LeaseKind.BEST_EFFORT, duration=10_000))
+    assert need_of(planner.context, waiting).shortest == 64
+
+    planner.leave_time(replace(planner.options, suspend_rate=16))
+
+    assert need_of(planner.context, waiting).shortest == 128
+
+
+def test_thresholds_are_those_of_the_model_for_any_terms(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """What is remembered for some terms is not taken for others."""
+    context = make_planner(4, capacity=Resources({VCPU: 2, MEMORY_MB: 2048}), suspension=Suspension.SERIAL_ONLY).context
+    leases = [
+        make_lease(LeaseKind.BEST_EFFORT, nodes=nodes, preemptible=preemptible, preemption_mode=mode)
+        for nodes in (1, 2)
+        for preemptible in (True, False)
+        for mode in PreemptionMode
+    ]
+
+    for request in [lease.request for lease in leases] * 2:
+        most = context.most_per_host(request)
+        for resuming in (False, True):
+            expected = context.suspension.threshold(request, most, resuming=resuming)
+            assert context.threshold(request, resuming=resuming) == expected
 
 
 def test_a_changed_site_is_asked_anew(make_planner: MakePlanner, make_lease: MakeLease) -> None:

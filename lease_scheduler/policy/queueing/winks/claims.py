@@ -21,7 +21,7 @@ from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.interfaces import Claim, Preemption, Turn, Victim
+from lease_scheduler.plan.interfaces import Claim, Preemption, QueueRound, Turn, Victim
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.preemption.base import NEVER
 from lease_scheduler.policy.queueing.winks.flow_queue import QueuedRequest
@@ -155,14 +155,13 @@ class ShareClaims:
         self._tags = tags
         self.again: int | None = None
 
-    def claims(
-        self, leases: Mapping[str, Lease], placed: Mapping[str, Lease], now: int, share_per_weight: float
-    ) -> Iterator[Claim]:
+    def claims(self, queue: QueueRound, share_per_weight: float) -> Iterator[Claim]:
         """Yield the claims of the flows that hold less than their shares, the lowest clock first.
 
-        :param leases: the queued leases by id
-        :param placed: leases that got a place in this round, by id
+        :param queue: the round
+        :param share_per_weight: see ``Shares.share_per_weight``
         """
+        now = queue.now
         candidates = self._candidates(now)
         in_vain = 0
         order = ServiceOrder(flow for flow in self._shares.flows.values() if self._balance.surplus(flow.name) < 0)
@@ -170,13 +169,14 @@ class ShareClaims:
             if self._balance.surplus(flow.name) >= 0:
                 continue
             victims = self._victims(flow, candidates)
-            position = self._first(flow, leases, now, share_per_weight) if victims else None
+            position = self._first(flow, queue.waiting, now, share_per_weight) if victims else None
             if position is None:
                 continue
             request = flow.queue.requests[position]
             suspended: list[Held] = []
-            yield self._claim(flow, request, leases[request.key], victims, suspended, now, share_per_weight)
-            taken = placed.get(request.key)
+            lease = queue.waiting[request.key]
+            yield self._claim(flow, request, lease, victims, suspended, now, share_per_weight)
+            taken = queue.placed.get(request.key)
             if taken is None:
                 in_vain += 1
                 continue
@@ -206,11 +206,11 @@ class ShareClaims:
         found.sort(key=lambda each: (self._tags[each.lease.lease_id], each.lease.sequence))
         return {each.lease.lease_id: each for each in found}
 
-    def _first(self, flow: Flow, leases: Mapping[str, Lease], now: int, share_per_weight: float) -> int | None:
+    def _first(self, flow: Flow, waiting: Mapping[str, Lease], now: int, share_per_weight: float) -> int | None:
         """Return the position of the first request of a flow that its share of the windows lets start, or None."""
         most = self._shares.most_allowed(flow, now, share_per_weight)
         for position, request in enumerate(flow.queue.requests):
-            if request.key in leases and not (request.is_wide and request.cost > most):
+            if request.key in waiting and not (request.is_wide and request.cost > most):
                 return position
         return None
 
@@ -256,7 +256,8 @@ def held_at(
     return [
         Held(lease, flow_of(lease), width(lease))
         for lease in leases
-        if any(each.start <= instant < each.end for each in lease.holdings)
+        # Most leases of a long queue hold nothing.
+        if lease.holdings and any(each.start <= instant < each.end for each in lease.holdings)
     ]
 
 

@@ -26,7 +26,7 @@ def tags_per_cost(weight: float | Fraction) -> int:
     return round(UNIT / exact)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class QueuedRequest:
     """A request in the queue of its flow.
 
@@ -119,15 +119,15 @@ class FlowQueue:
             self._insert(position, request)
             return
         lost = max(0, virtual_time - self.tail)
+        gap = 0
         if self.requests:
-            request.gap = self.gap_at_tail + lost
+            gap = self.gap_at_tail + lost
             self._gaps += lost
         else:
             self.clock += lost
-            request.gap = 0
         self.gap_at_tail = 0
         self._queued_cost += request.cost
-        self.requests.append(request)
+        self.requests.append(_with_gap(request, gap))
 
     @staticmethod
     def _goes_before(request: QueuedRequest, other: QueuedRequest) -> bool:
@@ -135,10 +135,9 @@ class FlowQueue:
 
     def _insert(self, position: int, request: QueuedRequest) -> None:
         """Insert a request before others, which follow later by its cost, up to a gap that is large enough."""
-        request.gap = 0
         self._queued_cost += request.cost
         self._push(position, request.cost * self.per_cost)
-        self.requests.insert(position, request)
+        self.requests.insert(position, _with_gap(request, 0))
 
     def put_back(self, request: QueuedRequest) -> None:
         """Take back what was promoted but has not run: its cost is refunded, and all tags are as before."""
@@ -147,9 +146,8 @@ class FlowQueue:
         while position and self._goes_before(request, self.requests[position - 1]):
             position -= 1
         self.clock -= request.cost * self.per_cost
-        request.gap = 0
         self._queued_cost += request.cost
-        self.requests.insert(position, request)
+        self.requests.insert(position, _with_gap(request, 0))
 
     def withdraw(self, position: int) -> QueuedRequest:
         """Remove a request that was not served; those behind it move up, as far as the next gap."""
@@ -216,14 +214,14 @@ class FlowQueue:
             return
         gap = max(0, moved.gap + own + lost - cost)
         grown = gap - moved.gap
-        moved.gap = gap
+        self._set_gap(position, gap)
         follows = position + 1
         if follows == len(self.requests):
             left = self.gap_at_tail - grown
             self.gap_at_tail = max(0, left)
         else:
             left = self.requests[follows].gap - grown
-            self.requests[follows].gap = max(0, left)
+            self._set_gap(follows, max(0, left))
         if left < 0:
             self._gaps -= left
             self._push(follows + 1, -left)
@@ -261,6 +259,10 @@ class FlowQueue:
 
     # -- gaps --------------------------------------------------------------------------------------------
 
+    def _set_gap(self, position: int, gap: int) -> None:
+        """Let the gap before a request have this length. Copies of the queue keep the request as it was."""
+        self.requests[position] = _with_gap(self.requests[position], gap)
+
     def gaps(self) -> dict[str, int]:
         """Return the gaps before requests, by key; the gap at the tail has the key ``""``."""
         if not self._gaps:
@@ -270,12 +272,11 @@ class FlowQueue:
 
     def restore(self, clock: int, gaps: Mapping[str, int], requests: list[QueuedRequest]) -> None:
         """Go on with these requests, the clock, and the gaps as ``gaps`` returned them."""
-        self.requests = sorted(requests, key=lambda each: (-each.priority, each.order))
+        ordered = sorted(requests, key=lambda each: (-each.priority, each.order))
+        self.requests = [_with_gap(request, gaps.get(request.key, 0)) for request in ordered]
         self.clock = clock
         self.gap_at_tail = gaps.get("", 0)
         self._queued_cost = sum(request.cost for request in self.requests)
-        for request in self.requests:
-            request.gap = gaps.get(request.key, 0)
         self._gaps = self.gap_at_tail + sum(request.gap for request in self.requests)
         self._settle()
         self._is_tight = False
@@ -287,22 +288,25 @@ class FlowQueue:
         found.per_cost, found.clock, found.gap_at_tail = self.per_cost, self.clock, self.gap_at_tail
         found._queued_cost, found._gaps = self._queued_cost, self._gaps
         found.smallest, found._is_tight = dict(self.smallest), self._is_tight
-        # Without gaps, a promotion changes no request.
-        found.requests = [replace(each) for each in self.requests] if self._gaps else list(self.requests)
+        found.requests = list(self.requests)
         return found
 
     def _leave_gap(self, position: int, gap: int) -> None:
         """Let the gap before a request that has left the queue be part of the one that follows."""
+        if not gap:
+            return
         if position < len(self.requests):
-            self.requests[position].gap += gap
+            self._set_gap(position, self.requests[position].gap + gap)
         else:
             self.gap_at_tail += gap
 
     def _settle(self) -> None:
         """Let the clock go past a gap at the head of the queue: nothing before it can be served any more."""
         if self.requests:
-            first = self.requests[0]
-            self.clock, self._gaps, first.gap = self.clock + first.gap, self._gaps - first.gap, 0
+            gap = self.requests[0].gap
+            if gap:
+                self.clock, self._gaps = self.clock + gap, self._gaps - gap
+                self._set_gap(0, 0)
         else:
             self.clock, self._gaps, self.gap_at_tail = self.clock + self.gap_at_tail, 0, 0
 
@@ -310,9 +314,10 @@ class FlowQueue:
         """Let the requests from a position on start later, up to the first gap that is large enough to absorb it."""
         if not self._gaps:
             return
-        for request in self.requests[position:]:
-            if request.gap >= amount:
-                request.gap -= amount
+        for at in range(position, len(self.requests)):
+            gap = self.requests[at].gap
+            if gap >= amount:
+                self._set_gap(at, gap - amount)
                 self._gaps -= amount
                 return
         if self.gap_at_tail >= amount:
@@ -323,11 +328,17 @@ class FlowQueue:
         """Let the first gap from a position on grow, so that what follows it keeps its tags; there may be none."""
         if not self._gaps:
             return
-        for request in self.requests[position:]:
-            if request.gap:
-                request.gap += amount
+        for at in range(position, len(self.requests)):
+            gap = self.requests[at].gap
+            if gap:
+                self._set_gap(at, gap + amount)
                 self._gaps += amount
                 return
         if self.gap_at_tail:
             self.gap_at_tail += amount
             self._gaps += amount
+
+
+def _with_gap(request: QueuedRequest, gap: int) -> QueuedRequest:
+    """Return a request with a gap of this length before it."""
+    return request if request.gap == gap else replace(request, gap=gap)

@@ -164,8 +164,7 @@ class Winks(QueueingPolicy):
         this_round = self._round = self._round or FlowRound(self._shares, queue)
         held, balance = self._balance(queue)
         found = ShareClaims(this_round.shares, self._preemption, held, balance, self._tags())
-        waiting = {lease.lease_id: lease for lease in queue.queued if lease.lease_id not in queue.placed}
-        yield from found.claims(waiting, queue.placed, queue.now, this_round.share)
+        yield from found.claims(queue, this_round.share)
         self._claim_again = found.again
 
     def _balance(self, queue: QueueRound) -> tuple[list[Held], Balance]:
@@ -274,9 +273,7 @@ class Winks(QueueingPolicy):
             flow.windows.refund(charge.window, charge.cost)
             if charge.is_due:
                 flow.queue.charge(charge.cost)
-            request = self._request(lease)
-            request.cost = charge.cost
-            flow.queue.put_back(request)
+            flow.queue.put_back(replace(self._request(lease), cost=charge.cost))
             if before is not None and before.request is not lease.request:
                 self._changed(lease)
         self._note(flow)

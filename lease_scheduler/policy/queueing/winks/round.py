@@ -63,14 +63,14 @@ class FlowRound:
             return
         for position, request in enumerate(flow.queue.requests):
             if request.is_wide and request.cost > most:
-                if self._queue.waiting(request.key) is not None:
+                if request.key in self._queue.waiting:
                     share = self.share * float(flow.weight)
                     self.refused = self.refused or not self.shares.is_too_costly(request, share)
                 continue
             size, group = (request.width, request.duration), (request.kind, request.is_wide)
             if self._is_too_large(size, group, flow.name):
                 continue
-            lease = self._queue.waiting(request.key)
+            lease = self._queue.waiting.get(request.key)
             if lease is None:
                 continue
             refused: list[Holding] = []
@@ -124,5 +124,5 @@ def waiting_again(queue: QueueRound, charges: Mapping[str, Charge]) -> list[Leas
 
     :param charges: what was charged for leases, by id
     """
-    waiting = [lease for lease_id in charges if (lease := queue.waiting(lease_id)) is not None]
+    waiting = [queue.waiting[lease_id] for lease_id in charges.keys() & queue.waiting.keys()]
     return sorted(waiting, key=lambda lease: (charges[lease.lease_id].tag, lease.sequence))

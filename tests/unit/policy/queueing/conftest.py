@@ -81,9 +81,8 @@ class Book:
 
     def _round(self, now: int) -> tuple[list[str], list[str]]:
         self.policy.follow(self.site, self.weights)
-        queue = QueueRound(
-            now, [each for each in self.leases.values() if "queued" in each.state.value], live=self.leases
-        )
+        waiting = {each.lease_id: each for each in self.leases.values() if "queued" in each.state.value}
+        queue = QueueRound(now, lambda: list(waiting.values()), waiting, self.leases)
         found = []
         for turn in self.policy.turns(queue):
             found.append(turn.lease.lease_id)

@@ -551,7 +551,7 @@ def test_what_fits_is_found_behind_what_does_not(make_book: MakeBook) -> None:
     book.queue("b", nodes=3, duration=200)
     book.queue("b", nodes=3, duration=90)
     book.queue("c", nodes=5, duration=200)
-    queue = QueueRound(0, list(book.leases.values()), live=book.leases)
+    queue = QueueRound(0, list, book.leases, book.leases)
     book.policy.follow(book.site, book.weights)
 
     def turns() -> list[str]:
@@ -572,7 +572,7 @@ def test_a_clock_that_jumps_suspends_nothing_before_its_least_run(make_book: Mak
     for _ in range(4):
         book.start(book.place(book.queue("a", 1_000, duration=100_000), 1_000), 1_000)
     book.queue("b", 1_000)
-    queue = QueueRound(now, [book.leases["5"]], live=book.leases)
+    queue = QueueRound(now, list, {"5": book.leases["5"]}, book.leases)
 
     assert len(list(book.policy.turns(queue))) == 1
     found = list(book.policy.claims(queue))

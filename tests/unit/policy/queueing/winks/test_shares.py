@@ -118,3 +118,21 @@ def test_charges_beside_the_queue() -> None:
     assert idle.queue.clock == 15 * UNIT
     shares.rest()
     assert shares.virtual_time == 15 * UNIT
+
+
+def test_a_copy_of_a_queue_changes_nothing_of_it() -> None:
+    """A trial promotes requests before a gap, which moves the gap, and is then given up."""
+    queue = FlowQueue()
+    queue.arrive(QueuedRequest("a", 5, order=0), 0)
+    queue.arrive(QueuedRequest("b", 2, order=1), 9 * UNIT)
+    queue.arrive(QueuedRequest("c", 3, order=2), 9 * UNIT)
+    tags, gaps = queue.tags(), queue.gaps()
+    assert gaps == {"b": 4 * UNIT}
+
+    trial = queue.copy()
+    trial.promote(2)
+    trial.promote(1)
+    trial.promote(0)
+
+    assert not trial.requests
+    assert (queue.tags(), queue.gaps(), queue.total_gap) == (tags, gaps, 4 * UNIT)
