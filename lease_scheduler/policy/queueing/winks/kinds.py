@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
-from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
 
 #: Number of kinds that are remembered; it is limited because a service runs for years.
 _MOST_REMEMBERED = 10_000
@@ -34,4 +34,6 @@ def _needed(request: LeaseRequest) -> Hashable:
     nodes: Hashable = request.nodes
     if len(request.nodes) == 1:
         nodes = replace(request.nodes[0], count=1, boots=())
-    return nodes, request.software, request.preemptible, request.preemption_mode
+    # A lease without end is charged for an estimate, which says nothing about how long hosts have to be free for it.
+    is_endless = request.duration >= UNLIMITED
+    return nodes, request.software, request.preemptible, request.preemption_mode, is_endless

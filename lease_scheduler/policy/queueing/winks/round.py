@@ -32,6 +32,9 @@ class FlowRound:
         #: Node counts and durations for which no place was found, none of them at least as large as another one, by
         #: what the leases need. Those that the share of a flow refused are for that flow only.
         self._no_place: dict[tuple[Group, str | None], list[tuple[int, int]]] = {}
+        #: Node counts, durations and earliest starts of leases that the shares of their flows refused, by what they
+        #: need. It is emptied when a lease gets a place, because others may then start only later.
+        self._starts: dict[Group, list[tuple[int, int, int]]] = {}
 
     def look_aside(self, waiting: list[Lease]) -> Iterator[Turn]:
         """Yield the turns of preempted leases, which get the earliest place that there is."""
@@ -50,6 +53,7 @@ class FlowRound:
                 yield turn
                 placed = self._queue.placed.get(turn.lease.lease_id)
                 if placed is not None:
+                    self._starts.clear()
                     start, flow = placed.holdings[0].start, self.shares.copied(flow)
                     self.shares.schedule(flow, position, start, self._queue.now, self.share)
                     order.again(flow)
@@ -74,13 +78,36 @@ class FlowRound:
             if lease is None:
                 continue
             refused: list[Holding] = []
-            latest = now + window if request.is_wide else now
-            yield Turn(lease, latest, self._test(flow, request, refused)), position
+            is_refused = request.is_wide and self._is_refused(flow, request, group)
+            if not is_refused:
+                latest = now + window if request.is_wide else now
+                yield Turn(lease, latest, self._test(flow, request, refused)), position
+                if refused:
+                    self._starts.setdefault(group, []).append((*size, refused[-1].start))
             if lease.lease_id not in self._queue.placed:
                 # A lease that is neither narrower nor shorter than one that was refused is refused too.
-                self._note_refusal(size, group, flow.name if refused else None)
+                self._note_refusal(size, group, flow.name if refused or is_refused else None)
         if not self.shares.has_changed(flow):
             flow.queue.tighten()
+
+    def _is_refused(self, flow: Flow, request: QueuedRequest, group: Group) -> bool:
+        """Return whether the share of its flow refuses a lease wherever its place is, without a search for that.
+
+        It would fit into the place of a lease that is at least as wide and as long, so it starts no later than there.
+        """
+        found = [
+            start
+            for nodes, seconds, start in self._starts.get(group, ())
+            if request.width <= nodes and request.duration <= seconds
+        ]
+        if not found:
+            return False
+        # Leases are planned no further ahead than a window is long, so the instants are in all windows in between.
+        instants = self._queue.now, min(found)
+        if any(self.shares.may_start(flow, request, instant, self.share) for instant in instants):
+            return False
+        self.refused = True
+        return True
 
     def _has_none(self, flow: Flow, most: float) -> bool:
         """Return whether nothing of a flow can find a place, without a look at each of its requests.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from lease_scheduler.plan.options import PlanningOptions, Suspension
+from lease_scheduler.policy.queueing.winks.round import FlowRound
 from lease_scheduler.policy.queueing.winks.shares import WinksOptions
 from lease_scheduler.simulation.generators.flows import FlowLoad
 from lease_scheduler.simulation.run import Run
@@ -13,6 +16,32 @@ from lease_scheduler.simulation.shares.run import SharesRun
 from lease_scheduler.simulation.shares.workload import as_workload
 
 _TICKS = 400
+
+
+@pytest.mark.parametrize("debt", ["yes", "no"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_leases_that_a_share_refuses_need_no_search(seed: int, debt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All leases get the same places if one is looked for for each of them, and only then refused."""
+    flows = [FlowLoad(str(number), 1 / 8, (5, 30), (2, 12) if number % 2 else None) for number in range(8)]
+    study = SharesRun(flows, 24, 150, WinksOptions(40, debt=True), bound=400, seed=seed).execute()
+    options = {"winks_window": "40", "winks_debt": debt}
+    planning = PlanningOptions(backfilling_limit=None, suspension=Suspension.NONE)
+    chosen = RunSettings(planning=planning, queueing="winks", policy_options=options)
+    decided = []
+
+    def remembered(*given: Any) -> bool:
+        decided.append(is_refused(*given))
+        return decided[-1]
+
+    is_refused = FlowRound._is_refused
+    monkeypatch.setattr(FlowRound, "_is_refused", remembered)
+    found = Run(as_workload(study), chosen).execute()
+    monkeypatch.setattr(FlowRound, "_is_refused", lambda *_: False)
+    thorough = Run(as_workload(study), chosen).execute()
+
+    assert found.leases == thorough.leases
+    assert found.occupations == thorough.occupations
+    assert any(decided)
 
 
 @pytest.mark.parametrize(("window", "widths"), [(0, None), (100, (4, 32))])

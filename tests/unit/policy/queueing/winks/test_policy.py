@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
@@ -563,6 +564,45 @@ def test_what_fits_is_found_behind_what_does_not(make_book: MakeBook) -> None:
     book.finish(book.leases["5"], 0, 0, LeaseState.CANCELLED)
     assert turns() == ["1", "2", "3"]
     assert turns() == ["1", "2", "3"]
+
+
+def test_a_lease_without_end_that_finds_no_place_stands_for_none_with_an_end(make_book: MakeBook) -> None:
+    """It is charged for a day, but needs its hosts for longer: a lease of two days may fit before a reservation."""
+    book = make_book(_winks())
+    book.queue("a", duration=UNLIMITED)
+    book.queue("b", duration=2 * 86_400)
+    book.queue("c", duration=3 * 86_400)
+    book.policy.follow(book.site, book.weights)
+
+    turns = book.policy.turns(QueueRound(0, list, book.leases, book.leases))
+
+    assert [turn.lease.lease_id for turn in turns] == ["1", "2"]
+
+
+def test_no_place_is_looked_for_if_the_share_refuses_it_wherever_it_is(make_book: MakeBook) -> None:
+    """Windows of 100 s, two flows: each has 200 host-seconds of one, and a lease of four hosts costs all of it.
+
+    If a lease of two hosts fits at 60, a shorter one fits there, too, or before, and the share of its flow refuses it.
+    At 100 another window has begun, of which something is left.
+    """
+    book = make_book(_winks(window="100", debt="no"))
+    for user in "ab":
+        book.place(book.queue(user, nodes=4, duration=50), 0)
+    book.queue("a", nodes=2, duration=40)
+    book.queue("b", nodes=2, duration=30)
+    book.policy.follow(book.site, book.weights)
+    waiting = {lease_id: book.leases[lease_id] for lease_id in "34"}
+
+    def asked(start: int) -> list[str]:
+        found = []
+        for turn in book.policy.turns(QueueRound(10, list, waiting, book.leases)):
+            found.append(turn.lease.lease_id)
+            assert turn.allows(Holding((0, 1), start, start, start + 40, start + 40)) is (start >= 100)
+        return found
+
+    assert asked(60) == ["3"]
+    assert book.policy.look_again(10) == 100
+    assert asked(100) == ["3", "4"]
 
 
 @pytest.mark.parametrize(("now", "claims"), [(950, 0), (1_050, 0), (1_100, 1), (87_400, 1)])
