@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lease_scheduler.fractional.arrays import Integers
 from lease_scheduler.fractional.kernels import compiled
@@ -89,10 +88,10 @@ def decide(
         for position in range(count - submitted, count):
             _admit(rules, system, now, present, present[position])
         if rules.submission == _PAUSE_OR_MOVE:
-            _start(system, now, present, is_marked & ~system.stays)
+            _start(system, now, present, True)
     if rules.opportunistic and rules.submission != _REMAP:
         # A job that has just been paused would only come back to where there was no room for it.
-        _start(system, now, present, ~was_running)
+        _start(system, now, present, False)
 
 
 @compiled
@@ -111,10 +110,28 @@ def _admit(rules: Rules, system: System, now: float, present: Integers, job: int
 
 
 @compiled
-def _start(system: System, now: float, present: Integers, may_start: NDArray[np.bool_]) -> None:
-    """Place jobs that do not run where there is room, by decreasing priority."""
-    for job in ordered(system, present[may_start[present] & ~system.is_running[present]], now):
-        nodes = greedy_nodes(job, system.jobs, system.load, system.held)
+def _start(system: System, now: float, present: Integers, marked: bool) -> None:
+    """Place jobs that do not run where there is room, by decreasing priority.
+
+    :param marked: those that were paused just now and may move; otherwise those that did not run before
+    """
+    is_running, was_running, is_marked, stays = (
+        system.is_running,
+        system.was_running,
+        system.is_marked,
+        system.stays,
+    )
+    waiting, count = np.empty(len(present), np.int64), 0
+    for job in present:
+        may_start = is_marked[job] and not stays[job] if marked else not was_running[job]
+        if may_start and not is_running[job]:
+            waiting[count] = job
+            count += 1
+    if count == 0:
+        return
+    jobs, load, held = system.jobs, system.load, system.held
+    for job in ordered(system, waiting[:count], now):
+        nodes = greedy_nodes(job, jobs, load, held)
         if len(nodes):
             put(system, job, nodes)
 
@@ -141,7 +158,10 @@ def _map_anew(rules: Rules, system: System, now: float, present: Integers) -> No
         if is_kept:
             system.aim[job] = aims[position]
         if is_running[job]:
-            if is_kept and (found[begin:end] == place[first[job] : first[job + 1]]).all():
+            is_same = is_kept
+            for task in range(end - begin):
+                is_same = is_same and found[begin + task] == place[first[job] + task]
+            if is_same:
                 begin = end
                 continue
             take(system, job)

@@ -61,24 +61,28 @@ def greedy_nodes(job: int, jobs: Jobs, load: Floats, held: Floats) -> Integers:
         return np.empty(0, np.int64)
     loads, helds = load.copy(), held.copy()
     nodes = np.empty(count, np.int64)
+    # Loads only grow, so the next of the nodes with the least load is further on; there is none at the beginning.
+    least, chosen = np.inf, len(loads)
     for task in range(count):
-        chosen = -1
-        for node in range(len(loads)):
-            if helds[node] + memory <= 1 + TOLERANCE and (chosen < 0 or loads[node] < loads[chosen]):
-                chosen = node
-        if chosen < 0:
-            return np.empty(0, np.int64)
+        while chosen < len(loads) and not (loads[chosen] == least and helds[chosen] + memory <= 1 + TOLERANCE):
+            chosen += 1
+        if chosen == len(loads):
+            least = np.inf
+            for node in range(len(loads)):
+                if loads[node] < least and helds[node] + memory <= 1 + TOLERANCE:
+                    least, chosen = loads[node], node
+            if least == np.inf:
+                return np.empty(0, np.int64)
         nodes[task] = chosen
         loads[chosen] += cpu
         helds[chosen] += memory
-    return np.sort(nodes)
+    nodes.sort()
+    return nodes
 
 
 @compiled
 def _may_fit(count: int, memory: float, held: Floats) -> bool:
     """Return False only if so many tasks do not fit; this takes less time than to try."""
-    if held.min() + memory > 1 + TOLERANCE:
-        return False
     if memory <= 2 * TOLERANCE:
         return True
     room, inverse = 0, 1 / memory

@@ -206,10 +206,11 @@ def _pack(
             least_need, least_memory = min(least_need, need[job]), min(least_memory, memory[job])
             continue
         for task in range(first[job], first[job + 1]):
-            load[placed[task]] += need[job]
-            held[placed[task]] += memory[job]
-    if load.max() > 1 + TOLERANCE or held.max() > 1 + TOLERANCE:
-        return np.empty(0, np.int64)
+            node = placed[task]
+            load[node] += need[job]
+            held[node] += memory[job]
+            if load[node] > 1 + TOLERANCE or held[node] > 1 + TOLERANCE:
+                return np.empty(0, np.int64)
     # Two linked lists of the jobs that have tasks left.
     heads, following = np.full(2, -1), np.full(kept, -1)
     for which in range(2):

@@ -77,23 +77,36 @@ def new_system(jobs: Jobs, release: Floats, others_load: Floats, others_held: Fl
 @compiled
 def running_jobs(system: System, present: Integers) -> Integers:
     """Return those of some jobs that run."""
-    return present[system.is_running[present]]
+    is_running = system.is_running
+    running, count = np.empty(len(present), np.int64), 0
+    for job in present:
+        if is_running[job]:
+            running[count] = job
+            count += 1
+    return running[:count]
 
 
 @compiled
 def ordered(system: System, numbers: Integers, now: float) -> Integers:
     """Return jobs by decreasing priority."""
-    return by_priority(numbers, now - system.release[numbers], system.virtual[numbers])
+    release, virtual = system.release, system.virtual
+    flows, virtuals = np.empty(len(numbers)), np.empty(len(numbers))
+    for position in range(len(numbers)):
+        flows[position] = now - release[numbers[position]]
+        virtuals[position] = virtual[numbers[position]]
+    return by_priority(numbers, flows, virtuals)
 
 
 @compiled
 def put(system: System, job: int, nodes: Integers) -> None:
     """Let a job have these sorted nodes."""
+    jobs, place, load, held = system.jobs, system.place, system.load, system.held
+    cpu, memory, begin = jobs.cpu[job], jobs.memory[job], jobs.first[job]
     system.is_running[job] = True
     system.is_placed[job] = True
-    system.place[system.jobs.first[job] : system.jobs.first[job + 1]] = nodes
-    cpu, memory, load, held = system.jobs.cpu[job], system.jobs.memory[job], system.load, system.held
-    for node in nodes:
+    for task in range(len(nodes)):
+        node = nodes[task]
+        place[begin + task] = node
         load[node] += cpu
         held[node] += memory
 
@@ -101,12 +114,14 @@ def put(system: System, job: int, nodes: Integers) -> None:
 @compiled
 def take(system: System, job: int) -> None:
     """Take a running job from its nodes."""
+    jobs, place, last_place, load, held = system.jobs, system.place, system.last_place, system.load, system.held
+    cpu, memory = jobs.cpu[job], jobs.memory[job]
+    had_nodes_before = not system.is_placed[job]
     system.is_running[job] = False
-    tasks = slice(system.jobs.first[job], system.jobs.first[job + 1])
-    if not system.is_placed[job]:
-        system.last_place[tasks] = system.place[tasks]
-    cpu, memory, load, held = system.jobs.cpu[job], system.jobs.memory[job], system.load, system.held
-    for node in system.place[tasks]:
+    for task in range(jobs.first[job], jobs.first[job + 1]):
+        node = place[task]
+        if had_nodes_before:
+            last_place[task] = node
         load[node] -= cpu
         held[node] -= memory
 

@@ -208,14 +208,16 @@ def _pass(times: Times, state: State, now: float) -> None:
 @compiled
 def _end(state: State) -> bool:
     """Take jobs that have ended out of the system, and return whether there were any."""
+    system, present, ends = state.system, state.present, state.ends
+    is_running = system.is_running
     count = state.counts[PRESENT]
     kept = 0
     for position in range(count):
-        job = state.present[position]
-        if state.system.is_running[job] and state.ends[job] <= state.now[0] + _INSTANT:
-            take(state.system, job)
+        job = present[position]
+        if is_running[job] and ends[job] <= state.now[0] + _INSTANT:
+            take(system, job)
         else:
-            state.present[kept] = job
+            present[kept] = job
             kept += 1
     state.counts[PRESENT] = kept
     return bool(kept < count)
@@ -224,31 +226,33 @@ def _end(state: State) -> bool:
 @compiled
 def _hold_up(times: Times, state: State) -> None:
     """Hold up what was resumed or moved."""
-    system = state.system
-    jobs = system.jobs
-    running = running_jobs(system, state.present[: state.counts[PRESENT]])
-    for job in running[system.is_placed[running]]:
-        tasks = slice(jobs.first[job], jobs.first[job + 1])
-        width = tasks.stop - tasks.start
-        if not system.was_running[job]:
-            if state.has_started[job]:
-                state.totals[RESUMED] += 1
-                state.totals[RESUMED_MEMORY] += jobs.memory[job] * width
-                state.held_up_until[job] = state.now[0] + times.penalty
-            state.has_started[job] = True
+    system, totals, has_started, held_up_until = state.system, state.totals, state.has_started, state.held_up_until
+    is_running, was_running, is_placed = system.is_running, system.was_running, system.is_placed
+    place, last_place = system.place, system.last_place
+    first, memory = system.jobs.first, system.jobs.memory
+    for job in state.present[: state.counts[PRESENT]]:
+        if not (is_running[job] and is_placed[job]):
             continue
-        gone = width - _common(system.place[tasks], system.last_place[tasks])
+        begin, end = first[job], first[job + 1]
+        if not was_running[job]:
+            if has_started[job]:
+                totals[RESUMED] += 1
+                totals[RESUMED_MEMORY] += memory[job] * (end - begin)
+                held_up_until[job] = state.now[0] + times.penalty
+            has_started[job] = True
+            continue
+        gone = end - begin - _common(place, last_place, begin, end)
         if gone:
-            state.totals[MOVED] += 1
-            state.totals[MOVED_MEMORY] += jobs.memory[job] * gone
-            state.held_up_until[job] = state.now[0] + times.penalty
+            totals[MOVED] += 1
+            totals[MOVED_MEMORY] += memory[job] * gone
+            held_up_until[job] = state.now[0] + times.penalty
 
 
 @compiled
-def _common(some: Integers, others: Integers) -> int:
-    """Return how many values two sorted arrays have in common, each as often as it is in both."""
-    one, other, count = 0, 0, 0
-    while one < len(some) and other < len(others):
+def _common(some: Integers, others: Integers, begin: int, end: int) -> int:
+    """Return how many values two arrays that are sorted there have in common, each as often as it is in both."""
+    one, other, count = begin, begin, 0
+    while one < end and other < end:
         if some[one] == others[other]:
             count += 1
             one += 1
