@@ -29,8 +29,8 @@ class FluidDecisions:
         # When the latest decision was made, and when the next one is due without another reason.
         self._decided_at: int | None = None
         self._decides_at: int | None = None
-        # What hosts had for these leases at the end of the latest step.
-        self._room: IntArray | None = None
+        # What hosts had for these leases at the end of the latest step, and what others left of them.
+        self._room: tuple[IntArray, IntArray] | None = None
 
     def next_due(self) -> int | None:
         """Return the next instant at which to decide, or None."""
@@ -63,13 +63,18 @@ class FluidDecisions:
             # Without leases, periods pass unnoticed.
             self._decides_at = self._next_period(now)
         is_period = self._decides_at is not None and self._decides_at <= now
-        if self._decided_at == now or not (is_period or live != self.known or self._has_more_room(now)):
+        if self._decided_at == now:
+            return False
+        has_more_room, others_left = self._what_grew(now)
+        if not (is_period or live != self.known or has_more_room):
             return False
         with self._state.only_awake(now):
             view = view_of(self._state, now, self._policy.horizon)
             new = live - self.known
             submitted = sum(lease.lease_id in new for lease in view.leases)
-            occasion = Occasion(now, submitted, bool(self.known - live), is_period)
+            # To an algorithm that maps everything anew it is all the same who has left.
+            has_ended = others_left or not self.known <= live
+            occasion = Occasion(now, submitted, has_ended, is_period)
             if view.leases:
                 carry_out(self._state, view.leases, self._policy.hosts(view.fluid, occasion), now, agree)
         self.known, self._decided_at = live, now
@@ -100,9 +105,12 @@ class FluidDecisions:
         period = self._policy.period
         return None if period is None else -(-earliest // period) * period
 
-    def _has_more_room(self, now: int) -> bool:
-        """Return whether a host has more for these leases than at the end of the latest step."""
+    def _what_grew(self, now: int) -> tuple[bool, bool]:
+        """Return whether a host has more for these leases than at the end of the latest step, and because of others."""
         if self._room is None:
-            return False
-        room = present_room(self._state, now)
-        return room.shape != self._room.shape or bool((room > self._room).any())
+            return False, False
+        room, left = (
+            after.shape != before.shape or bool((after > before).any())
+            for before, after in zip(self._room, present_room(self._state, now), strict=True)
+        )
+        return room, left

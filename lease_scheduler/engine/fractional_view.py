@@ -112,16 +112,23 @@ def view_of(state: EngineState, now: int, horizon: int) -> View:
     )
 
 
-def present_room(state: EngineState, now: int) -> IntArray:
-    """Return what hosts have now for leases that can be decided about, shape (classes, hosts)."""
+def present_room(state: EngineState, now: int) -> tuple[IntArray, IntArray]:
+    """Return what hosts have now for leases that can be decided about, and what others leave, (classes, hosts) each.
+
+    The second is more by what leases hold whose servers boot, stop, are saved or are brought back.
+    """
     plan = state.planner.plan
     room: IntArray = plan.availability.free_at(now).copy()
+    left = room.copy()
     for lease_id in state.fluid:
         lease = plan.leases[lease_id]
-        if lease_id in plan.apart and _runs(state, lease, now):
-            hosts, amounts = plan.holding(lease.request, lease.holdings[0].assignment)
-            room[:, hosts] += amounts[:-1]
-    return room
+        first = lease.holdings[0] if lease.holdings else None
+        if lease_id in plan.apart and first is not None and first.start <= now < first.end:
+            hosts, amounts = plan.holding(lease.request, first.assignment)
+            left[:, hosts] += amounts[:-1]
+            if _runs(state, lease, now):
+                room[:, hosts] += amounts[:-1]
+    return room, left
 
 
 def _waits(state: EngineState, lease: Lease) -> bool:

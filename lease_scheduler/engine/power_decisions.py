@@ -35,6 +35,8 @@ class PowerDecisions:
         self._powers = powers
         self._looks_at: int | None = None
         self._decides_at = 0
+        # How many hosts the latest decision wants awake for leases that wait.
+        self._wanted = 0
 
     @property
     def _policy(self) -> PowerPolicy:
@@ -97,13 +99,33 @@ class PowerDecisions:
         view = self.view(now)
         self._decides_at = now + self._options.interval
         decision = self._policy.for_queue(view)
-        sleepers = state.powers.off_hosts.tolist()
-        waking = len(state.powers.changing - state.powers.off)
-        free = len(self._idle(now))
-        woken = self._powers.wake(sleepers[: max(0, decision.wake - waking - free)], now)
+        self._wanted = decision.wake
+        if decision.wake:
+            self._wanted = max(decision.wake, self._widest_apart())
+        woken = self._have_awake(self._wanted, now)
         if woken:
             state.recorder.count("replans", state.use_freed(woken, now, FOREVER))
         self.empty(decision.empty, now)
+
+    def serve_apart(self, now: int) -> None:
+        """Wake hosts for leases that an algorithm has left waiting, if no policy decides when hosts wake."""
+        state = self._state
+        if not self._policy.manages and state.planner.plan.waiting_apart and state.powers.off:
+            self._have_awake(self._widest_apart(), now)
+
+    def _widest_apart(self) -> int:
+        """Return the largest number of nodes of a lease that waits and is set apart from the queue.
+
+        The algorithm that places these leases decides which comes first, so there must be room for any of them.
+        """
+        plan = self._state.planner.plan
+        return max((plan.leases[each].request.node_count for each in plan.waiting_apart), default=0)
+
+    def _have_awake(self, count: int, now: int) -> int:
+        """Wake hosts until this many have nothing to do or are waking, and return how many that are."""
+        powers = self._state.powers
+        missing = count - len(powers.changing - powers.off) - len(self._idle(now))
+        return self._powers.wake(powers.off_hosts.tolist()[: max(0, missing)], now)
 
     def let_sleep(self, now: int) -> None:
         """Let hosts sleep on which nothing is planned, and wake some if fewer are to spare than there should be."""
@@ -130,7 +152,11 @@ class PowerDecisions:
         if rests:
             self._look_by(min(rests))
         # Idle hosts that have to stay awake for now are spare too.
-        kept = max(0, spare - (len(idle) - len(ready))) if told is not None else options.spare_hosts
+        young = len(idle) - len(ready)
+        kept = max(0, spare - young) if told is not None else options.spare_hosts
+        if state.planner.plan.waiting_apart:
+            # Unlike the queue, these leases have no place in the plan yet that would keep a host awake for them.
+            kept = max(kept, self._wanted - young)
         if len(ready) > kept:
             # Hosts are filled from the first one on, so the last ones can sleep longest.
             self._powers.fall_asleep(ready[kept:], now)

@@ -130,6 +130,7 @@ class EngineSteps:
         if self.live_moves.move(now):
             self._state.publish(now)
         if may_sleep:
+            self.power_decisions.serve_apart(now)
             self.power_decisions.let_sleep(now)
         self.fluid.follow(now)
         if has_fluid:

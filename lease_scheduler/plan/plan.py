@@ -52,6 +52,7 @@ class Plan:
     :ivar needs: cache of ``plan.queue_filter``: queued demands by lease id
     :ivar alike: cache of ``plan.queue_filter``: classes of demands
     :ivar apart: ids of the leases that are set apart from the queue
+    :ivar waiting_apart: those of them that have not started, or not since they were suspended
     :ivar waiting: the leases of the queue, by id
     :ivar preemption_times: cache of ``PlanningContext.preemption_times``, by lease id
     :ivar suspension_estimates: cache of ``PlanningContext.estimates``, by what they were computed from
@@ -75,6 +76,7 @@ class Plan:
         self._waiting_to_start: dict[str, None] = {}
         self._is_set_apart: Callable[[LeaseRequest], bool] | None = None
         self.apart: set[str] = set()
+        self.waiting_apart: set[str] = set()
         self._holdings: dict[str, tuple[tuple[NodeSet, ...], tuple[int, ...], IntArray, IntArray]] = {}
         self.needs: dict[str, QueuedDemand] = {}
         self.alike: dict[Hashable, DemandClass] = {}
@@ -161,6 +163,8 @@ class Plan:
         if has_new_terms:
             self.needs.pop(lease_id, None)
             self.preemption_times.pop(lease_id, None)
+        if lease_id in self.waiting_apart:
+            self.waiting_apart.remove(lease_id)
         if new is None:
             self.leases.pop(lease_id, None)
             self._waiting_to_start.pop(lease_id, None)
@@ -170,6 +174,8 @@ class Plan:
             self._waiting_to_start[lease_id] = None
         else:
             self._waiting_to_start.pop(lease_id, None)
+        if is_apart and (new.state in QUEUED_STATES or new.state in PLANNED_STATES):
+            self.waiting_apart.add(lease_id)
         self.leases[lease_id] = new
 
     def queued(self) -> list[Lease]:
@@ -203,7 +209,7 @@ class Plan:
     @property
     def best_effort_waits(self) -> bool:
         """Whether a best-effort lease has not started, or not since it was suspended."""
-        return bool(self._queue or self._waiting_to_start)
+        return bool(self._queue or self._waiting_to_start or self.waiting_apart)
 
     def needed_by_whole_queue(self) -> BoolArray:
         """Return which resource classes every VM of every queued lease needs, shape (classes,)."""

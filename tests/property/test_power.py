@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.fractional.online.names import NAMES
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import LeaseRequest
@@ -96,6 +97,66 @@ def test_reservations_alone_get_what_they_get_when_no_host_sleeps(power: str, le
     awake, asleep = (_run(alone, policy) for policy in ("none", power))
     expected = {lease.lease_id: (lease.state, lease.started) for lease in awake.store.load()}
     assert {lease.lease_id: (lease.state, lease.started) for lease in asleep.store.load()} == expected
+
+
+@st.composite
+def _fluid_workloads(draw: st.DrawFn) -> list[WorkloadLease]:
+    """Fluid leases that may be paused for each other, and reservations for which some of them have to leave."""
+    leases = []
+    for number in range(draw(st.integers(1, 8))):
+        is_reserved = draw(st.integers(0, 3)) == 0
+        node = Resources({VCPU: draw(st.integers(1, 100)), MEMORY_MB: draw(st.integers(1, 100))})
+        node_set, submitted = NodeSet(draw(st.integers(1, _HOSTS)), node), draw(st.integers(0, 3000))
+        request = LeaseRequest(
+            str(number),
+            LeaseKind.RESERVATION if is_reserved else LeaseKind.BEST_EFFORT,
+            (node_set if is_reserved else node_set.made_fluid(0.0),),
+            submitted,
+            start=submitted + draw(st.integers(_NOTICE, 2000)) if is_reserved else None,
+            duration=100_000 if not is_reserved else draw(st.integers(10, 900)),
+            preemptible=not is_reserved,
+            preemption_mode=draw(st.sampled_from([PreemptionMode.SHELVE, PreemptionMode.MIGRATE])),
+            min_yield=None if is_reserved else 0.0,
+        )
+        leases.append(WorkloadLease(request, draw(st.integers(1, 900))))
+    return sorted(leases, key=lambda each: each.request.submitted)
+
+
+@given(
+    leases=_fluid_workloads(),
+    algorithm=st.sampled_from([each for each in NAMES if "stretch" not in each and "AVG" not in each]),
+    period=st.sampled_from([40, 300, 1000]),
+    power=st.sampled_from(["none", "sesp", "predictive"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_no_lease_that_an_algorithm_places_waits_for_ever(
+    leases: list[WorkloadLease], algorithm: str, period: int, power: str
+) -> None:
+    """dfrs F39 to F44, contention F60: hosts wake for them, and are awake when the algorithm looks."""
+    chosen = RunSettings(
+        planning=PlanningOptions(suspend_rate=64, resume_rate=64),
+        engine=EngineOptions(power=replace(_POWER, interval=70), explain_refusals=False),
+        power=power,
+        fractional="dfrs",
+        policy_options={
+            "power_waiting_factor": "0.001",
+            "fractional_algorithm": algorithm,
+            "fractional_period": str(period),
+        },
+        check_invariants=True,
+    )
+    site = Site.homogeneous(_HOSTS, Resources({VCPU: 100, MEMORY_MB: 100}))
+    run = Run(Workload("power", tuple(leases), site), chosen)
+    if power == "none":
+        for host in site.hosts[1:]:
+            run.engine.hosts.sleep(host.name)
+    while (instant := run.next_instant()) is not None and instant < 100_000:
+        run.clock.set(max(run.clock.now(), instant))
+        run.step()
+    run.end()
+    fluid = [lease for lease in run.store.load() if lease.request.min_yield is not None]
+    assert {lease.state for lease in fluid} <= {LeaseState.DONE, LeaseState.REJECTED}
+    assert run.recorder.counters["late_host_wakes"] == 0
 
 
 @given(

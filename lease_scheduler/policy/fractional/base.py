@@ -67,7 +67,7 @@ class Occasion(NamedTuple):
 
     :ivar now: the present instant
     :ivar submitted: how many leases are new; they are the last ones
-    :ivar has_ended: whether leases have ended
+    :ivar has_ended: whether leases have ended, or others have left room on a host
     :ivar is_period: whether a period is over
     """
 

@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from lease_scheduler.engine.power_options import PowerOptions
+from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
+from lease_scheduler.model.power import PowerState
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import PlanningOptions
@@ -21,6 +24,7 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 from .conftest import World
 
 _HOST = Resources({VCPU: 100, MEMORY_MB: 100})
+_POWER = PowerOptions(wake_time=100, shutdown_time=60, margin=50, minimum_on_time=60, interval=100, confirms=False)
 
 
 def _fluid(lease_id: str, cpu: int, memory: int, submitted: int = 0, **terms: Any) -> LeaseRequest:
@@ -37,14 +41,26 @@ def _reserved(lease_id: str, memory: int, start: int, duration: int, submitted: 
 
 
 def _world(
-    *leases: LeaseRequest, hosts: int = 1, algorithm: str = "GreedyP*/OPT=MIN", work: int = 1_000, rate: float = 10.0
+    *leases: LeaseRequest,
+    hosts: int = 1,
+    algorithm: str = "GreedyP*/OPT=MIN",
+    work: int = 1_000,
+    rate: float = 10.0,
+    power: str = "none",
+    **options: str,
 ) -> World:
-    """Return a site; saving and loading the memory of a node takes memory / rate seconds."""
+    """Return a site; saving and loading the memory of a node takes memory / rate seconds.
+
+    :param power: name of the power policy
+    :param options: of policies
+    """
     items = tuple(WorkloadLease(each, None if each.min_yield is None else work) for each in leases)
     settings = RunSettings(
         planning=PlanningOptions(suspend_rate=rate, resume_rate=rate),
+        engine=EngineOptions(power=_POWER),
+        power=power,
         fractional="dfrs",
-        policy_options={"fractional_algorithm": algorithm},
+        policy_options={"fractional_algorithm": algorithm, **options},
         check_invariants=True,
     )
     return World(Run(Workload("test", items, Site.homogeneous(hosts, _HOST)), settings))
@@ -103,9 +119,11 @@ def test_everything_is_mapped_anew_each_period() -> None:
     assert sorted(world[name].holdings[0].assignment for name in "ab") == [(0,), (1,)]
 
 
-def test_a_reservation_preempts_as_usual() -> None:
+@pytest.mark.parametrize("algorithm", ["GreedyP*/OPT=MIN", "MCB*/OPT=MIN"])
+def test_a_reservation_preempts_as_usual(algorithm: str) -> None:
     """Lease a is saved before the reservation starts, and goes on after its end without anybody asking."""
-    world = _world(_fluid("a", 100, 60), _reserved("r", 60, 500, 100, submitted=100)).until(500)
+    leases = _fluid("a", 100, 60), _reserved("r", 60, 500, 100, submitted=100)
+    world = _world(*leases, algorithm=algorithm).until(500)
     assert world["r"].active_since == 500
     assert (_state(world, "a"), world["a"].accumulated) == (LeaseState.SUSPENDED_QUEUED, 494)
     assert world.until(606)["a"].active_since == 606
@@ -159,3 +177,59 @@ def test_an_end_by_the_project_makes_room() -> None:
     world.run.engine.cancel("a")
     world.until(20)
     assert world["b"].active_since == 10
+
+
+def _power_of(world: World, number: int) -> PowerState:
+    return world.run.engine.hosts.powers[f"host-{number}"].state
+
+
+def test_a_host_wakes_for_a_lease_that_waits() -> None:
+    """As for a best-effort lease in the queue: sesp wakes a host once leases have waited too long (contention F60).
+
+    Lease b has waited for a fifth of its duration at 700. The host is awake 100 s later.
+    """
+    world = _world(
+        _fluid("a", 100, 60),
+        _fluid("b", 100, 60, 500, duration=1000),
+        hosts=2,
+        algorithm="Greedy*/OPT=MIN",
+        work=5000,
+        power="sesp",
+        power_waiting_factor="0.2",
+    ).until(699)
+    assert _power_of(world, 2) is PowerState.ASLEEP
+    assert (_state(world, "b"), world["b"].holdings) == (LeaseState.QUEUED, ())
+    world.until(700)
+    assert _power_of(world, 2) is PowerState.WAKING
+    assert world.until(800)["b"].active_since == 800
+    assert world["b"].holdings[0].assignment == (1,)
+
+
+def test_a_host_that_was_told_to_sleep_wakes_for_a_lease_that_waits() -> None:
+    """Without a power policy, as for other best-effort leases; lease a has the host that is awake."""
+    leases = _fluid("a", 100, 60), _fluid("b", 100, 30, 500), _fluid("c", 100, 60, 700)
+    world = _world(*leases, hosts=2, algorithm="Greedy*/OPT=MIN", work=5000).until(10)
+    world.run.engine.hosts.sleep("host-2")
+    assert world.until(500)["b"].holdings[0].assignment == (0,)
+    assert _power_of(world, 2) is PowerState.ASLEEP
+    world.until(700)
+    assert _power_of(world, 2) is PowerState.WAKING
+    assert world.until(800)["c"].holdings[0].assignment == (1,)
+
+
+def test_a_host_stays_awake_until_everything_is_mapped_anew() -> None:
+    """The host has been awake for longer than hosts must be when lease b, which is not started before, needs it."""
+    world = _world(
+        _fluid("a", 100, 60),
+        _fluid("b", 100, 60, 700, duration=1000),
+        hosts=2,
+        algorithm="/per/OPT=MIN",
+        work=5000,
+        power="sesp",
+        power_waiting_factor="0.1",
+        fractional_period="3600",
+    ).until(1200)
+    assert _power_of(world, 2) is PowerState.AWAKE
+    assert world.until(3600)["b"].active_since == 3600
+    assert {world[name].holdings[0].assignment for name in "ab"} == {(0,), (1,)}
+    assert world.counters["host_wakes"] == 1
