@@ -8,7 +8,10 @@ from unittest import mock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.elastic import placed_soonest
 from lease_scheduler.plan.quote import quote
 from lease_scheduler.plan.turn_places import TurnPlaces
@@ -51,20 +54,18 @@ def test_what_is_foreseen_decides_as_what_is_looked_for(
 @given(_assured(), RUN_SETTINGS)
 def test_what_is_foreseen_is_what_a_quote_says(workload: Workload, run_settings: RunSettings) -> None:
     """A request is refused by the place that a quote would show."""
-    looked = TurnPlaces.foresee
+    foresee = TurnPlaces.foresee
+    run = Run(workload, replace(run_settings, assurance="planned"))
 
-    def checked(self: TurnPlaces, *asked: object) -> object:
-        context, lease, now = asked
-        other = replace(lease.request, lease_id=f"{lease.lease_id}?")  # type: ignore[attr-defined]
-        run = runs[0]
-        quoted = quote(run.planner, other, lease.sequence, run.clock.now(), earliest=now)  # type: ignore[arg-type, attr-defined]
+    def checked(places: TurnPlaces, context: PlanningContext, lease: Lease, now: int) -> Holding | None:
+        other = replace(lease.request, lease_id=f"{lease.lease_id}?")
+        quoted = quote(run.planner, other, lease.sequence, run.clock.now(), earliest=now)
         assert quoted.granted
         assert quoted.lease is not None
-        found = looked(self, *asked)  # type: ignore[arg-type]
-        placed = lease if found is None else placed_soonest(context, lease, found, now)  # type: ignore[arg-type]
-        assert quoted.lease.holdings == placed.holdings  # type: ignore[attr-defined]
+        found = foresee(places, context, lease, now)
+        placed = lease if found is None else placed_soonest(context, lease, found, now)
+        assert quoted.lease.holdings == placed.holdings
         return found
 
-    runs = [Run(workload, replace(run_settings, assurance="planned"))]
     with mock.patch.object(TurnPlaces, "foresee", checked):
-        runs[0].execute()
+        run.execute()
