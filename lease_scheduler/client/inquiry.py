@@ -184,7 +184,10 @@ def _steps(found: Document, *, revenue: bool, capacity: bool) -> Table:
 
 
 class ShowCapacity(ListCommand):
-    """List how many hosts can go, or are missing, at which promise, by what was used (admin only)."""
+    """List how many hosts can go, or are missing, at which promise, by what was used (admin only).
+
+    With --fewer-hosts, list the least yield of fluid leases if hosts are switched off.
+    """
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--start", metavar="<date>", help="Start of the period (default: 90 days before its end)")
@@ -195,8 +198,18 @@ class ShowCapacity(ListCommand):
             help="Shares of the hours with use that are to find enough hosts (default: 0.9,0.95,0.99)",
         )
 
+        parser.add_argument(
+            "--fewer-hosts",
+            metavar="<number,...>",
+            help="Numbers of hosts to switch off, such as 0,1,2: list what fluid leases would get without them",
+        )
+
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
         query = {"start": parsed.start, "end": parsed.end, "promises": parsed.promises}
+        if parsed.fewer_hosts is not None:
+            query["fewer_hosts"] = parsed.fewer_hosts
+            yields = client.request("GET", "/capacity", terms.FEWER_HOSTS, query=query)["capacity"]["least_yields"]
+            return output.rows(yields, ("pool", "fewer", "hosts", "least_yield", "without", "leases", "waiting"))
         found = client.request("GET", "/capacity", terms.CAPACITY, query=query)["capacity"]
         lines = [
             {"present_hosts": found["hosts"], "days": found["days"], "full": found["full"], **need}

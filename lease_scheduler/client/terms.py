@@ -40,6 +40,8 @@ CAPACITY = "1.32"
 FORECASTS = "1.33"
 #: Microversion of fluid leases.
 FLUID = "1.34"
+#: Microversion of the yields of fluid leases with fewer hosts.
+FEWER_HOSTS = "1.35"
 
 #: Microversion of availability with and without preemption.
 PREEMPTION_ADVICE = "1.17"

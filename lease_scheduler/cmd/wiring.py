@@ -44,6 +44,7 @@ from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.enforcement.proposals import keep_message, report_ends
 from lease_scheduler.service.enforcement.telling import Teller
 from lease_scheduler.service.feeds import FeedKeeper
+from lease_scheduler.service.fewer_hosts import FewerHostsReport
 from lease_scheduler.service.flows import FlowKeeper
 from lease_scheduler.service.forecasts import ForecastReport
 from lease_scheduler.service.inspection import Inspection
@@ -322,6 +323,7 @@ class EngineService:
             FeedKeeper(plan),
             FlowKeeper(plan),
             ForecastReport(plan),
+            FewerHostsReport(plan),
             Uninstall(engine, leases, pool, series),
             Inspection(engine),
         )

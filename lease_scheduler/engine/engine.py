@@ -10,6 +10,7 @@ from lease_scheduler.engine.briefing import Briefing
 from lease_scheduler.engine.changes import LeaseChanges
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.early_suspension import suspend_now
+from lease_scheduler.engine.fewer_hosts import FewerHosts
 from lease_scheduler.engine.follow_up import FollowUp
 from lease_scheduler.engine.forecasts import Forecasts
 from lease_scheduler.engine.fractional import FluidShares
@@ -85,6 +86,7 @@ class Engine:
     :param forecasts: tells by when leases start; None to tell nothing
     :param fractional: fractional policy; None means that no lease is fluid
     :ivar hosts: takes hosts out of service, lets them sleep, and replaces them
+    :ivar fewer_hosts: tells what fluid leases would get with fewer hosts
     :raises InvalidValueError: transfers are planned, but there is no carrier
     """
 
@@ -140,6 +142,7 @@ class Engine:
         )
         self._order = order or SubmissionOrder()
         fluid = FluidShares(self._state, fractional)
+        self.fewer_hosts = FewerHosts(self._state, fluid, clock.now)
         self._steps = EngineSteps(
             self._state,
             admission,

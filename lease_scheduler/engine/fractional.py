@@ -56,27 +56,32 @@ class FluidShares:
                 state.put(replace(lease, progress=progress))
         state.publish(now)
 
+    def running(self) -> list[Lease]:
+        """Return the fluid leases that run."""
+        leases = (self._state.lease(lease_id) for lease_id in self._state.fluid)
+        return [lease for lease in leases if lease is not None and lease.active_since is not None]
+
+    def cpu_of_nodes(self, lease: Lease) -> Iterator[tuple[int, int, float]]:
+        """Yield the host of each VM of a running lease, the VCPU that it holds, and what it needs of them."""
+        part = self.needs.parts.get(lease.lease_id, 1.0)
+        for node_set, host in _nodes(lease):
+            held = node_set.resources.get(VCPU, 0)
+            yield host, held, max(float(held), part * (held + node_set.fluid))
+
     def load(self, nodes: Sequence[tuple[str, int]], now: int) -> FluidLoad | None:
         """Return what fluid leases need of their hosts, or None if none runs.
 
         :param nodes: lease and index of each VM of interest
         """
-        state = self._state
-        running = [
-            lease
-            for lease_id in state.fluid
-            if (lease := state.lease(lease_id)) is not None and lease.active_since is not None
-        ]
+        running = self.running()
         if not running:
             return None
         room = self._free(now)
         need = np.zeros(len(room))
         of_vm: dict[tuple[str, int], float] = {}
         for lease in running:
-            part = self.needs.parts.get(lease.lease_id, 1.0)
-            for vm, (node_set, host) in enumerate(_nodes(lease)):
-                held = node_set.resources.get(VCPU, 0)
-                of_vm[lease.lease_id, vm] = needed = max(float(held), part * (held + node_set.fluid))
+            for vm, (host, held, needed) in enumerate(self.cpu_of_nodes(lease)):
+                of_vm[lease.lease_id, vm] = needed
                 room[host] += held
                 need[host] += needed
         return FluidLoad(room, need, np.array([of_vm.get(node, 0.0) for node in nodes]))

@@ -60,11 +60,11 @@ def can_be_placed(state: EngineState, request: LeaseRequest) -> bool:
     # Hosts that have left the site have nothing.
     if demand.eligible is not None and not demand.eligible[capacity.any(axis=0)].all():
         return False
-    units = _units(state)
-    part = float((demand.amounts / units).max(initial=0.0))
+    whole = units(state)
+    part = float((demand.amounts / whole).max(initial=0.0))
     rows = [plan.classes.index(name) for name in _CLASSES if name in plan.classes]
     # Parts are those of whole hosts, so on hosts of different shapes there may seem to be less room than there is.
-    fits = np.floor((capacity / units[:, None])[rows].min(axis=0) / part + TOLERANCE).sum() if part else demand.count
+    fits = np.floor((capacity / whole[:, None])[rows].min(axis=0) / part + TOLERANCE).sum() if part else demand.count
     return bool(fits >= demand.count)
 
 
@@ -75,9 +75,8 @@ def view_of(state: EngineState, now: int, horizon: int) -> View:
     """
     plan = state.planner.plan
     known = (plan.leases[lease_id] for lease_id in state.fluid if lease_id in plan.apart)
-    leases = sorted(
-        (lease for lease in known if _waits(state, lease) or _runs(state, lease, now)), key=lambda each: each.sequence
-    )
+    placed = (lease for lease in known if _waits(state, lease) or runs_undisturbed(state, lease, now))
+    leases = sorted(placed, key=lambda each: each.sequence)
     running = [lease for lease in leases if lease.active_since is not None]
     free = plan.without(running, now, until=now + horizon).free(now, now + horizon)
     first = np.concatenate([[0], np.cumsum([lease.request.node_count for lease in leases], dtype=np.int64)])
@@ -126,7 +125,7 @@ def present_room(state: EngineState, now: int) -> tuple[IntArray, IntArray]:
         if lease_id in plan.apart and first is not None and first.start <= now < first.end:
             hosts, amounts = plan.holding(lease.request, first.assignment)
             left[:, hosts] += amounts[:-1]
-            if _runs(state, lease, now):
+            if runs_undisturbed(state, lease, now):
                 room[:, hosts] += amounts[:-1]
     return room, left
 
@@ -135,7 +134,7 @@ def _waits(state: EngineState, lease: Lease) -> bool:
     return lease.state in QUEUED_STATES and not lease.holdings and lease.lease_id not in state.operations
 
 
-def _runs(state: EngineState, lease: Lease, now: int) -> bool:
+def runs_undisturbed(state: EngineState, lease: Lease, now: int) -> bool:
     """Return whether a lease runs undisturbed, so that it can be paused or moved."""
     if lease.active_since is None or lease.missing_since is not None or lease.lease_id in state.operations:
         return False
@@ -148,7 +147,7 @@ def _virtual(lease: Lease, now: int) -> float:
     return 0.0 if lease.progress is None else lease.progress.virtual_at(now) / FULL
 
 
-def _units(state: EngineState) -> IntArray:
+def units(state: EngineState) -> IntArray:
     """Return what the largest host has of each resource class."""
     largest: IntArray = state.planner.plan.availability.capacity.max(axis=1, initial=1)
     return np.maximum(largest, 1)
@@ -156,20 +155,20 @@ def _units(state: EngineState) -> IntArray:
 
 def _needs(state: EngineState, leases: Sequence[Lease]) -> tuple[Floats, Floats]:
     """Return the CPU that each node of each lease needs, and the largest part of any resource that it holds."""
-    plan, units = state.planner.plan, _units(state)
-    vcpu = float(units[plan.classes.index(VCPU)]) if VCPU in plan.classes else 1.0
+    plan, whole = state.planner.plan, units(state)
+    vcpu = float(whole[plan.classes.index(VCPU)]) if VCPU in plan.classes else 1.0
     sets = [lease.request.nodes[0] for lease in leases]
     cpu = np.array([node_set.at_full_speed.get(VCPU, 0) / vcpu for node_set in sets], float)
-    held = [float((plan.demands(lease.request)[0].amounts / units).max(initial=0.0)) for lease in leases]
+    held = [float((plan.demands(lease.request)[0].amounts / whole).max(initial=0.0)) for lease in leases]
     return np.minimum(cpu, 1.0), np.array(held, float)
 
 
 def _of_others(state: EngineState, leases: Sequence[Lease], free: IntArray) -> tuple[Floats, Floats]:
     """Return which parts of each host others hold: of the CPU, and the largest one of what any lease holds."""
-    plan, units = state.planner.plan, _units(state)
-    parts = np.clip(1 - free / units[:, None], 0.0, 1.0)
+    plan, whole = state.planner.plan, units(state)
+    parts = np.clip(1 - free / whole[:, None], 0.0, 1.0)
     load = parts[plan.classes.index(VCPU)] if VCPU in plan.classes else np.zeros(len(plan.site))
-    needed = np.zeros(len(units), np.bool_)
+    needed = np.zeros(len(whole), np.bool_)
     for lease in leases:
         needed |= plan.demands(lease.request)[0].amounts > 0
     return load, parts[needed].max(axis=0, initial=0.0)

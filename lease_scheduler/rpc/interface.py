@@ -20,7 +20,7 @@ from lease_scheduler.model.documents import Document
 
 #: Version of the interface. The second number grows when a method is added or changed, the first when a method is
 #: removed. ``tests/unit/rpc/requests.txt`` lists the changes.
-VERSION = "1.14"
+VERSION = "1.15"
 
 #: Name of a request -> the method that answers it, whose first argument is the context.
 Methods = Mapping[str, Callable[..., Document]]
@@ -172,6 +172,17 @@ class EngineRequests:
 
         ``{"forecasts": [{"name", "pool": str|null, "asked": float|null, "held": float|null, "count": int, "since":
         instant|null}]}``. ``held`` is the share of the forecasts that held, and ``asked`` the share that should.
+        """
+
+    # -- capacity --------------------------------------------------------------------------------------------
+
+    def list_least_yields(self, context: Document, fewer: list[int]) -> Document:
+        """Return what fluid leases would get with fewer hosts.
+
+        ``{"least_yields": [{"pool": str|null, "fewer": int, "hosts": int, "without": [host names], "least_yield":
+        float|null, "leases": int, "waiting": int}]}``
+
+        :param fewer: how many hosts are switched off
         """
 
     # -- hosts and addresses ---------------------------------------------------------------------------------

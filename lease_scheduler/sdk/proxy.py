@@ -168,7 +168,7 @@ class Proxy(proxy.Proxy):
     def get_capacity(self, **query: Any) -> Capacity:
         """Return how many hosts can go, or are missing. For administrators.
 
-        :param query: start, end, promises
+        :param query: start, end, promises, fewer_hosts
         """
         return Capacity().fetch(self, requires_id=False, **query)
 

@@ -9,7 +9,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.34"
+MAXIMUM_MICROVERSION = "1.35"
 
 
 class _Resource(resource.Resource):
@@ -398,7 +398,9 @@ class Capacity(_Resource):
     resource_key = "capacity"
     allow_fetch = True
 
-    _query_mapping = resource.QueryParameters("start", "end", "promises", include_pagination_defaults=False)
+    _query_mapping = resource.QueryParameters(
+        "start", "end", "promises", "fewer_hosts", include_pagination_defaults=False
+    )
 
     start = Body("start")
     end = Body("end")
@@ -413,6 +415,8 @@ class Capacity(_Resource):
     full = Body("full", type=float)
     #: A dictionary for each promise
     promises = Body("promises", type=list, list_type=dict)
+    #: A dictionary for each pool and number of hosts to switch off
+    least_yields = Body("least_yields", type=list, list_type=dict)
 
 
 class Forecast(_Resource):

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from lease_scheduler.engine.engine import Engine
+from lease_scheduler.engine.fewer_hosts import WithFewerHosts
 from lease_scheduler.engine.interfaces import Operation
 from lease_scheduler.fractional.discovery import Needs
 from lease_scheduler.model.errors import InvalidValueError
@@ -238,6 +239,10 @@ class PoolEngines:
     def forecasts(self, pool: PoolName) -> dict[str, Covered]:
         """Return how well the forecasts of a pool held, by their names; see ``Engine.forecasts``."""
         return self._engines[pool].forecasts()
+
+    def with_fewer_hosts(self, pool: PoolName, counts: Collection[int]) -> Callable[[], list[WithFewerHosts]]:
+        """Return a function that tells what fluid leases would get with fewer hosts; see ``FewerHosts.look``."""
+        return self._engines[pool].fewer_hosts.look(counts)
 
     def live_leases(self) -> list[Lease]:
         """Return the live leases, in the order of submission."""

@@ -1,14 +1,17 @@
-"""Capacity: how many hosts can go, or are missing, by what was used."""
+"""Capacity: how many hosts can go, or are missing, by what was used, and what fluid leases would get with fewer."""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError
+from lease_scheduler.api.microversions import V1_35
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.model.documents import Document
+from lease_scheduler.model.progress import FULL
 from lease_scheduler.model.providers import together
 from lease_scheduler.prediction.capacity import HIGHEST, PROMISES, Use, capacity_report
 
@@ -17,10 +20,11 @@ _PERIOD = 90 * _DAY
 #: Longest period of one report. Every hour of it is a step.
 _LONGEST = 2 * 366 * _DAY
 _MOST_PROMISES = 16
+_MOST_COUNTS, _MOST_HOSTS = 16, 100_000
 
 
 def show(request: ApiRequest) -> Answer:
-    """Show how many hosts the use of all projects takes, for each promise."""
+    """Show how many hosts the use of all projects takes, for each promise; if asked, yields with fewer hosts."""
     query, now = request.query, request.now
     end = dates.parse_date(query["end"], "end", now, request.version) if "end" in query else now
     start = dates.parse_date(query["start"], "start", now, request.version) if "start" in query else end - _PERIOD
@@ -30,12 +34,18 @@ def show(request: ApiRequest) -> Answer:
     if end - start > _LONGEST:
         raise ApiError(400, "start: must be at most two years before end", "start")
     promises = _promises(query["promises"]) if "promises" in query else PROMISES
+    fewer = _counts(query["fewer_hosts"]) if "fewer_hosts" in query else ()
     hosts = [host for host in request.reader.hosts() if host["reservable"]]
     # Use of the future is not known, whatever end was asked for.
     until = min(end, now)
     uses = _uses(request.reader.usage(None, start, until, now, _HOUR) if until > start else (), hosts, until)
     report = capacity_report(uses, len(hosts), promises)
-    return Answer({"capacity": {"start": dates.iso_date(start), "end": dates.iso_date(end), **report.document()}})
+    shown = {"start": dates.iso_date(start), "end": dates.iso_date(end), **report.document()}
+    if request.version >= V1_35:
+        # What is in the database can be had without an engine.
+        found = request.engine.list_least_yields(request.context(), [*fewer])["least_yields"] if fewer else ()
+        shown["least_yields"] = [{**each, "least_yield": _shown(each["least_yield"])} for each in found]
+    return Answer({"capacity": shown})
 
 
 def _promises(text: str) -> Sequence[float]:
@@ -52,6 +62,22 @@ def _promises(text: str) -> Sequence[float]:
     if len(found) > _MOST_PROMISES:
         raise ApiError(400, f"promises: must be at most {_MOST_PROMISES}, not {len(found)}", "promises")
     return found
+
+
+def _counts(text: str) -> list[int]:
+    parts = text.split(",")
+    for part in parts:
+        if not (part.isascii() and part.isdigit() and len(part) <= 6 and int(part) <= _MOST_HOSTS):
+            problem = f"fewer_hosts: must be whole numbers of at most {_MOST_HOSTS}, not {part[:40]!r}"
+            raise ApiError(400, problem, "fewer_hosts")
+    if len(parts) > _MOST_COUNTS:
+        raise ApiError(400, f"fewer_hosts: must be at most {_MOST_COUNTS}, not {len(parts)}", "fewer_hosts")
+    return sorted({int(part) for part in parts})
+
+
+def _shown(least_yield: float | None) -> float | None:
+    """Return a yield in thousandths, rounded down as those of leases are."""
+    return None if least_yield is None else math.floor(least_yield * FULL + 1e-6) / FULL
 
 
 def _uses(rows: Iterable[Document], hosts: Sequence[Document], until: int) -> list[Use]:

@@ -111,6 +111,30 @@ def map_anew(
 
 
 @compiled
+def pack_all(
+    jobs: Jobs, place: Integers, keeps: NDArray[np.bool_], others_load: Floats, others_held: Floats
+) -> Integers:
+    """Return the nodes of the tasks of all jobs at the highest yield that the search finds, sorted for each job.
+
+    :param place: node of each task
+    :param keeps: whether the job keeps its nodes, by job
+    :param others_load: as in ``map_anew``
+    :param others_held: likewise
+    :return: an empty array if not all of them can be packed
+    """
+    count = len(jobs.cpu)
+    fixed = np.full(jobs.first[count], -1)
+    for job in range(count):
+        if keeps[job]:
+            fixed[jobs.first[job] : jobs.first[job + 1]] = place[jobs.first[job] : jobs.first[job + 1]]
+    tasks = _Tasks(jobs.cpu, jobs.memory, jobs.first, fixed)
+    nodes = _Nodes(others_load, others_held, (1 - others_load).sum(), (1 - others_held).sum())
+    nothing = np.empty(0)
+    by_cpu, by_memory = _sorted(jobs.cpu, jobs.memory), _sorted(jobs.memory, jobs.cpu)
+    return _search(count, tasks, nodes, Outlook(0.0, nothing, nothing), by_cpu, by_memory, False)[0]
+
+
+@compiled
 def _search(
     kept: int, tasks: _Tasks, nodes: _Nodes, outlook: Outlook, by_cpu: Integers, by_memory: Integers, literal: bool
 ) -> tuple[Integers, Floats]:

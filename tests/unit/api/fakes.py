@@ -73,6 +73,7 @@ class Site(EngineRequests):
         self.delay_rows: list[Document] = []
         self.capacity_rows: list[Document] = []
         self.forecast_rows: list[Document] = []
+        self.yield_rows: list[Document] = []
         self.penalty_rows: list[Document] = []
         self.calendar_document: Document = {"revision": 7, "complete": True, "hosts": [], "leases": [], "removed": []}
         self.quote: Document = {"granted": True, "reason": "", "start": None, "end": None, "hosts": [], "preempts": []}
@@ -366,6 +367,10 @@ class Site(EngineRequests):
     def list_forecasts(self, context: Document) -> Document:
         self._called("list_forecasts", context)
         return {"forecasts": list(self.forecast_rows)}
+
+    def list_least_yields(self, context: Document, fewer: list[int]) -> Document:
+        self._called("list_least_yields", context, fewer)
+        return {"least_yields": [{**row, "fewer": count} for row in self.yield_rows for count in fewer]}
 
     def set_flow(self, context: Document, name: str, weight: float | None) -> Document:
         self._called("set_flow", context, name, weight)

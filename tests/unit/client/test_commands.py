@@ -400,6 +400,15 @@ def test_capacity_has_a_line_for_each_promise(service: Service, openstack: Opens
     assert asked.version == "reservation 1.32"
 
 
+def test_yields_with_fewer_hosts(service: Service, openstack: Openstack) -> None:
+    row = {"pool": None, "fewer": 1, "hosts": 7, "without": ["h1"], "least_yield": 0.5, "leases": 9, "waiting": 0}
+    service.will_answer("GET", "/v1/capacity", {"capacity": {"least_yields": [row]}})
+    (line,) = openstack("capacity", "--fewer-hosts", "1", "-f", "json").document
+    assert (line["Fewer"], line["Hosts"], line["Least Yield"], line["Without"]) == (1, 7, 0.5, ["h1"])
+    (asked,) = service.asked
+    assert asked.version == "reservation 1.35"
+
+
 def test_since_when_a_lease_is_idle(service: Service, openstack: Openstack) -> None:
     service.will_answer("GET", f"/v1/leases/{ID}", {"lease": LEASE | {"idle_since": "2030-01-01T00:00:00Z"}})
     assert openstack("show", ID, "--idle", "-f", "json").document["idle_since"] == "2030-01-01T00:00:00Z"

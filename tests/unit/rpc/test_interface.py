@@ -17,6 +17,7 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.rpc.interface import METHODS, VERSION, EngineRequests, answers, methods_of
 from lease_scheduler.service.feeds import FeedKeeper
+from lease_scheduler.service.fewer_hosts import FewerHostsReport
 from lease_scheduler.service.flows import FlowKeeper
 from lease_scheduler.service.forecasts import ForecastReport
 from lease_scheduler.service.inspection import Inspection
@@ -41,6 +42,7 @@ _PARTS = (
     SubscriptionKeeper,
     FeedKeeper,
     FlowKeeper,
+    FewerHostsReport,
     ForecastReport,
     PoolKeeper,
     Uninstall,

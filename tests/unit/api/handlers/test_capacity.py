@@ -76,3 +76,28 @@ def test_a_site_that_knows_nothing_says_so(admin: Client, site: Site, query: str
             (None, None, None, 0)
         }
         site.host_rows.clear()
+
+
+def test_yields_with_fewer_hosts_come_from_the_engine(admin: Client, site: Site) -> None:
+    """dfrs F29: numbers are told once each, in order, and yields are rounded down."""
+    row = {"pool": None, "hosts": 3, "without": ["host-1"], "least_yield": 0.66666, "leases": 4, "waiting": 0}
+    site.yield_rows = [row]
+    found = (admin.at("latest").get("/v1/capacity?fewer_hosts=2,0,2").json or {})["capacity"]
+    assert found["least_yields"] == [{**row, "fewer": count, "least_yield": 0.666} for count in (0, 2)]
+    assert next(call for call in site.calls if call[0] == "list_least_yields")[2] == [0, 2]
+    assert (admin.at("latest").get("/v1/capacity").json or {})["capacity"]["least_yields"] == []
+    assert len([call for call in site.calls if call[0] == "list_least_yields"]) == 1
+    old = admin.at("1.34").get("/v1/capacity?fewer_hosts=1")
+    assert old.status_code == 400
+    assert "1.35" in (old.json or {})["error_message"]
+
+
+@pytest.mark.parametrize("numbers", ["-1", "1.5", "many", "1,,2", "100001", "9" * 40, "²"])
+def test_numbers_of_hosts_are_whole(admin: Client, numbers: str) -> None:
+    answer = admin.at("latest").get(f"/v1/capacity?fewer_hosts={numbers}")
+    assert (answer.status_code, (answer.json or {})["field"]) == (400, "fewer_hosts")
+
+
+def test_at_most_16_numbers_of_hosts(admin: Client) -> None:
+    answer = admin.at("latest").get("/v1/capacity?fewer_hosts=" + ",".join(["1"] * 17))
+    assert "must be at most 16, not 17" in (answer.json or {})["error_message"]
