@@ -129,6 +129,13 @@ def test_what_is_free_and_what_was_used(reservation: proxy.Proxy) -> None:
     assert (of_project["node_hours"], of_project["history"]) == (0, [])
     (need,) = reservation.get_capacity(promises="0.95").promises
     assert (need["hosts"], need["least_days"]) == (None, 59)
+    rows = reservation.get_capacity(fewer_hosts="0,1,3").least_yields
+    assert [(row["fewer"], row["hosts"], row["least_yield"]) for row in rows] == [
+        (0, 2, 1.0),
+        (1, 1, 1.0),
+        (3, 0, None),
+    ]
+    assert [len(row["without"]) for row in rows] == [0, 1, 0]
     assert list(reservation.forecasts()) == []
 
 

@@ -90,6 +90,12 @@ class _Site:
         (line,) = (each for each in found.splitlines() if each.startswith("lease_scheduler_hosts_without_shares "))
         return float(line.split()[1])
 
+    def least_yields(self, fewer: str) -> dict[int, float | None]:
+        """Return what REST says the slowest lease gets with fewer hosts; the leases are shelved when they move."""
+        answer = self.service.ask(self.service.operator, "GET", f"capacity?fewer_hosts={fewer}")
+        assert answer.status_code == 200, answer.text
+        return {each["fewer"]: each["least_yield"] for each in answer.json()["capacity"]["least_yields"]}
+
     def become_right(self, hosts: tuple[str, ...] = _HOSTS) -> None:
         """Wait until nothing is wrong."""
 
@@ -158,6 +164,7 @@ def test_weights_are_what_yields_say(site: _Site) -> None:
     site.become_right()
     assert set(site.yields().values()) == {0.8}
     assert sorted(len(servers) for servers in site.where().values()) == [5, 5]
+    assert site.least_yields("0,1") == {0: 0.8, 1: None}
     booking = {"resource_type": "virtual:instance", "amount": 1, "vcpus": 8, "memory_mb": 500, "disk_gb": 1}
     booking |= {"affinity": None, "resource_properties": '["==", "$hypervisor_hostname", "node1"]'}
     booked = site.service.lease(
@@ -173,6 +180,7 @@ def test_weights_are_what_yields_say(site: _Site) -> None:
         (server,) = (each["id"] for each in site.service.servers(site.service.bob))
         assert site.agents.weights("node1")[server] == 800
         assert min(site.yields().values()) == 0.6
+        assert site.least_yields("0") == {0: 0.6}
         # Whatever the other host has left of the lease that is on both goes to those that are on it alone.
         assert max(site.yields().values()) > 0.8
     finally:

@@ -17,6 +17,7 @@ from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.pricing.base import PricingPolicy
+from lease_scheduler.service.fewer_hosts import FewerHostsReport
 from lease_scheduler.service.policies import PoolPlanning, SitePolicies, no_prices
 from tests.functional.lease_document import lease_document
 from tests.site_engine import hypervisors, site_policies
@@ -74,6 +75,18 @@ def test_an_operator_names_the_pool_of_a_host(pools: Core) -> None:
     assert pools.site.records.hosts[found["compute-3"][0]].pool == "general"
     with pytest.raises(RefusedError, match="pool: there is no pool gpus; right is general, gpu"):
         pools.pool.update_host({}, "1", {}, pool="gpus")
+
+
+def test_each_pool_says_what_it_has_with_fewer_hosts(pools: Core) -> None:
+    """Hosts of a pool that something is booked on stay, and those of other pools have nothing to do with it."""
+    _ask(pools, 1, "immediate", pool="general")
+    rows = FewerHostsReport(pools.site).list({}, [0, 2])["least_yields"]
+    assert [(row["pool"], row["fewer"], row["hosts"], sorted(row["without"])) for row in rows] == [
+        ("general", 0, 2, []),
+        ("general", 2, 0, []),
+        ("gpu", 0, 3, []),
+        ("gpu", 2, 1, ["gpu-2", "gpu-3"]),
+    ]
 
 
 def test_a_host_in_use_stays_in_its_pool(pools: Core) -> None:
