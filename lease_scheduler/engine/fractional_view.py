@@ -60,12 +60,21 @@ def can_be_placed(state: EngineState, request: LeaseRequest) -> bool:
     # Hosts that have left the site have nothing.
     if demand.eligible is not None and not demand.eligible[capacity.any(axis=0)].all():
         return False
-    whole = units(state)
+    return bool(nodes_on_empty_hosts(state, request).sum() >= demand.count)
+
+
+def nodes_on_empty_hosts(state: EngineState, request: LeaseRequest) -> IntArray:
+    """Return how many nodes of a lease that can be placed fit on each host of the site if it is empty, by parts.
+
+    Parts are those of the largest host, so on hosts of different shapes there may seem to be less room than there is.
+    """
+    plan, whole = state.planner.plan, units(state)
+    demand, capacity = plan.demands(request)[0], plan.availability.capacity
     part = float((demand.amounts / whole).max(initial=0.0))
     rows = [plan.classes.index(name) for name in _CLASSES if name in plan.classes]
-    # Parts are those of whole hosts, so on hosts of different shapes there may seem to be less room than there is.
-    fits = np.floor((capacity / whole[:, None])[rows].min(axis=0) / part + TOLERANCE).sum() if part else demand.count
-    return bool(fits >= demand.count)
+    offered = (capacity / whole[:, None])[rows].min(axis=0)
+    fits = np.floor(offered / part + TOLERANCE) if part else np.full(len(offered), demand.count)
+    return fits.astype(np.int64)
 
 
 def view_of(state: EngineState, now: int, horizon: int) -> View:

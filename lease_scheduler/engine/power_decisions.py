@@ -6,10 +6,12 @@ Amini Salehi 2012, sections 6.3.2 and 6.3.3 (contention F58-F64).
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 import numpy as np
 
+from lease_scheduler.engine.fractional_view import nodes_on_empty_hosts
 from lease_scheduler.engine.power import HostPowers
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.state import EngineState
@@ -102,7 +104,7 @@ class PowerDecisions:
         self._wanted = decision.wake
         if decision.wake:
             self._wanted = max(decision.wake, self._widest_apart())
-        woken = self._have_awake(self._wanted, now)
+        woken = self._have_awake(self._wanted, self._waiting_leases(), now)
         if woken:
             state.recorder.count("replans", state.use_freed(woken, now, FOREVER))
         self.empty(decision.empty, now)
@@ -111,7 +113,7 @@ class PowerDecisions:
         """Wake hosts for leases that an algorithm has left waiting, if no policy decides when hosts wake."""
         state = self._state
         if not self._policy.manages and state.planner.plan.waiting_apart and state.powers.off:
-            self._have_awake(self._widest_apart(), now)
+            self._have_awake(self._widest_apart(), self._waiting_leases(), now)
 
     def _widest_apart(self) -> int:
         """Return the largest number of nodes of a lease that waits and is set apart from the queue.
@@ -121,11 +123,52 @@ class PowerDecisions:
         plan = self._state.planner.plan
         return max((plan.leases[each].request.node_count for each in plan.waiting_apart), default=0)
 
-    def _have_awake(self, count: int, now: int) -> int:
-        """Wake hosts until this many have nothing to do or are waking, and return how many that are."""
+    def _have_awake(self, count: int, leases: Iterable[Lease], now: int) -> int:
+        """Wake hosts until this many have nothing to do or are waking, and return how many that are.
+
+        Hosts on which these leases, which wait, would not fit are as if they were not there.
+        """
         powers = self._state.powers
-        missing = count - len(powers.changing - powers.off) - len(self._idle(now))
-        return self._powers.wake(powers.off_hosts.tolist()[: max(0, missing)], now)
+        awake = np.zeros(len(self._state.planner.plan.site), np.bool_)
+        awake[[*(powers.changing - powers.off), *self._idle(now)]] = True
+        woken = 0
+        for suits, nodes in self._suitable(leases, count):
+            asleep = powers.off_hosts[suits[powers.off_hosts]]
+            hosts = asleep[: max(0, min(count, nodes) - int((awake & suits).sum()))].tolist()
+            awake[hosts] = True
+            woken += self._powers.wake(hosts, now)
+        return woken
+
+    def _suitable(self, leases: Iterable[Lease], count: int) -> list[tuple[BoolArray, int]]:
+        """Return sets of hosts, and how many of each set leases can use at once.
+
+        There is a set for the nodes of each kind that do not fit everywhere, so that no lease waits for ever while
+        hosts are awake that are too small for it. The last set has all hosts on which anything fits.
+
+        :param count: how many hosts of the last set are to be awake
+        """
+        widest: dict[bytes, tuple[BoolArray, int]] = {}
+        everywhere = np.ones(len(self._state.planner.plan.site), np.bool_)
+        together = ~everywhere
+        for suits, nodes in self._node_sets(leases):
+            together |= everywhere if suits is None else suits
+            if suits is not None:
+                key = suits.tobytes()
+                widest[key] = suits, max(nodes, widest[key][1] if key in widest else 0)
+        return [*widest.values(), (together, count)]
+
+    def _node_sets(self, leases: Iterable[Lease]) -> Iterator[tuple[BoolArray | None, int]]:
+        """Yield for each node set on which hosts a node of it fits if they are empty, None for all; and its nodes."""
+        plan = self._state.planner.plan
+        apart = plan.waiting_apart
+        alike = {(lease.request.nodes, lease.lease_id in apart): lease.request for lease in leases}
+        for (_, is_apart), request in alike.items():
+            if is_apart:
+                fits: BoolArray = nodes_on_empty_hosts(self._state, request) > 0
+                yield fits, request.node_count
+                continue
+            for demand in plan.demands(request):
+                yield demand.eligible, demand.count
 
     def let_sleep(self, now: int) -> None:
         """Let hosts sleep on which nothing is planned, and wake some if fewer are to spare than there should be."""
@@ -154,9 +197,11 @@ class PowerDecisions:
         # Idle hosts that have to stay awake for now are spare too.
         young = len(idle) - len(ready)
         kept = max(0, spare - young) if told is not None else options.spare_hosts
-        if state.planner.plan.waiting_apart:
+        if apart := state.planner.plan.waiting_apart:
             # Unlike the queue, these leases have no place in the plan yet that would keep a host awake for them.
             kept = max(kept, self._wanted - young)
+            suits = self._suitable((state.planner.plan.leases[each] for each in apart), 0)[-1][0]
+            ready.sort(key=lambda host: not suits[host])
         if len(ready) > kept:
             # Hosts are filled from the first one on, so the last ones can sleep longest.
             self._powers.fall_asleep(ready[kept:], now)
@@ -257,11 +302,15 @@ class PowerDecisions:
     def _waiting(self, now: int) -> list[Waiting]:
         return [
             Waiting(lease.request.node_count, now - lease.request.submitted - lease.accumulated, lease.remaining)
-            for lease in self._state.planner.plan.leases.values()
-            if lease.kind is LeaseKind.BEST_EFFORT
-            and lease.active_since is None
-            and lease.lease_id not in self._state.operations
+            for lease in self._waiting_leases()
         ]
+
+    def _waiting_leases(self) -> Iterator[Lease]:
+        """Yield the best-effort leases that do not run."""
+        for lease in self._state.planner.plan.leases.values():
+            is_waiting = lease.active_since is None and lease.lease_id not in self._state.operations
+            if lease.kind is LeaseKind.BEST_EFFORT and is_waiting:
+                yield lease
 
     def _load(self, now: int) -> float:
         """Return the node-seconds to come over the seconds until the last lease of each host ends (equation 6.5)."""

@@ -6,79 +6,31 @@ libvirt-python.
 
 from __future__ import annotations
 
-import importlib
-import os
 import time
-import uuid
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from lease_scheduler.agent.keeper import WeightKeeper
 from lease_scheduler.agent.libvirt_domains import Libvirt
 from lease_scheduler.agent.protocol import Answer, Request
+from tests.functional.agent.guests import BUSY, URI, running_guests
 
 pytestmark = pytest.mark.slow
-
-_URI = "qemu:///system"
 
 #: CPU seconds of both guests together for which is measured.
 _MEASURED = 2.0
 _LIMIT = 120.0
 
-#: A boot sector: disable interrupts, and jump to this jump for ever.
-_SPIN = bytes([0xFA, 0xEB, 0xFE]).ljust(510, b"\0") + b"\x55\xaa"
 
-_DOMAIN = """
-<domain type='qemu'>
-  <name>lease-scheduler-{id}</name><uuid>{id}</uuid><memory unit='MiB'>16</memory>
-  <vcpu>1</vcpu><cputune><vcpupin vcpu='0' cpuset='{cpu}'/><emulatorpin cpuset='{cpu}'/></cputune>
-  <os><type arch='x86_64'>hvm</type><boot dev='fd'/></os>
-  <devices>
-    <disk type='file' device='floppy'>
-      <driver name='qemu' type='raw'/><source file='{image}'/><target dev='fda'/><readonly/>
-    </disk>
-  </devices>
-</domain>
-"""
-
-
-@pytest.fixture
-def guests() -> Iterator[list[str]]:
-    """Two guests that use all that they get of one processor."""
-    try:
-        libvirt = importlib.import_module("libvirt")
-        libvirt.registerErrorHandler(lambda context, error: None, None)
-        connection = libvirt.open(_URI)
-    except Exception as error:
-        pytest.skip(f"there is no libvirt here: {error}")
-    # QEMU runs as another user, which must be able to read it.
-    image = Path("/var/tmp") / f"lease-scheduler-{uuid.uuid4()}.img"
-    image.write_bytes(_SPIN)
-    image.chmod(0o644)
-    domains: list[Any] = []
-    cpu = min(os.sched_getaffinity(0))
-    try:
-        for _ in range(2):
-            domains.append(connection.defineXML(_DOMAIN.format(id=uuid.uuid4(), image=image, cpu=cpu)))
-            domains[-1].create()
-        yield [domain.UUIDString() for domain in domains]
-    finally:
-        for domain in domains:
-            if domain.isActive():
-                domain.destroy()
-            domain.undefine()
-        connection.close()
-        image.unlink()
-
-
-def test_guests_get_cpu_time_by_their_weights(guests: list[str]) -> None:
+def test_guests_get_cpu_time_by_their_weights() -> None:
     """The example of dfrs A32: with weights of 70 and 30 both use 70 % and 30 % of what they get together."""
-    hypervisor = Libvirt(_URI)
+    with running_guests([BUSY, BUSY]) as guests:
+        _weigh(*guests)
+
+
+def _weigh(first: str, second: str) -> None:
+    hypervisor = Libvirt(URI)
     keeper = WeightKeeper(hypervisor, 600.0, ratio=1000.0)
-    first, second = guests
     run = keeper.answer(Request("site", "host", "nonce")).run
 
     def order(revision: int, weights: dict[str, int]) -> Answer:

@@ -1,4 +1,4 @@
-"""A host that falls asleep and wakes for a reservation, by an engine that may be killed at any point.
+"""A host that falls asleep and wakes for a lease, by an engine that may be killed at any point.
 
 Besides the transactions, boundaries are before and after everything that is done to the host: its compute service is
 disabled and enabled, and its power is switched.
@@ -10,6 +10,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from lease_scheduler.cloud.simulated_services import SimulatedServices
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.power import PowerState
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
@@ -36,7 +39,14 @@ _FINAL = {"done", "failed"}
 
 #: Host that sleeps -> the request for which it wakes, without its times: name, number of nodes, pool.
 _SLEEPERS: dict[str, tuple[str, int, str | None]] = {"compute-2": ("for two", 2, None)}
+_FLUID: dict[str, tuple[str, int, str | None]] = {"compute-2": ("waits", 1, None)}
 _IN_POOLS: dict[str, tuple[str, int, str | None]] = {"compute-2": ("for two", 2, "main"), "side-1": ("side", 1, "side")}
+
+#: The lease that fills the other host with memory if leases are fluid.
+_FIRST = "runs"
+
+#: Places fluid leases. It is made before processes are forked, as it loads a compiler.
+_ALGORITHM = load_policy("fractional", "dfrs", PolicyOptions({"fractional_algorithm": "Greedy*/OPT=MIN"}))
 
 
 class Switch:
@@ -84,12 +94,15 @@ class FragileServices(SimulatedServices):
         return super().heartbeat(host) if self.switch.is_on(host) else None
 
 
-def run(folder: Path, url: str, kill_at: int, speed: float, *, pools: bool = False) -> dict[str, Any]:
+def run(
+    folder: Path, url: str, kill_at: int, speed: float, *, pools: bool = False, fluid: bool = False
+) -> dict[str, Any]:
     """Run to the end or to the boundary; at the end, return what was seen.
 
     :param pools: whether there is a second pool, in which a host sleeps and wakes for a lease, too
+    :param fluid: whether the host wakes for a fluid lease that an algorithm leaves waiting
     """
-    sleepers = _IN_POOLS if pools else _SLEEPERS
+    sleepers = _IN_POOLS if pools else _FLUID if fluid else _SLEEPERS
     names = ["compute-1", *sleepers]
     boundaries = Boundaries(kill_at)
     database = open_database(url)
@@ -113,12 +126,16 @@ def run(folder: Path, url: str, kill_at: int, speed: float, *, pools: bool = Fal
         "main": PoolPlanning(site_policies(), options.engine),
         "side": PoolPlanning(site_policies(), options.engine, ("side-*",)),
     }
-    site = SitePlan(store, cloud, clock, site_policies(), options, lambda: None, pools=plannings if pools else None)
+    policies = replace(site_policies(), fractional=_ALGORITHM if fluid else None)
+    site = SitePlan(store, cloud, clock, policies, options, lambda: None, pools=plannings if pools else None)
     times = PowerTimes(interval=0.05, sleeping_interval=0.1, again=0.3, shutdown=0.5, patience=60)
     engine = SiteEngine(site, None, switch, times)
     engine.start()
     reader = SqlReader(database)
-    _submit(engine, reader, clock, names, sleepers)
+    _add_hosts(engine, reader, names)
+    if fluid and reader.lease(_id_of(_FIRST)) is None:
+        Leases(engine.plan, Enforcement()).create({}, _fluid(_FIRST))
+    _submit(engine, reader, clock, sleepers, fluid=fluid)
 
     def is_over() -> bool:
         views = [reader.lease(_id_of(name)) for name, _, _ in sleepers.values()]
@@ -163,18 +180,30 @@ def _power(reader: SqlReader, name: str) -> PowerState | None:
     return None if found is None else PowerState(found.state)
 
 
+def _add_hosts(engine: SiteEngine, reader: SqlReader, names: Iterable[str]) -> None:
+    """Add the hosts that were not added yet."""
+    for name in names:
+        if not any(host["name"] == name for host in reader.hosts()):
+            PoolKeeper(engine).create_host({}, {"name": name})
+
+
+def _fluid(name: str) -> dict[str, Any]:
+    """Return a fluid lease that needs more than half of the memory of a host."""
+    document = lease(name, "best-effort", 1, duration=30, min_yield=0.125, preemption_mode="migrate")
+    document["reservations"][0]["memory_mb"] = 600
+    return document
+
+
 def _submit(
     engine: SiteEngine,
     reader: SqlReader,
     clock: AcceleratedClock,
-    names: Iterable[str],
     sleepers: Mapping[str, tuple[str, int, str | None]],
+    *,
+    fluid: bool,
 ) -> None:
-    """Do everything that was not done yet, as a client does that got no answer."""
+    """Do everything else that was not done yet, as a client does that got no answer."""
     pool, leases = PoolKeeper(engine), Leases(engine.plan, Enforcement())
-    for name in names:
-        if not any(host["name"] == name for host in reader.hosts()):
-            pool.create_host({}, {"name": name})
     asked = {host: terms for host, terms in sleepers.items() if reader.lease(_id_of(terms[0])) is None}
     numbers = {host["name"]: host["id"] for host in reader.hosts()}
     limit = time.monotonic() + 30
@@ -186,11 +215,11 @@ def _submit(
         time.sleep(0.02)
     start = clock.now() + 45
     for name, count, of in asked.values():
-        document = lease(name, "reservation", count, start=start, end=start + 20)
+        document = _fluid(name) if fluid else lease(name, "reservation", count, start=start, end=start + 20)
         leases.create({}, document if of is None else document | {"pool": of})
 
 
-def main(folder: str, url: str, kill_at: int, speed: float, *, pools: bool = False) -> None:
+def main(folder: str, url: str, kill_at: int, speed: float, *, pools: bool = False, fluid: bool = False) -> None:
     """Run and write the result to ``seen.json``."""
-    seen = run(Path(folder), url, kill_at, speed, pools=pools)
+    seen = run(Path(folder), url, kill_at, speed, pools=pools, fluid=fluid)
     (Path(folder) / "seen.json").write_text(json.dumps(seen))

@@ -52,3 +52,18 @@ def test_killed_while_hosts_of_two_pools_sleep(run: Run, tmp_path: Path) -> None
     """At some boundaries: the next engine restores the wishes of both pools."""
     check = partial(_check, killed=True)
     assert killed_at_each(run, tmp_path, range(2, 200, 4), check, _SPEED, scenario="power", pools=True) > 10
+
+
+def test_a_host_wakes_for_a_fluid_lease_without_a_crash(run: Run, tmp_path: Path) -> None:
+    """The other host has no room for it, so the algorithm leaves it waiting."""
+    assert run(tmp_path, 0, _SPEED, scenario="power", fluid=True) == 0
+    seen = seen_in(tmp_path)
+    _check(seen, killed=False)
+    (lease,) = seen["leases"]
+    assert lease["started"] is not None
+
+
+def test_killed_while_a_host_wakes_for_a_fluid_lease(run: Run, tmp_path: Path) -> None:
+    """At some boundaries: the lease waits in the database, and the next engine has the host awake for it."""
+    check = partial(_check, killed=True)
+    assert killed_at_each(run, tmp_path, range(3, 200, 4), check, _SPEED, scenario="power", fluid=True) > 8

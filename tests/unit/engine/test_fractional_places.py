@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,10 +29,11 @@ _POWER = PowerOptions(wake_time=100, shutdown_time=60, margin=50, minimum_on_tim
 
 
 def _fluid(lease_id: str, cpu: int, memory: int, submitted: int = 0, **terms: Any) -> LeaseRequest:
-    node_set = NodeSet(terms.pop("nodes", 1), Resources({VCPU: cpu, MEMORY_MB: memory})).made_fluid(0.0)
+    least = terms.pop("min_yield", 0.0)
+    node_set = NodeSet(terms.pop("nodes", 1), Resources({VCPU: cpu, MEMORY_MB: memory})).made_fluid(least)
     terms = {"preemption_mode": PreemptionMode.MIGRATE, "duration": 10_000, **terms}
     return LeaseRequest(
-        lease_id, LeaseKind.BEST_EFFORT, (node_set,), submitted, preemptible=True, min_yield=0.0, **terms
+        lease_id, LeaseKind.BEST_EFFORT, (node_set,), submitted, preemptible=True, min_yield=least, **terms
     )
 
 
@@ -47,11 +49,13 @@ def _world(
     work: int = 1_000,
     rate: float = 10.0,
     power: str = "none",
+    sizes: Sequence[tuple[int, int]] = (),
     **options: str,
 ) -> World:
     """Return a site; saving and loading the memory of a node takes memory / rate seconds.
 
     :param power: name of the power policy
+    :param sizes: VCPU and memory of each host, if they differ
     :param options: of policies
     """
     items = tuple(WorkloadLease(each, None if each.min_yield is None else work) for each in leases)
@@ -63,7 +67,11 @@ def _world(
         policy_options={"fractional_algorithm": algorithm, **options},
         check_invariants=True,
     )
-    return World(Run(Workload("test", items, Site.homogeneous(hosts, _HOST)), settings))
+    site = Site.homogeneous(hosts, _HOST)
+    if sizes:
+        amounts = (Resources({VCPU: cpu, MEMORY_MB: memory}) for cpu, memory in sizes)
+        site = Site(tuple(Host(f"host-{number}", each) for number, each in enumerate(amounts, 1)))
+    return World(Run(Workload("test", items, site), settings))
 
 
 def _state(world: World, lease_id: str) -> LeaseState:
@@ -233,3 +241,37 @@ def test_a_host_stays_awake_until_everything_is_mapped_anew() -> None:
     assert world.until(3600)["b"].active_since == 3600
     assert {world[name].holdings[0].assignment for name in "ab"} == {(0,), (1,)}
     assert world.counters["host_wakes"] == 1
+
+
+#: Two small hosts and a large one. By parts of the large one, a node with 60 of memory does not fit on the small ones.
+_SIZES = ((40, 100), (40, 100), (100, 100))
+
+
+def test_a_host_wakes_that_is_large_enough() -> None:
+    """Without a power policy: host 1, which is small, sleeps too, and host 2, which is small, too, does not count."""
+    leases = _reserved("z", 1, 0, 10), _fluid("a", 40, 60, 500, min_yield=0.1)
+    world = _world(*leases, sizes=_SIZES, algorithm="Greedy*/OPT=MIN").until(20)
+    for number in (1, 3):
+        world.run.engine.hosts.sleep(f"host-{number}")
+    world.until(500)
+    assert [_power_of(world, number) for number in (1, 3)] == [PowerState.ASLEEP, PowerState.WAKING]
+    assert world.until(600)["a"].holdings[0].assignment == (2,)
+
+
+def test_small_hosts_do_not_keep_large_ones_asleep() -> None:
+    """With sesp, both for what an algorithm places and for what waits in the queue; one small host is to spare."""
+    node_set = (NodeSet(1, Resources({VCPU: 100, MEMORY_MB: 60})),)
+    queued = LeaseRequest("b", LeaseKind.BEST_EFFORT, node_set, 500, duration=1000, preemptible=True)
+    for lease in (_fluid("b", 40, 60, 500, duration=1000, min_yield=0.1), queued):
+        world = _world(
+            _reserved("z", 1, 0, 10),
+            lease,
+            sizes=_SIZES,
+            algorithm="Greedy*/OPT=MIN",
+            power="sesp",
+            power_waiting_factor="0.2",
+        ).until(499)
+        assert [_power_of(world, number) for number in (1, 2, 3)] == [PowerState.ASLEEP] * 3
+        world.until(1200)
+        assert world["b"].holdings[0].assignment == (2,)
+        assert world.counters["host_wakes"] == 1
