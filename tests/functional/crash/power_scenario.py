@@ -42,7 +42,7 @@ _SLEEPERS: dict[str, tuple[str, int, str | None]] = {"compute-2": ("for two", 2,
 _FLUID: dict[str, tuple[str, int, str | None]] = {"compute-2": ("waits", 1, None)}
 _IN_POOLS: dict[str, tuple[str, int, str | None]] = {"compute-2": ("for two", 2, "main"), "side-1": ("side", 1, "side")}
 
-#: The lease that fills the other host with memory if leases are fluid.
+#: The lease that fills the memory of the other host until all others are over, if leases are fluid.
 _FIRST = "runs"
 
 #: Places fluid leases. It is made before processes are forked, as it loads a compiler.
@@ -134,7 +134,7 @@ def run(
     reader = SqlReader(database)
     _add_hosts(engine, reader, names)
     if fluid and reader.lease(_id_of(_FIRST)) is None:
-        Leases(engine.plan, Enforcement()).create({}, _fluid(_FIRST))
+        Leases(engine.plan, Enforcement()).create({}, _fluid(_FIRST, 100_000))
     _submit(engine, reader, clock, sleepers, fluid=fluid)
 
     def is_over() -> bool:
@@ -146,6 +146,8 @@ def run(
     while not (is_over() and not cloud.footprints() and not services.closed()):
         if site.is_broken or time.monotonic() > limit:
             break
+        if fluid and is_over():
+            _end(engine, reader)
         time.sleep(0.05)
     seen = {
         "boundaries": boundaries.count,
@@ -187,9 +189,16 @@ def _add_hosts(engine: SiteEngine, reader: SqlReader, names: Iterable[str]) -> N
             PoolKeeper(engine).create_host({}, {"name": name})
 
 
-def _fluid(name: str) -> dict[str, Any]:
+def _end(engine: SiteEngine, reader: SqlReader) -> None:
+    """End the first lease if it has not ended."""
+    view = reader.lease(_id_of(_FIRST))
+    if view is not None and view["state"] not in (*_FINAL, "cancelled"):
+        Leases(engine.plan, Enforcement()).delete({}, _id_of(_FIRST), "enough")
+
+
+def _fluid(name: str, duration: int = 30) -> dict[str, Any]:
     """Return a fluid lease that needs more than half of the memory of a host."""
-    document = lease(name, "best-effort", 1, duration=30, min_yield=0.125, preemption_mode="migrate")
+    document = lease(name, "best-effort", 1, duration=duration, min_yield=0.125, preemption_mode="migrate")
     document["reservations"][0]["memory_mb"] = 600
     return document
 
@@ -212,6 +221,10 @@ def _submit(
         for host in asked:
             if _power(reader, host) in (None, PowerState.AWAKE):
                 pool.sleep_host({}, numbers[host])
+        time.sleep(0.02)
+    asleep = clock.now()
+    while fluid and clock.now() < asleep + 3:
+        # It is to have slept when it wakes, which it does at once.
         time.sleep(0.02)
     start = clock.now() + 45
     for name, count, of in asked.values():
