@@ -170,7 +170,7 @@ class HostPowers:
 
     def _move_along(self, now: int) -> None:
         """Wake the hosts that leases are to use soon, and let the others be used only after they could have woken."""
-        state, plan, options = self._state, self._state.planner.plan, self._options
+        state = self._state
         sleepers = state.powers.off
         if not sleepers:
             return
@@ -179,7 +179,14 @@ class HostPowers:
         if self._is_restored or (first is not None and first <= reach) or state.occupied.keys() & sleepers:
             self._is_restored = False
             self.wake(self._needed(sleepers, now, reach), now)
-        hosts = state.powers.off_hosts
+        self.keep_taken(now)
+
+    def keep_taken(self, now: int) -> None:
+        """Let sleeping hosts be used only after they could have woken, counted from now; before anything is planned."""
+        state, plan, options = self._state, self._state.planner.plan, self._options
+        sleepers, hosts = state.powers.off, state.powers.off_hosts
+        if not sleepers:
+            return
         if state.occupied:
             hosts = np.array([host for host in hosts.tolist() if host not in state.occupied], dtype=np.int64)
         ends = np.full(len(hosts), now + options.lead(PowerState.ASLEEP))

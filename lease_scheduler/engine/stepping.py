@@ -106,6 +106,11 @@ class EngineSteps:
         self._state.planner.plan.pass_to(now)
         if self._state.fluid:
             self.places.set_apart()
+        # Without any host that has slept or may come to, a step costs nothing more.
+        may_sleep = self._state.powers or self._state.power_policy.manages
+        if may_sleep:
+            # An end that is reported makes room that others take at once.
+            self._powers.keep_taken(now)
         self._take_reports(now)
         self._images.begin_due(now)
         if self._state.planner.plan.outages:
@@ -113,8 +118,6 @@ class EngineSteps:
             self._outages.extend(now)
             self._occupied.look_again(now)
             self._state.publish(now)
-        # Without any host that has slept or may come to, a step costs nothing more.
-        may_sleep = self._state.powers or self._state.power_policy.manages
         if may_sleep:
             self._powers.follow(now)
         self._deviations.retries.go_on(now)

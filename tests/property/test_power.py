@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.fractional.online.names import NAMES
-from lease_scheduler.model.host import Site
+from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
@@ -101,22 +101,23 @@ def test_reservations_alone_get_what_they_get_when_no_host_sleeps(power: str, le
 
 @st.composite
 def _fluid_workloads(draw: st.DrawFn) -> list[WorkloadLease]:
-    """Fluid leases that may be paused for each other, and reservations for which some of them have to leave."""
+    """Fluid leases that may be paused for each other, others that wait in the queue, and reservations."""
     leases = []
     for number in range(draw(st.integers(1, 8))):
         is_reserved = draw(st.integers(0, 3)) == 0
+        is_fluid = not is_reserved and draw(st.integers(0, 3)) > 0
         node = Resources({VCPU: draw(st.integers(1, 100)), MEMORY_MB: draw(st.integers(1, 100))})
         node_set, submitted = NodeSet(draw(st.integers(1, _HOSTS)), node), draw(st.integers(0, 3000))
         request = LeaseRequest(
             str(number),
             LeaseKind.RESERVATION if is_reserved else LeaseKind.BEST_EFFORT,
-            (node_set if is_reserved else node_set.made_fluid(0.0),),
+            (node_set.made_fluid(0.1) if is_fluid else node_set,),
             submitted,
             start=submitted + draw(st.integers(_NOTICE, 2000)) if is_reserved else None,
             duration=100_000 if not is_reserved else draw(st.integers(10, 900)),
             preemptible=not is_reserved,
             preemption_mode=draw(st.sampled_from([PreemptionMode.SHELVE, PreemptionMode.MIGRATE])),
-            min_yield=None if is_reserved else 0.0,
+            min_yield=0.1 if is_fluid else None,
         )
         leases.append(WorkloadLease(request, draw(st.integers(1, 900))))
     return sorted(leases, key=lambda each: each.request.submitted)
@@ -127,12 +128,13 @@ def _fluid_workloads(draw: st.DrawFn) -> list[WorkloadLease]:
     algorithm=st.sampled_from([each for each in NAMES if "stretch" not in each and "AVG" not in each]),
     period=st.sampled_from([40, 300, 1000]),
     power=st.sampled_from(["none", "sesp", "predictive"]),
+    sizes=st.lists(st.sampled_from([(100, 100), (60, 100), (100, 60)]), min_size=_HOSTS, max_size=_HOSTS),
 )
 @settings(max_examples=60, deadline=None)
-def test_no_lease_that_an_algorithm_places_waits_for_ever(
-    leases: list[WorkloadLease], algorithm: str, period: int, power: str
+def test_no_best_effort_lease_waits_for_ever(
+    leases: list[WorkloadLease], algorithm: str, period: int, power: str, sizes: list[tuple[int, int]]
 ) -> None:
-    """dfrs F39 to F44, contention F60: hosts wake for them, and are awake when the algorithm looks."""
+    """dfrs F39 to F44, contention F60: hosts wake that they fit on, and are awake when the algorithm looks."""
     chosen = RunSettings(
         planning=PlanningOptions(suspend_rate=64, resume_rate=64),
         engine=EngineOptions(power=replace(_POWER, interval=70), explain_refusals=False),
@@ -145,7 +147,8 @@ def test_no_lease_that_an_algorithm_places_waits_for_ever(
         },
         check_invariants=True,
     )
-    site = Site.homogeneous(_HOSTS, Resources({VCPU: 100, MEMORY_MB: 100}))
+    amounts = (Resources({VCPU: cpu, MEMORY_MB: memory}) for cpu, memory in sizes)
+    site = Site(tuple(Host(f"host-{number}", each) for number, each in enumerate(amounts)))
     run = Run(Workload("power", tuple(leases), site), chosen)
     if power == "none":
         for host in site.hosts[1:]:
@@ -154,8 +157,8 @@ def test_no_lease_that_an_algorithm_places_waits_for_ever(
         run.clock.set(max(run.clock.now(), instant))
         run.step()
     run.end()
-    fluid = [lease for lease in run.store.load() if lease.request.min_yield is not None]
-    assert {lease.state for lease in fluid} <= {LeaseState.DONE, LeaseState.REJECTED}
+    waited = [lease for lease in run.store.load() if lease.kind is LeaseKind.BEST_EFFORT]
+    assert {lease.state for lease in waited} <= {LeaseState.DONE, LeaseState.REJECTED}
     assert run.recorder.counters["late_host_wakes"] == 0
 
 
