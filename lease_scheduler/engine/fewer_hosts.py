@@ -16,6 +16,7 @@ from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import VCPU
 from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.plan.sleepers import as_if_awake
 
 #: For how many seconds nothing else may be planned on a host that can be switched off.
 _HORIZON = 600
@@ -106,7 +107,9 @@ class FewerHosts:
         place = np.array([task[0] for task in tasks], np.int64)
         cpu, least, held = (np.array([task[field] for task in tasks], np.float64) for field in (1, 2, 3))
         stays = np.array([task[4] for task in tasks], np.bool_)
-        free = plan.without(leases, now, until=now + _HORIZON).free(now, now + _HORIZON)
+        until = now + _HORIZON
+        # Hosts that sleep are there, and would wake.
+        free = plan.without(leases, now, until=until, base=as_if_awake(plan, now)).free(now, until)
         parts = np.clip(1 - free / whole[:, None], 0.0, 1.0)
         needed = np.zeros(len(whole), np.bool_)
         for lease in leases:

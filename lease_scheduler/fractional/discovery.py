@@ -1,9 +1,15 @@
 """What fluid leases need, as far as it can be told from what they use (Stillwell 2010, section 7.2.2; dfrs A32).
 
-A lease that uses less than it is given needs what it uses. One that uses all of it may need more, and only a trial can
-tell: for one interval it is given all that others do not hold. The prototype of the thesis tries one VM after the
-other, always, and so slows the others down for a third of the time. Here only leases that use all that they are given
-are tried, and the others keep what they hold.
+A lease that uses less than it is given needs what it uses, if nobody on its hosts wants more than there is. One that
+uses all of it may need more, and only a trial can tell: for one interval it is given all that others do not hold. The
+prototype of the thesis tries one VM after the other, always, and so slows the others down for a third of the time. Here
+only leases are tried of which something is to be found out, and the others keep what they hold.
+
+Weights promise a part of the CPU while a server wants some, not a mean. A server that works in bursts loses what it
+cannot use between them: beside one that always works it uses less than it is given, and still needs more. The thesis
+takes what it uses for its need, gives it less, of which it uses less, and so on, to nothing. So where others want more
+than there is, only a trial tells that a lease needs less; and one that then uses less than that again, although it
+needs it, is taken to need what it declared.
 """
 
 from __future__ import annotations
@@ -23,6 +29,9 @@ _LEAST = 0.01
 
 #: Differences of needs that are not worth other shares.
 _SAME = 0.02
+
+#: A lease that works in bursts may need less when it uses this part of what it used when that was found out.
+_LESS = 0.5
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,18 @@ class Sharing:
     used: float | None
 
 
+@dataclass(frozen=True)
+class _Doubt:
+    """A lease that uses less than it is given, although others want more than there is.
+
+    :ivar need: part that it was known to need before; None if nothing was known
+    :ivar used: part that it uses
+    """
+
+    need: float | None
+    used: float
+
+
 class NeedDiscovery:
     """Keeps estimates of needs from interval to interval. It forgets a lease whose use is not known for one.
 
@@ -65,6 +86,11 @@ class NeedDiscovery:
     def __init__(self, tries: bool) -> None:
         self._tries = tries
         self._parts: dict[str, float] = {}
+        self._doubtful: dict[str, _Doubt] = {}
+        #: Lease that works in bursts -> part that it used beside others.
+        self._in_bursts: dict[str, float] = {}
+        #: Leases that used all that they were given in the latest interval.
+        self._were_full: Collection[str] = ()
         #: Lease -> number of the interval of its last trial.
         self._tried_at: dict[str, int] = {}
         self._tried: frozenset[str] = frozenset()
@@ -77,33 +103,40 @@ class NeedDiscovery:
             nothing is learnt
         """
         self._number += 1
-        full = set()
+        full = {lease for lease, sharing in leases.items() if sharing is not None and _uses_all(sharing)}
+        short = {host for lease in full for host in _hosts(leases[lease]) if _wants_more(leases[lease])}
+        aside = {host for lease in self._tried for host in _hosts(leases.get(lease))}
         for lease, sharing in leases.items():
             if sharing is None:
                 continue
             if sharing.used is None:
                 self._parts.pop(lease, None)
-            elif sharing.used < _ALL * sharing.given:
+            elif lease in self._tried:
+                self._learn_from_trial(lease, None if lease in full else sharing.used)
+            elif not aside.isdisjoint(sharing.hosts):
+                # What is left beside a trial tells nothing.
+                continue
+            elif lease in full:
+                self._note_full(lease, sharing.used)
+            elif short.isdisjoint(sharing.hosts) or sharing.used >= _ALL * self._parts.get(lease, 1.0):
+                self._forget_doubts(lease)
                 self._learn(lease, sharing.used)
             else:
-                full.add(lease)
-                if not self._tries or lease in self._tried:
-                    # It is slowed down by all that others hold, and by nothing else.
-                    self._parts.pop(lease, None)
-                elif lease in self._parts:
-                    # What others leave may have let it use more than it was given.
-                    self._learn(lease, max(sharing.used, self._parts[lease]))
-        for lease in self._parts.keys() - leases.keys():
-            del self._parts[lease]
+                self._doubt(lease, sharing.used)
+        for known in (self._parts, self._doubtful, self._in_bursts):
+            for lease in known.keys() - leases.keys():
+                del known[lease]
         for lease in self._tried:
             self._tried_at[lease] = self._number
         self._tried_at = {lease: at for lease, at in self._tried_at.items() if lease in leases}
-        self._tried = self._next_trials(full, leases)
+        self._tried = self._next_trials((full - self._in_bursts.keys()) | self._doubtful.keys(), leases)
+        self._were_full = full
         return Needs(dict(self._parts), self._tried)
 
     def forget(self) -> Needs:
         """Forget all estimates, since nothing is known of the interval."""
-        self._parts, self._tried = {}, frozenset()
+        self._parts, self._doubtful, self._in_bursts = {}, {}, {}
+        self._tried, self._were_full = frozenset(), ()
         return UNKNOWN
 
     def _learn(self, lease: str, used: float) -> None:
@@ -111,16 +144,70 @@ class NeedDiscovery:
         if abs(need - self._parts.get(lease, 1.0)) > _SAME or need < _SAME:
             self._parts[lease] = need
 
-    def _next_trials(self, full: Collection[str], leases: Mapping[str, Sharing | None]) -> frozenset[str]:
+    def _learn_from_trial(self, lease: str, used: float | None) -> None:
+        """Learn what a lease needs that was given all that others do not hold.
+
+        :param used: part that it has used; None if that is all
+        """
+        doubt = self._doubtful.get(lease)
+        self._forget_doubts(lease)
+        if used is None:
+            # It is slowed down by all that others hold, and by nothing else.
+            self._parts.pop(lease, None)
+        elif doubt is not None and doubt.need is not None and used >= doubt.need - _SAME:
+            # It needs as much as before, but could not use that beside the others.
+            self._in_bursts[lease] = doubt.used
+        else:
+            self._learn(lease, used)
+
+    def _note_full(self, lease: str, used: float) -> None:
+        """Learn from a lease that uses all that it is given."""
+        if lease not in self._in_bursts or lease in self._were_full:
+            self._forget_doubts(lease)
+        if not self._tries:
+            self._parts.pop(lease, None)
+        elif lease in self._parts:
+            # What others leave may have let it use more than it was given.
+            self._learn(lease, max(used, self._parts[lease]))
+
+    def _doubt(self, lease: str, used: float) -> None:
+        """Forget what a lease needs that uses less than that and than it is given, where others want more."""
+        known = self._parts.pop(lease, None)
+        if not self._tries:
+            return
+        if lease not in self._in_bursts or used < _LESS * self._in_bursts[lease]:
+            earlier = self._doubtful.get(lease)
+            self._forget_doubts(lease)
+            self._doubtful[lease] = _Doubt(known if earlier is None else earlier.need, used)
+
+    def _forget_doubts(self, lease: str) -> None:
+        self._doubtful.pop(lease, None)
+        self._in_bursts.pop(lease, None)
+
+    def _next_trials(self, candidates: Collection[str], leases: Mapping[str, Sharing | None]) -> frozenset[str]:
         """Return the leases to try: on each host the one whose last trial is longest ago; lower estimates first."""
         if not self._tries or self._number % _CYCLE:
             return frozenset()
         found: set[str] = set()
         taken: set[int] = set()
-        for lease in sorted(full, key=lambda each: (self._tried_at.get(each, -1), self._parts.get(each, 1.0), each)):
+        order = {lease: (self._tried_at.get(lease, -1), self._parts.get(lease, 1.0), lease) for lease in candidates}
+        for lease in sorted(order, key=order.__getitem__):
             sharing = leases[lease]
             # A lease that is given everything has nothing to find out.
             if sharing is not None and sharing.given < _ALL and taken.isdisjoint(sharing.hosts):
                 found.add(lease)
                 taken.update(sharing.hosts)
         return frozenset(found)
+
+
+def _uses_all(sharing: Sharing) -> bool:
+    return sharing.used is not None and sharing.used >= _ALL * sharing.given
+
+
+def _wants_more(sharing: Sharing | None) -> bool:
+    """Return whether a lease that uses all that it is given may want more."""
+    return sharing is not None and sharing.given < _ALL
+
+
+def _hosts(sharing: Sharing | None) -> Collection[int]:
+    return () if sharing is None else sharing.hosts

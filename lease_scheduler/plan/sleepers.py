@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from lease_scheduler.plan.availability import FOREVER, IntArray
+from lease_scheduler.plan.availability import FOREVER, Availability, IntArray
 from lease_scheduler.plan.plan import NOT_ASLEEP, Plan
 
 
@@ -44,6 +44,13 @@ def give_back(plan: Plan, hosts: Collection[int], now: int) -> None:
     """Let hosts be used from now on that are awake."""
     woken = asleep_among(plan, _numbers(sorted(hosts)))
     take_all_until(plan, woken, NOT_ASLEEP, now)
+
+
+def as_if_awake(plan: Plan, now: int) -> Availability:
+    """Return the availability if no host slept."""
+    hosts = asleep_among(plan, np.arange(len(plan.site)))
+    before = np.maximum(plan.sleep_ends[hosts], now)
+    return plan.availability.taken_until(hosts, before, np.full(len(hosts), now))
 
 
 @contextmanager

@@ -16,17 +16,20 @@ import pytest
 from lease_scheduler.agent.keeper import WeightKeeper
 from lease_scheduler.agent.libvirt_domains import Libvirt
 from lease_scheduler.agent.protocol import Request
-from tests.functional.agent.guests import BUSY, PERIOD, URI, pin, processors, running_guests
+from tests.functional.agent.guests import BUSY, URI, pin, processors, running_guests
 from tests.functional.agent.unbalanced import CPUS, UnbalancedSite
 
 pytestmark = pytest.mark.slow
 
-#: Ticks for which guests work in each period: by turns those of the full and of the other processor.
-_TICKS = (BUSY, 2, 6, 2, 4, 1, 3)
+#: Parts of a processor that guests need: by turns those of the full and of the other processor.
+_NEEDS = (1.0, 0.2, 0.6, 0.2, 0.4, 0.1, 0.3)
+
+#: Rate of the guest that tells how much CPU time work takes, which it needs to do alone.
+_PROBE = 2**14
 
 #: Seconds of a phase, until all guests have booted, until needs are known, and for which is measured: whole cycles of
 #: the phases in which the four guests of a processor are tried one after the other.
-_PHASE, _BOOT, _SETTLE, _MEASURED = 4, 25.0, 64.0, 32.0
+_PHASE, _BOOT, _SETTLE, _MEASURED = 4, 15.0, 64.0, 32.0
 
 
 class _Guests(UnbalancedSite):
@@ -66,6 +69,15 @@ def _cpu_seconds() -> dict[str, float]:
     return {name: server.cpu_seconds for name, server in Libvirt(URI).servers().items()}
 
 
+def _cpu_of_probe() -> float:
+    """Return the part of a processor that a guest needs for ``_PROBE``."""
+    with running_guests([_PROBE]) as (name,):
+        time.sleep(_BOOT)
+        yields = _Yields()
+        time.sleep(2 * _PHASE)
+        return yields.means({name: 1.0})[name]
+
+
 def _weigh(keeper: WeightKeeper, weights: Mapping[str, int]) -> None:
     present = keeper.answer(Request("site", "host", "nonce"))
     answer = keeper.answer(Request("site", "host", "nonce", present.run, present.revision + 1, weights))
@@ -87,8 +99,10 @@ def test_shares_by_need_and_moves() -> None:
     """DYN+MIG > DYN >= 1.25 x even shares in the least average yield."""
     if len(processors()) < 2:
         pytest.skip("there is only one processor here")
-    with running_guests(_TICKS) as domains:
-        needs = {name: min(1.0, ticks / PERIOD) for name, ticks in zip(domains, _TICKS, strict=True)}
+    work = _cpu_of_probe()
+    rates = [BUSY if need == 1 else round(_PROBE * need / work) for need in _NEEDS]
+    with running_guests(rates) as domains:
+        needs = dict(zip(domains, _NEEDS, strict=True))
         keeper = WeightKeeper(Libvirt(URI), 600.0, ratio=1000.0)
         site = _Guests(domains, keeper, moves=False)
         site.carry_out()
@@ -98,9 +112,9 @@ def test_shares_by_need_and_moves() -> None:
         yields = _Yields()
         time.sleep(_MEASURED)
         found = {"even": yields.means(needs)}
-        # Those on the other processor use what they need, but for when two of them work at the same time.
+        # Those on the other processor use what they need.
         for name in site.names[1::2]:
-            assert 0.6 < found["even"][name] < 1.1
+            assert found["even"][name] == pytest.approx(1.0, abs=0.2)
 
         for kind, moves in (("DYN", False), ("DYN+MIG", True)):
             site = _Guests(domains, keeper, moves=moves)

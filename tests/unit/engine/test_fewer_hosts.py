@@ -115,9 +115,20 @@ def test_sleeping_empty_and_small_hosts_go_first() -> None:
     used = world["a"].holdings[0].assignment[0]
     others = [number for number in (1, 2, 3) if number != used]
     world.run.engine.hosts.sleep(f"h{others[0]}")
-    world.until(600)
+    world.until(600).run.engine.step()
     found = _look(world, 3)[0]
     assert found.without == (f"h{others[0]}", "h0", f"h{others[1]}")
+
+
+def test_hosts_that_sleep_would_wake() -> None:
+    """The one that sleeps is in service, and goes first."""
+    world = _world(_fluid("a"), _fluid("b"), hosts=3)
+    awake = {world[name].holdings[0].assignment[0] for name in "ab"}
+    (other,) = {0, 1, 2} - awake
+    world.run.engine.hosts.sleep(f"host-{other + 1}")
+    world.until(600).run.engine.step()
+    assert [(each.hosts, each.least_yield) for each in _look(world, 0, 1)] == [(3, 1.0), (2, 1.0)]
+    assert _look(world, 1)[0].without == (f"host-{other + 1}",)
 
 
 def test_leases_that_wait_are_told() -> None:

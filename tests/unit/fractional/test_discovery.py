@@ -13,7 +13,7 @@ def _on(host: int, given: float, used: float | None) -> Sharing:
 
 def test_who_uses_less_than_it_is_given_needs_what_it_uses() -> None:
     discovery = NeedDiscovery(tries=False)
-    leases = {"a": _on(0, 0.5, 0.204), "b": _on(0, 0.5, 0.49), "c": _on(0, 0.5, None)}
+    leases = {"a": _on(0, 0.5, 0.204), "b": _on(1, 0.5, 0.49), "c": _on(0, 0.5, None)}
     assert discovery.observe(leases) == Needs({"a": 0.21})
     # Differences that are not worth it, and an interval in which its part has changed, change nothing.
     assert discovery.observe({"a": _on(0, 0.5, 0.22), "b": None}) == Needs({"a": 0.21})
@@ -75,3 +75,47 @@ def test_without_trials_those_that_use_all_need_what_they_declared() -> None:
     assert discovery.observe({"a": _on(0, 0.5, 0.3)}).parts == {"a": 0.3}
     for _ in range(4):
         assert discovery.observe({"a": _on(0, 0.3, 0.3)}) == UNKNOWN
+
+
+def test_beside_others_that_want_more_only_a_trial_tells_that_a_lease_needs_less() -> None:
+    """Lease b, which is idle, uses less than it is given, and so does a server that works in bursts."""
+    discovery = NeedDiscovery(tries=True)
+    beside = {"hog": _on(0, 0.5, 0.9), "b": _on(0, 0.5, 0.1)}
+    found = [discovery.observe(beside) for _ in range(3)]
+    assert [each.parts for each in found] == [{}, {}, {}]
+    assert found[-1].tried == {"b"}
+    after = discovery.observe({"hog": _on(0, 0.1, 0.85), "b": _on(0, 0.9, 0.1)})
+    assert after.parts == {"b": 0.1}
+    # It has what it needs, so there is nothing to try.
+    settled = {"hog": _on(0, 0.9, 0.9), "b": _on(0, 0.1, 0.1)}
+    assert [discovery.observe(settled).parts for _ in range(2)] == [{"b": 0.1}] * 2
+
+
+def test_a_lease_that_works_in_bursts_needs_what_it_declared() -> None:
+    """With what it used in the trial it gets less than that, although it uses as much again in the next trial."""
+    discovery = NeedDiscovery(tries=True)
+    alone = {"hog": _on(0, 0.1, 0.6), "b": _on(0, 0.9, 0.4)}
+
+    def until_tried(hog: float, given: float, used: float) -> None:
+        beside = {"hog": _on(0, hog, 1 - used), "b": _on(0, given, used)}
+        for _ in range(7):
+            if discovery.observe(beside).tried == {"b"}:
+                return
+        pytest.fail("it is not tried")
+
+    until_tried(0.5, 0.5, 0.17)
+    assert discovery.observe(alone).parts == {"b": 0.4}
+    until_tried(0.7, 0.3, 0.12)
+    assert discovery.observe(alone).parts == {}
+    # It is not tried again, until it uses much less.
+    beside = {"hog": _on(0, 0.5, 0.83), "b": _on(0, 0.5, 0.17)}
+    assert {lease for _ in range(12) for lease in discovery.observe(beside).tried} == {"hog"}
+    until_tried(0.5, 0.5, 0.04)
+    assert discovery.observe({"hog": _on(0, 0.1, 0.9), "b": _on(0, 0.9, 0.05)}).parts == {"b": 0.05}
+
+
+def test_without_trials_nobody_needs_less_beside_others_that_want_more() -> None:
+    """What was found out while all had what they wanted is forgotten."""
+    discovery = NeedDiscovery(tries=False)
+    assert discovery.observe({"hog": _on(0, 0.5, 0.2), "b": _on(0, 0.5, 0.3)}).parts == {"hog": 0.2, "b": 0.3}
+    assert discovery.observe({"hog": _on(0, 0.7, 0.8), "b": _on(0, 0.3, 0.1)}).parts == {}
