@@ -91,21 +91,22 @@ def test_the_engine_learns_what_leases_use(site: _Site) -> None:
     """It is told when something has changed. Of the first interval, nobody knows when it began."""
     assert site.measure(a=0.8, b=1.9) == Needs({})
     assert site.asked == {"server-a", "server-b"}
-    assert site.measure(a=0.8, b=1.96) == Needs({"a": 0.2}, frozenset())
+    assert site.measure(a=0.8, b=1.6) == Needs({"a": 0.2, "b": 0.4})
     count = len(site.noted)
     # All that it is given is used by one of them, so it is tried in every third interval, unless its part changes.
-    assert site.measure(a=0.8, b=1.96) == Needs({"a": 0.2}, frozenset("b"))
+    assert site.measure(a=0.8, b=1.96) == Needs({"a": 0.2, "b": 0.49}, frozenset("b"))
     assert len(site.noted) == count + 1
     site.becomes("b", Progress(0, 700, site.work.now + 5, 800))
-    assert site.measure(a=0.8, b=3.0) == Needs({"a": 0.2})
+    assert site.measure(a=0.8, b=3.0) == Needs({"a": 0.2, "b": 0.49})
     assert site.measure(a=0.8, b=2.8) == Needs({"a": 0.2, "b": 0.7})
 
 
 def test_a_host_that_promises_its_cpus_four_times_is_full_at_a_quarter_of_that(site: _Site) -> None:
-    """Both are given 2 of 32 VCPU, which are half a CPU. One uses that, and the other one half of it."""
+    """Both are given 2 of 32 VCPU, which are half a CPU. At last, one uses that, and the other one half of it."""
     site.site = Site((Host("host", Resources({VCPU: 32})),))
-    site.measure(a=0.5, b=0.25)
-    assert site.measure(a=0.5, b=0.25).parts == {"b": 0.25}
+    site.measure(a=0.4, b=0.25)
+    assert site.measure(a=0.4, b=0.25).parts == {"a": 0.4, "b": 0.25}
+    assert site.measure(a=0.5, b=0.25) == Needs({"a": 0.5, "b": 0.25}, frozenset("a"))
 
 
 def test_servers_that_are_off_use_nothing_and_unclear_ones_are_unknown(site: _Site) -> None:
