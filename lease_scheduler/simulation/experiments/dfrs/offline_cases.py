@@ -106,21 +106,25 @@ class OptimumCase:
         return f"optimum J={self.jobs} D={self.dimensions} sigma={self.sigma:g} x {self.instances}"
 
     def run(self) -> dict[str, Any]:
-        """See ``campaigns.case.Case``. Lists have an entry for each instance, None where there is no placement."""
+        """See ``campaigns.case.Case``.
+
+        Lists have an entry for each instance, None where there is no placement: the least yields of placements, and the
+        yield that the search of CPSUM has reached.
+        """
         from lease_scheduler.fractional.greedy import best_of
         from lease_scheduler.fractional.linear.programs import optimum
         from lease_scheduler.fractional.packing.search import PACKERS, best_packing
 
-        found: dict[str, list[float | None]] = {key: [] for key in ("slack", "bound", "OPT", "CPSUM", "GREEDY")}
+        keys = ("slack", "bound", "OPT", "CPSUM", "GREEDY", "CPSUM search")
+        found: dict[str, list[float | None]] = {key: [] for key in keys}
         for (_, slack), instance, bound in instances_of(self, SMALL_NODES):
             found["slack"].append(slack)
             found["bound"].append(bound)
-            for name, placement in (
-                ("OPT", optimum(instance)),
-                ("CPSUM", best_packing(instance, PACKERS["CPSUM"])),
-                ("GREEDY", best_of(instance)),
-            ):
+            packed = best_packing(instance, PACKERS["CPSUM"])
+            for name, placement in (("OPT", optimum(instance)), ("CPSUM", packed), ("GREEDY", best_of(instance))):
                 found[name].append(None if placement is None else round(placement.least, _DIGITS))
+            target = None if packed is None else packed.target
+            found["CPSUM search"].append(None if target is None else round(target, _DIGITS))
         return found
 
 

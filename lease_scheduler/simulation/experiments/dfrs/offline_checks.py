@@ -288,13 +288,17 @@ def optimum_checks(runs: Sequence[OptimumCase], outcomes: Mapping[str, Outcome],
         gap = float(100 * (1 - best[where] / bound[where]).mean())
         bands = (low, high) if whole else (None, None)
         checks.append(Check(f"slack {at:g}: OPT below LPBOUND (%)", thesis, (gap,), *bands))
-    ours = joined("CPSUM")
-    for at, low, high in ((0.1, 18.0, 35.0), (0.5, 1.0, 13.0), (0.9, 0.0, 9.5)):
-        where = (slack == at) & ~np.isnan(ours) & (best > 0)
-        gap = float(100 * (1 - ours[where] / best[where]).mean())
-        checks.append(
-            Check(f"slack {at:g}: CPSUM below OPT (%)", None, (gap,), *((low, high) if whole else (None, None)))
-        )
+    # The dissertation has the yields of searches; placements allow more.
+    for name, key, is_published in (
+        ("the search of CPSUM", "CPSUM search", True),
+        ("CPSUM", "CPSUM", False),
+    ):
+        ours = joined(key)
+        for at, *band in ((0.1, 18.0, 35.0), (0.5, 1.0, 13.0), (0.9, 0.0, 9.5)):
+            where = (slack == at) & ~np.isnan(ours) & (best > 0)
+            gap = float(100 * (1 - ours[where] / best[where]).mean())
+            limits = band if whole and is_published else (None, None)
+            checks.append(Check(f"slack {at:g}: {name} below OPT (%)", None, (gap,), *limits))
     return checks
 
 
