@@ -56,6 +56,8 @@ def _serve() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for line in sys.stdin:
         arguments = json.loads(line)
+        if arguments.get("fluid"):
+            power_scenario.algorithm()
         if os.fork() == 0:
             _watch(arguments.pop("number"), arguments)
 

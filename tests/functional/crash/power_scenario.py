@@ -11,8 +11,9 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lease_scheduler.cloud.power.keeper import PowerTimes
 from lease_scheduler.cloud.simulated_services import SimulatedServices
@@ -20,6 +21,7 @@ from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.power import PowerState
 from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.fractional.base import FractionalPolicy
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
@@ -45,8 +47,12 @@ _IN_POOLS: dict[str, tuple[str, int, str | None]] = {"compute-2": ("for two", 2,
 #: The lease that fills the memory of the other host until all others are over, if leases are fluid.
 _FIRST = "runs"
 
-#: Places fluid leases. It is made before processes are forked, as it loads a compiler.
-_ALGORITHM = load_policy("fractional", "dfrs", PolicyOptions({"fractional_algorithm": "Greedy*/OPT=MIN"}))
+
+@cache
+def algorithm() -> FractionalPolicy:
+    """Return what places fluid leases. Called before processes are forked, as it loads a compiler."""
+    options = PolicyOptions({"fractional_algorithm": "Greedy*/OPT=MIN"})
+    return cast(FractionalPolicy, load_policy("fractional", "dfrs", options))
 
 
 class Switch:
@@ -126,7 +132,7 @@ def run(
         "main": PoolPlanning(site_policies(), options.engine),
         "side": PoolPlanning(site_policies(), options.engine, ("side-*",)),
     }
-    policies = replace(site_policies(), fractional=_ALGORITHM if fluid else None)
+    policies = replace(site_policies(), fractional=algorithm() if fluid else None)
     site = SitePlan(store, cloud, clock, policies, options, lambda: None, pools=plannings if pools else None)
     times = PowerTimes(interval=0.05, sleeping_interval=0.1, again=0.3, shutdown=0.5, patience=60)
     engine = SiteEngine(site, None, switch, times)
