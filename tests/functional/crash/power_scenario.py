@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from lease_scheduler.cloud.power.keeper import PowerTimes
 from lease_scheduler.cloud.simulated_services import SimulatedServices
@@ -52,7 +52,7 @@ _FIRST = "runs"
 def algorithm() -> FractionalPolicy:
     """Return what places fluid leases. Called before processes are forked, as it loads a compiler."""
     options = PolicyOptions({"fractional_algorithm": "Greedy*/OPT=MIN"})
-    return cast(FractionalPolicy, load_policy("fractional", "dfrs", options))
+    return load_policy("fractional", "dfrs", options)
 
 
 class Switch:
