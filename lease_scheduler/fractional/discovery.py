@@ -24,6 +24,9 @@ _CYCLE = 3
 #: A lease that uses this part of what it is given uses all of it: counters and clocks are not exact.
 _ALL = 0.95
 
+#: A lease that uses this part of what it could is not known to need less: shares may have come late.
+_ENOUGH = 0.7
+
 #: Least need: even servers that do nothing use a little, and must be able to begin.
 _LEAST = 0.01
 
@@ -121,7 +124,7 @@ class NeedDiscovery:
             elif short.isdisjoint(sharing.hosts) or sharing.used >= _ALL * self._parts.get(lease, 1.0):
                 self._forget_doubts(lease)
                 self._learn(lease, sharing.used)
-            else:
+            elif sharing.used < _ENOUGH * min(sharing.given, self._parts.get(lease, 1.0)):
                 self._doubt(lease, sharing.used)
         for known in (self._parts, self._doubtful, self._in_bursts):
             for lease in known.keys() - leases.keys():
