@@ -8,8 +8,8 @@ only leases are tried of which something is to be found out, and the others keep
 Weights promise a part of the CPU while a server wants some, not a mean. A server that works in bursts loses what it
 cannot use between them: beside one that always works it uses less than it is given, and still needs more. The thesis
 takes what it uses for its need, gives it less, of which it uses less, and so on, to nothing. So where others want more
-than there is, only a trial tells that a lease needs less; and one that then uses less than that again, although it
-needs it, is taken to need what it declared.
+than there is, a lease that uses less is tried, too. If it uses more in the trial, or uses less than the trial has told
+as soon as the trial is over, it is taken to need what it declared.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ class Sharing:
 class _Doubt:
     """A lease that uses less than it is given, although others want more than there is.
 
-    :ivar need: part that it was known to need before; None if nothing was known
+    :ivar limit: if it uses this part in a trial, it works in bursts
     :ivar used: part that it uses
     """
 
-    need: float | None
+    limit: float
     used: float
 
 
@@ -157,8 +157,9 @@ class NeedDiscovery:
         if used is None:
             # It is slowed down by all that others hold, and by nothing else.
             self._parts.pop(lease, None)
-        elif doubt is not None and doubt.need is not None and used >= doubt.need - _SAME:
-            # It needs as much as before, but could not use that beside the others.
+        elif doubt is not None and used >= doubt.limit:
+            # It could not use what it needs beside the others.
+            self._parts.pop(lease, None)
             self._in_bursts[lease] = doubt.used
         else:
             self._learn(lease, used)
@@ -174,14 +175,22 @@ class NeedDiscovery:
             self._learn(lease, max(used, self._parts[lease]))
 
     def _doubt(self, lease: str, used: float) -> None:
-        """Forget what a lease needs that uses less than that and than it is given, where others want more."""
-        known = self._parts.pop(lease, None)
-        if not self._tries:
+        """Have a lease tried that uses less than it needs and than it is given, where others want more.
+
+        Of one of which nothing was known, it is taken for its need until then; if it uses even less, it is not.
+        """
+        known, earlier = self._parts.pop(lease, None), self._doubtful.get(lease)
+        is_settled = lease in self._in_bursts and used >= _LESS * self._in_bursts[lease]
+        if not self._tries or is_settled:
             return
-        if lease not in self._in_bursts or used < _LESS * self._in_bursts[lease]:
-            earlier = self._doubtful.get(lease)
-            self._forget_doubts(lease)
-            self._doubtful[lease] = _Doubt(known if earlier is None else earlier.need, used)
+        self._forget_doubts(lease)
+        if known is not None:
+            self._doubtful[lease] = _Doubt(known - _SAME, used)
+        elif earlier is not None:
+            self._doubtful[lease] = earlier
+        else:
+            self._learn(lease, used)
+            self._doubtful[lease] = _Doubt(used + 2 * _SAME, used)
 
     def _forget_doubts(self, lease: str) -> None:
         self._doubtful.pop(lease, None)

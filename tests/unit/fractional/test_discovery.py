@@ -77,41 +77,44 @@ def test_without_trials_those_that_use_all_need_what_they_declared() -> None:
         assert discovery.observe({"a": _on(0, 0.3, 0.3)}) == UNKNOWN
 
 
-def test_beside_others_that_want_more_only_a_trial_tells_that_a_lease_needs_less() -> None:
+def test_beside_others_that_want_more_a_lease_is_tried_before_it_is_known_to_need_less() -> None:
     """Lease b, which is idle, uses less than it is given, and so does a server that works in bursts."""
     discovery = NeedDiscovery(tries=True)
+    # Until the trial it is taken to need what it uses.
     beside = {"hog": _on(0, 0.5, 0.9), "b": _on(0, 0.5, 0.1)}
-    found = [discovery.observe(beside) for _ in range(3)]
-    assert [each.parts for each in found] == [{}, {}, {}]
-    assert found[-1].tried == {"b"}
-    after = discovery.observe({"hog": _on(0, 0.1, 0.85), "b": _on(0, 0.9, 0.1)})
-    assert after.parts == {"b": 0.1}
-    # It has what it needs, so there is nothing to try.
+    assert discovery.observe({"hog": None, "b": None}) == UNKNOWN
+    assert discovery.observe({"hog": None, "b": None}) == UNKNOWN
+    assert discovery.observe(beside) == Needs({"b": 0.1}, frozenset("b"))
+    assert discovery.observe({"hog": _on(0, 0.1, 0.85), "b": _on(0, 0.9, 0.1)}).parts == {"b": 0.1}
+    # It has what it needs.
     settled = {"hog": _on(0, 0.9, 0.9), "b": _on(0, 0.1, 0.1)}
     assert [discovery.observe(settled).parts for _ in range(2)] == [{"b": 0.1}] * 2
 
 
 def test_a_lease_that_works_in_bursts_needs_what_it_declared() -> None:
-    """With what it used in the trial it gets less than that, although it uses as much again in the next trial."""
+    """With what it uses it gets less than that; a trial tells that it needs more."""
     discovery = NeedDiscovery(tries=True)
-    alone = {"hog": _on(0, 0.1, 0.6), "b": _on(0, 0.9, 0.4)}
-
-    def until_tried(hog: float, given: float, used: float) -> None:
-        beside = {"hog": _on(0, hog, 1 - used), "b": _on(0, given, used)}
-        for _ in range(7):
-            if discovery.observe(beside).tried == {"b"}:
-                return
-        pytest.fail("it is not tried")
-
-    until_tried(0.5, 0.5, 0.17)
-    assert discovery.observe(alone).parts == {"b": 0.4}
-    until_tried(0.7, 0.3, 0.12)
-    assert discovery.observe(alone).parts == {}
+    even = {"hog": _on(0, 0.5, 0.83), "b": _on(0, 0.5, 0.17)}
+    assert discovery.observe(even) == Needs({"b": 0.17})
+    assert discovery.observe({"hog": _on(0, 0.83, 0.94), "b": _on(0, 0.17, 0.06)}) == UNKNOWN
+    assert discovery.observe(even) == Needs({}, frozenset("b"))
+    assert discovery.observe({"hog": _on(0, 0.1, 0.6), "b": _on(0, 0.9, 0.4)}) == UNKNOWN
     # It is not tried again, until it uses much less.
-    beside = {"hog": _on(0, 0.5, 0.83), "b": _on(0, 0.5, 0.17)}
-    assert {lease for _ in range(12) for lease in discovery.observe(beside).tried} == {"hog"}
-    until_tried(0.5, 0.5, 0.04)
-    assert discovery.observe({"hog": _on(0, 0.1, 0.9), "b": _on(0, 0.9, 0.05)}).parts == {"b": 0.05}
+    found = [discovery.observe(even) for _ in range(12)]
+    assert {lease for each in found for lease in each.tried} == {"hog"}
+    assert {lease for each in found for lease in each.parts} == set()
+    # The first of these intervals may be beside a trial, which tells nothing.
+    less = {"hog": _on(0, 0.5, 0.96), "b": _on(0, 0.5, 0.04)}
+    assert [discovery.observe(less).parts for _ in range(2)][-1] == {"b": 0.04}
+
+
+def test_a_lease_that_uses_more_in_its_trial_works_in_bursts() -> None:
+    """Nothing was known of it, and it was taken to need the little that it used."""
+    discovery = NeedDiscovery(tries=True)
+    for _ in range(2):
+        discovery.observe({"hog": None, "b": None})
+    assert discovery.observe({"hog": _on(0, 0.5, 0.9), "b": _on(0, 0.5, 0.1)}).tried == {"b"}
+    assert discovery.observe({"hog": _on(0, 0.1, 0.6), "b": _on(0, 0.9, 0.4)}) == UNKNOWN
 
 
 def test_without_trials_nobody_needs_less_beside_others_that_want_more() -> None:
