@@ -33,7 +33,7 @@ _LEAST = 0.01
 #: Differences of needs that are not worth other shares.
 _SAME = 0.02
 
-#: A lease that works in bursts may need less when it uses this part of what it used when that was found out.
+#: A lease that works in bursts may need less when it uses this part of the most that it has used beside others.
 _LESS = 0.5
 
 
@@ -90,7 +90,7 @@ class NeedDiscovery:
         self._tries = tries
         self._parts: dict[str, float] = {}
         self._doubtful: dict[str, _Doubt] = {}
-        #: Lease that works in bursts -> part that it used beside others.
+        #: Lease that works in bursts -> the largest part that it has used beside others.
         self._in_bursts: dict[str, float] = {}
         #: Leases that used all that they were given in the latest interval.
         self._were_full: Collection[str] = ()
@@ -180,8 +180,11 @@ class NeedDiscovery:
         Of one of which nothing was known, it is taken for its need until then; if it uses even less, it is not.
         """
         known, earlier = self._parts.pop(lease, None), self._doubtful.get(lease)
-        is_settled = lease in self._in_bursts and used >= _LESS * self._in_bursts[lease]
-        if not self._tries or is_settled:
+        most = self._in_bursts.get(lease)
+        if most is not None and used >= _LESS * most:
+            self._in_bursts[lease] = max(most, used)
+            return
+        if not self._tries:
             return
         self._forget_doubts(lease)
         if known is not None:
