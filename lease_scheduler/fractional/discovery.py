@@ -124,7 +124,7 @@ class NeedDiscovery:
             elif short.isdisjoint(sharing.hosts) or sharing.used >= _ALL * self._parts.get(lease, 1.0):
                 self._forget_doubts(lease)
                 self._learn(lease, sharing.used)
-            elif sharing.used < _ENOUGH * min(sharing.given, self._parts.get(lease, 1.0)):
+            elif lease not in self._parts or sharing.used < _ENOUGH * min(sharing.given, self._parts[lease]):
                 self._doubt(lease, sharing.used)
         for known in (self._parts, self._doubtful, self._in_bursts):
             for lease in known.keys() - leases.keys():
