@@ -63,7 +63,8 @@ class FluidShares:
 
     def cpu_of_nodes(self, lease: Lease) -> Iterator[tuple[int, int, float]]:
         """Yield the host of each VM of a running lease, the VCPU that it holds, and what it needs of them."""
-        part = self.needs.parts.get(lease.lease_id, 1.0)
+        needs = self.needs
+        part = needs.parts.get(lease.lease_id, needs.likely.get(lease.lease_id, 1.0))
         for node_set, host in _nodes(lease):
             held = node_set.resources.get(VCPU, 0)
             yield host, held, max(float(held), part * (held + node_set.fluid))

@@ -15,7 +15,7 @@ as soon as the trial is over, it is taken to need what it declared.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 
 #: Interval of a cycle in which there are trials, of so many (A32: discovery, allocation, execution).
@@ -43,10 +43,12 @@ class Needs:
 
     :ivar parts: lease -> part of its VCPU that it needs, more than 0 and at most 1; others need all of it
     :ivar tried: leases that are given all that others do not hold, to find out what they need
+    :ivar likely: part that those probably need that are not in ``parts`` because of doubts; shares do not go by it
     """
 
     parts: Mapping[str, float]
     tried: frozenset[str] = frozenset()
+    likely: Mapping[str, float] = field(default_factory=dict, compare=False)
 
 
 #: Nothing is known, so each lease needs what it declared.
@@ -71,10 +73,12 @@ class Sharing:
 class _Doubt:
     """A lease that uses less than it is given, although others want more than there is.
 
+    :ivar need: part that it probably needs
     :ivar limit: if it uses this part in a trial, it works in bursts
     :ivar used: part that it uses
     """
 
+    need: float
     limit: float
     used: float
 
@@ -92,6 +96,8 @@ class NeedDiscovery:
         self._doubtful: dict[str, _Doubt] = {}
         #: Lease that works in bursts -> the largest part that it has used beside others.
         self._in_bursts: dict[str, float] = {}
+        #: Lease that works in bursts -> part that it used in its trial.
+        self._bursts: dict[str, float] = {}
         #: Leases that used all that they were given in the latest interval.
         self._were_full: Collection[str] = ()
         #: Lease -> number of the interval of its last trial.
@@ -126,7 +132,7 @@ class NeedDiscovery:
                 self._learn(lease, sharing.used)
             elif lease not in self._parts or sharing.used < _ENOUGH * min(sharing.given, self._parts[lease]):
                 self._doubt(lease, sharing.used)
-        for known in (self._parts, self._doubtful, self._in_bursts):
+        for known in (self._parts, self._doubtful, self._in_bursts, self._bursts):
             for lease in known.keys() - leases.keys():
                 del known[lease]
         for lease in self._tried:
@@ -134,11 +140,12 @@ class NeedDiscovery:
         self._tried_at = {lease: at for lease, at in self._tried_at.items() if lease in leases}
         self._tried = self._next_trials((full - self._in_bursts.keys()) | self._doubtful.keys(), leases)
         self._were_full = full
-        return Needs(dict(self._parts), self._tried)
+        doubts = {lease: doubt.need for lease, doubt in self._doubtful.items() if lease not in self._parts}
+        return Needs(dict(self._parts), self._tried, doubts | self._bursts)
 
     def forget(self) -> Needs:
         """Forget all estimates, since nothing is known of the interval."""
-        self._parts, self._doubtful, self._in_bursts = {}, {}, {}
+        self._parts, self._doubtful, self._in_bursts, self._bursts = {}, {}, {}, {}
         self._tried, self._were_full = frozenset(), ()
         return UNKNOWN
 
@@ -160,7 +167,7 @@ class NeedDiscovery:
         elif doubt is not None and used >= doubt.limit:
             # It could not use what it needs beside the others.
             self._parts.pop(lease, None)
-            self._in_bursts[lease] = doubt.used
+            self._in_bursts[lease], self._bursts[lease] = doubt.used, min(1.0, used)
         else:
             self._learn(lease, used)
 
@@ -188,16 +195,17 @@ class NeedDiscovery:
             return
         self._forget_doubts(lease)
         if known is not None:
-            self._doubtful[lease] = _Doubt(known - _SAME, used)
+            self._doubtful[lease] = _Doubt(known, known - _SAME, used)
         elif earlier is not None:
             self._doubtful[lease] = earlier
         else:
             self._learn(lease, used)
-            self._doubtful[lease] = _Doubt(used + 2 * _SAME, used)
+            self._doubtful[lease] = _Doubt(used, used + 2 * _SAME, used)
 
     def _forget_doubts(self, lease: str) -> None:
         self._doubtful.pop(lease, None)
         self._in_bursts.pop(lease, None)
+        self._bursts.pop(lease, None)
 
     def _next_trials(self, candidates: Collection[str], leases: Mapping[str, Sharing | None]) -> frozenset[str]:
         """Return the leases to try: on each host the one whose last trial is longest ago; lower estimates first."""
