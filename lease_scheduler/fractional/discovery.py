@@ -48,7 +48,7 @@ class Needs:
 
     parts: Mapping[str, float]
     tried: frozenset[str] = frozenset()
-    likely: Mapping[str, float] = field(default_factory=dict, compare=False)
+    likely: Mapping[str, float] = field(default_factory=dict)
 
 
 #: Nothing is known, so each lease needs what it declared.
