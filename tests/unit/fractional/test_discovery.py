@@ -97,8 +97,8 @@ def test_a_lease_that_works_in_bursts_needs_what_it_declared() -> None:
     even = {"hog": _on(0, 0.5, 0.83), "b": _on(0, 0.5, 0.17)}
     assert discovery.observe(even) == Needs({"b": 0.17})
     # Moves go by what it was last known to need, and then by what it has used in its trial.
-    less = discovery.observe({"hog": _on(0, 0.83, 0.94), "b": _on(0, 0.17, 0.06)})
-    assert less == Needs({}, likely={"b": 0.17})
+    by_use = {"hog": _on(0, 0.83, 0.94), "b": _on(0, 0.17, 0.06)}
+    assert discovery.observe(by_use) == Needs({}, likely={"b": 0.17})
     assert discovery.observe(even) == Needs({}, frozenset("b"), {"b": 0.17})
     assert discovery.observe({"hog": _on(0, 0.1, 0.6), "b": _on(0, 0.9, 0.4)}) == Needs({}, likely={"b": 0.4})
     # It is not tried again, until it uses much less.
