@@ -51,6 +51,7 @@ from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers
 from lease_scheduler.cloud.nova.shares import Agents, ServerShares
 from lease_scheduler.cloud.nova.snapshots import SnapshotOptions, Snapshots
+from lease_scheduler.cloud.nova.stale_claims import StaleClaims
 from lease_scheduler.cloud.nova.steps import ANNOUNCED, OperationSteps
 from lease_scheduler.cloud.nova.survey import Survey
 from lease_scheduler.cloud.nova.throttle import Throttle
@@ -190,6 +191,7 @@ class NovaDriver:
             hosts,
             nodes,
             holding,
+            StaleClaims(nova, placement, nodes),
             reservations,
             servers,
             preemption,

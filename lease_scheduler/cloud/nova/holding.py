@@ -278,9 +278,7 @@ class Holding:
         :return: compute services on which servers still have their slots, such as stopped or suspended ones
         """
         consumers = {names.consumer(known.lease_id, number) for number in range(known.vms)}
-        classes = [names.slot_class(known.lease_id, number) for number in range(known.node_sets)]
-        classes += [names.reservation_class(reservation_id) for reservation_id in known.reservations]
-        in_use = set()
+        classes, in_use = slot_classes(known), set()
         for host in self._nodes.names(services):
             node = self._nodes.node(host)
             for consumer in consumers & self._placement.consumers_on(node.provider_id).keys():
@@ -296,6 +294,12 @@ class Holding:
         self._flavors.remove(names.flavor_id(known.lease_id, number) for number in range(known.node_sets))
         for number in range(known.node_sets):
             self._placement.remove_class(names.slot_class(known.lease_id, number))
+
+
+def slot_classes(known: Known) -> frozenset[str]:
+    """Return the resource classes of the slots of a lease."""
+    own = {names.slot_class(known.lease_id, number) for number in range(known.node_sets)}
+    return frozenset(own | {names.reservation_class(reservation_id) for reservation_id in known.reservations})
 
 
 def flavors_of(

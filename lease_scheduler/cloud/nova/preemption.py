@@ -32,6 +32,9 @@ _ASIDE = frozenset({of.STOPPED, of.SUSPENDED})
 #: Longest wait for guests to be shelved, as a multiple of ``escalate_after``.
 _PATIENCE = 3
 
+#: What Nova calls a migration of a server that runs.
+_LIVE = "live-migration"
+
 #: Maximum number of attempts to bring a server back or to move it.
 _ATTEMPTS = 3
 
@@ -258,12 +261,28 @@ class ServerPreemption:
         :param is_up: returns whether a compute service is up; servers of one that is down are rebuilt from their images
         :raises StepFailedError: a server cannot be moved
         """
-        self._check(servers)
-        are_there = [self._is_there(server, services, _of_number(server, planned), is_up) for server in servers]
-        is_over = all(are_there)
+        arrived = [each for each in servers if self._has_arrived_in_error(each, services)]
+        for server in arrived:
+            LOG.warning("server %s runs on %s; its state is reset: %s", server.id, of.service(server), of.fault(server))
+            of.command(self._nova.servers.reset_state, server, "active")
+        others = [each for each in servers if each not in arrived]
+        self._check(others)
+        are_there = [self._is_there(server, services, _of_number(server, planned), is_up) for server in others]
+        is_over = all(are_there) and not arrived
         if is_over:
             self.forget(servers)
         return is_over
+
+    def _has_arrived_in_error(self, server: Any, services: Collection[str]) -> bool:
+        """Return whether a server was moved here live, and Nova has failed only to clean up after it.
+
+        Nova changes the host of a server when it runs there. Other errors leave it where it was.
+        """
+        here = of.service(server)
+        if server.status != of.ERROR or here not in services or of.is_busy(server) or not self._attempts[server.id]:
+            return False
+        last = self._nova.migrations.list(instance_uuid=server.id, limit=1)
+        return any(each.migration_type == _LIVE and each.dest_compute == here for each in last)
 
     def _is_there(
         self, server: Any, services: Collection[str], planned: str | None, is_up: Callable[[str], bool]

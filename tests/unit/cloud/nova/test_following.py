@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from novaclient.exceptions import BadRequest
 
+from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova.preemption import ServerPreemption
 from lease_scheduler.cloud.nova.server import number_tag
 from lease_scheduler.cloud.nova.throttle import Throttle
@@ -18,18 +19,25 @@ class FakeNova:
     """A server, and what Nova was told to do with it.
 
     :param refuses: whether Nova refuses to evacuate it
+    :ivar moves: its migrations, the last one first: type and new host
     :ivar told: each command with its arguments
     """
 
     def __init__(self, now_on: str = "host1", *, refuses: bool = False) -> None:
         self.refuses = refuses
         self.told: list[tuple[Any, ...]] = []
+        self.migrations = SimpleNamespace(list=self._list_migrations)
+        self.moves: list[tuple[str, str]] = []
         self.servers = SimpleNamespace(
             evacuate=self._evacuate,
             live_migrate=lambda server, *rest: self.told.append(("live_migrate", *rest)),
             migrate=lambda server, *rest: self.told.append(("migrate", *rest)),
+            reset_state=lambda server, *rest: self.told.append(("reset_state", *rest)),
             get=lambda each: fakes.server(each, now_on),
         )
+
+    def _list_migrations(self, instance_uuid: str, limit: int) -> list[Any]:
+        return [SimpleNamespace(migration_type=kind, dest_compute=host) for kind, host in self.moves[:limit]]
 
     def _evacuate(self, server: Any, *rest: Any) -> None:
         if self.refuses:
@@ -45,7 +53,7 @@ def _preemption(nova: FakeNova) -> ServerPreemption:
 
 def _follow(nova: FakeNova, *, preemption: ServerPreemption | None = None, down: str = "host1", **terms: Any) -> bool:
     """Have the second server of a lease, which is on "host1", follow it to "host2" and "host3"."""
-    server = fakes.server("s", "host1", **{"tags": [number_tag(1)], **terms})
+    server = fakes.server("s", terms.pop("host", "host1"), **{"tags": [number_tag(1)], **terms})
     following = preemption or _preemption(nova)
     return following.follow([server], {"host2", "host3"}, {0: "host2", 1: "host3"}, lambda service: service != down)
 
@@ -94,3 +102,40 @@ def test_a_server_that_arrived_in_the_meantime_is_looked_at_again() -> None:
 def test_other_refusals_are_told() -> None:
     with pytest.raises(BadRequest):
         _follow(FakeNova("host1", refuses=True))
+
+
+def test_a_server_that_nova_says_has_failed_after_it_arrived_runs() -> None:
+    """Nova could not release in Placement what the server had on its former host."""
+    nova = FakeNova()
+    preemption = _preemption(nova)
+    assert not _follow(nova, preemption=preemption, down="")
+    nova.moves = [("live-migration", "host3")]
+    assert not _follow(nova, preemption=preemption, down="", host="host3", status="ERROR")
+    assert nova.told[1:] == [("reset_state", "active")]
+    assert _follow(nova, preemption=preemption, down="", host="host3")
+
+
+@pytest.mark.parametrize(
+    ("host", "moves"),
+    [
+        ("host1", [("live-migration", "host3")]),
+        ("host3", [("migration", "host3"), ("live-migration", "host3")]),
+        ("host3", [("live-migration", "host2")]),
+        ("host3", []),
+    ],
+)
+def test_a_server_that_may_not_run_has_failed(host: str, moves: list[tuple[str, str]]) -> None:
+    nova = FakeNova()
+    preemption = _preemption(nova)
+    assert not _follow(nova, preemption=preemption, down="")
+    nova.moves = moves
+    with pytest.raises(StepFailedError, match="server s failed"):
+        _follow(nova, preemption=preemption, down="", host=host, status="ERROR")
+    assert nova.told[1:] == []
+
+
+def test_a_server_that_has_failed_before_it_was_to_move_is_left_alone() -> None:
+    nova = FakeNova()
+    nova.moves = [("live-migration", "host3")]
+    with pytest.raises(StepFailedError, match="server s failed"):
+        _follow(nova, down="", host="host3", status="ERROR")
