@@ -151,7 +151,7 @@ class HostPowers:
         first = self._first_use()
         if first is not None:
             # What has been planned since the last step is looked at in the next one.
-            instants.append(max(first - self.wake_ahead - self._state.preparation_time, self._now + 1))
+            instants.append(max(first - self.wake_ahead, self._now + 1))
         if not self._options.confirms:
             instants += map(self._done_at, self._state.powers.changing)
         return min(instants, default=None)
@@ -174,7 +174,7 @@ class HostPowers:
         sleepers = state.powers.off
         if not sleepers:
             return
-        reach = now + self.wake_ahead + state.preparation_time
+        reach = now + self.wake_ahead
         first = self._first_use()
         if self._is_restored or (first is not None and first <= reach) or state.occupied.keys() & sleepers:
             self._is_restored = False
@@ -201,12 +201,14 @@ class HostPowers:
 
     @property
     def wake_ahead(self) -> int:
-        """How many seconds before a lease the host that it needs wakes, at most.
+        """How many seconds before a lease the host that it needs wakes, at most, and is not put to sleep any more.
 
         Where hosts take longer than the operator has set, they wake earlier. The plan does not count on it: a lease at
         short notice may still use them as soon as the operator says.
         """
-        return self._longest_lead + max(0, self._state.power_policy.wake_time() - self._options.wake_time)
+        state, options = self._state, self._options
+        longer = max(0, state.power_policy.wake_time() - options.wake_time)
+        return self._longest_lead + longer + state.preparation_time
 
     def _first_use(self) -> int | None:
         """Return when a lease is first to use a sleeping host after now, or None; computed if the plan has changed."""

@@ -125,9 +125,10 @@ def test_a_best_effort_lease_waits_until_the_host_is_awake(make_world: MakeWorld
     assert world["1"].started == 100
 
 
-@pytest.mark.parametrize("start", [0, 100, 209])
-def test_a_host_that_is_held_soon_cannot_sleep(make_world: MakeWorld, start: int) -> None:
-    world = make_world(request("1", RESERVATION, 1, 1000, start=start), hosts=1, engine=_power()).until(0)
+@pytest.mark.parametrize(("start", "preparation"), [(0, 0), (100, 0), (209, 0), (269, 60)])
+def test_a_host_that_is_held_soon_cannot_sleep(make_world: MakeWorld, start: int, preparation: int) -> None:
+    engine = _power() | {"preparation_time": preparation}
+    world = make_world(request("1", RESERVATION, 1, 1000, start=start), hosts=1, engine=engine).until(0)
     with pytest.raises(InvalidValueError, match="held by a lease now or soon"):
         world.run.engine.hosts.sleep(_name(world, 0))
     assert world.run.engine.hosts.powers == {}
@@ -400,6 +401,26 @@ def test_a_lease_leaves_all_of_its_hosts_with_the_first_that_is_emptied(make_wor
     assert _states(world) == [AWAKE, FALLING, FALLING]
     assert world.run.engine.live_leases()[1].holdings == ()
     assert world.counters["emptied_hosts"] == 2
+
+
+def test_a_host_that_woke_fast_does_not_sleep_again_before_its_lease(make_world: MakeWorld) -> None:
+    """It wakes earlier by the time in which servers boot, and is awake before that is over."""
+    lease = request("1", RESERVATION, 1, 1000, submitted=100, start=5000)
+    options = _power(minimum_on_time=0, sleep_horizon=0) | {"preparation_time": 60}
+    world = make_world(lease, hosts=1, power="gesp", engine=options).until(100)
+    assert _states(world) == [FALLING]
+    _report(world, EventKind.HOST_ASLEEP, 0)
+    world.until(5000 - 60 - 211)
+    assert _states(world) == [ASLEEP]
+    world.until(5000 - 60 - 210)
+    assert _states(world) == [WAKING]
+    world.until(5000 - 60 - 205)
+    _report(world, EventKind.HOST_AWAKE, 0)
+    for instant in range(5000 - 60 - 205, 5000 - 60):
+        assert _states(world) == [AWAKE]
+        world.unattended_until(instant)
+    assert world.until(5000)["1"].started == 5000
+    assert world.counters["host_sleeps"] == 1
 
 
 def test_a_spare_stays_awake_and_is_woken(make_world: MakeWorld) -> None:
