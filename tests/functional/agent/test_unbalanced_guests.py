@@ -27,9 +27,9 @@ _NEEDS = (1.0, 0.2, 0.6, 0.2, 0.4, 0.1, 0.3)
 #: Rate of the guest that tells how much CPU time work takes, which it needs to do alone.
 _PROBE = 2**14
 
-#: Seconds of a phase, until all guests have booted, until needs are known, and for which is measured: whole cycles of
-#: the phases in which the four guests of a processor are tried one after the other.
-_PHASE, _BOOT, _SETTLE, _MEASURED = 4, 15.0, 64.0, 32.0
+#: Seconds of a phase, until all guests have booted, until needs are known, and for which is measured: the cycles of
+#: three phases in which the four guests of a processor are tried one after the other.
+_PHASE, _BOOT, _SETTLE, _MEASURED = 4, 15.0, 64.0, 48.0
 
 
 class _Guests(UnbalancedSite):
