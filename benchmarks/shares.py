@@ -127,7 +127,7 @@ def _alike_starts(out: Console, count: int) -> None:
         begun = time.process_time()
         planner.process_queue(0)
         seconds = time.process_time() - begun
-        assert planner.plan.queue_is_empty
+        assert not planner.plan.queue
         table.add_row(str(vcpus), f"{hosts:,}", f"{seconds:.2f}", f"<= {_AIM_ALIKE:.0f}" if count == 10_000 else "")
     out.print(table)
 

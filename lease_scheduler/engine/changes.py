@@ -21,6 +21,7 @@ from lease_scheduler.plan.changing import Change, end_of_work, hosts_of, plan_an
 from lease_scheduler.plan.elastic import with_sizes_of
 from lease_scheduler.plan.explain import NoPlaceError, Refusal, explain, too_large
 from lease_scheduler.plan.largest_fit import check_least, most_that_fits, with_counts
+from lease_scheduler.plan.outages import closed
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
 from lease_scheduler.plan.quote import more_nodes_beside, most_on_site, refusal_of
@@ -246,7 +247,7 @@ class LeaseChanges:
         if self._boots(lease):
             self._busy(lease, "it cannot be moved before it runs")
         try:
-            with plan.closed(numbers, now):
+            with closed(plan, numbers, now):
                 value = self._moved(lease, numbers, now)
         except NotPlannableError as error:
             problem = f"nodes: no other hosts are free for lease {lease.lease_id} in place of {', '.join(sorted(away))}"

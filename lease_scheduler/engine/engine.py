@@ -42,6 +42,7 @@ from lease_scheduler.plan.availability import FOREVER
 from lease_scheduler.plan.changing import Change
 from lease_scheduler.plan.explain import NoPlaceError, Refusal, explain, too_large
 from lease_scheduler.plan.largest_fit import check_least, with_counts
+from lease_scheduler.plan.outages import block
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import Quote
 from lease_scheduler.plan.reservable import Room, room
@@ -213,7 +214,7 @@ class Engine:
         for name, (since, until) in (outages or {}).items():
             if name not in plan.site.index:
                 raise InvalidValueError("outages", f"there is no host {name}")
-            plan.block(plan.site.index[name], since, FOREVER if until is None else until)
+            block(plan, plan.site.index[name], since, FOREVER if until is None else until)
         state.closed_hosts.update(plan.site.index[name] for name in closed)
         numbers = {plan.site.index[name]: power for name, power in (powers or {}).items() if name in plan.site.index}
         self._powers.restore(numbers, self._clock.now())

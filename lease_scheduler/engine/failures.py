@@ -11,6 +11,7 @@ from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.outages import block, unblock
 
 
 class Failures:
@@ -55,12 +56,12 @@ class Failures:
         plan = self._state.planner.plan
         avoid = host is not None and host not in plan.outages
         if avoid and host is not None:
-            plan.block(host, now, now + 1)
+            block(plan, host, now, now + 1)
         try:
             self._relocation.replace_lost(lease, now, reason)
         finally:
             if avoid and host is not None:
-                plan.unblock(host)
+                unblock(plan, host)
 
     def refused_hosts(self, lease: Lease, kind: OperationKind, now: int, reason: str) -> None:
         """Handle a start or resumption for which the cloud could not clear the hosts.

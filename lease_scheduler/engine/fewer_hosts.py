@@ -88,8 +88,7 @@ class FewerHosts:
         if VCPU not in plan.classes:
             return np.zeros(len(plan.site), np.bool_)
         found: Booleans = plan.availability.capacity[plan.classes.index(VCPU)] > 0
-        for host in plan.outages:
-            start, end = plan.outage(host)
+        for host, (start, end) in plan.outages.items():
             found[host] &= not start <= now < end
         return found
 

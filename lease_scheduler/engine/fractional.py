@@ -119,8 +119,7 @@ class FluidShares:
             return np.zeros(len(plan.site))
         row = plan.classes.index(VCPU)
         free: Floats = plan.availability.free_at(now)[row].astype(float)
-        for host in plan.outages:
-            start, end = plan.outage(host)
+        for host, (start, end) in plan.outages.items():
             if start <= now < end:
                 # What takes nothing new is full in the plan, but what runs there goes on.
                 free[host] += plan.availability.capacity[row, host]

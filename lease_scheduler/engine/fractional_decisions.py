@@ -90,7 +90,8 @@ class FluidDecisions:
 
     def set_apart(self) -> None:
         """Keep the planner from placing what the policy places; called before anything is planned."""
-        self._state.planner.plan.set_apart(self._is_apart if self._policy.places else None)
+        plan = self._state.planner.plan
+        plan.queue.set_apart(self._is_apart if self._policy.places else None, plan.leases.values())
 
     def _is_apart(self, request: LeaseRequest) -> bool:
         return can_be_placed(self._state, request)
@@ -98,7 +99,7 @@ class FluidDecisions:
     def _live(self) -> frozenset[str]:
         """Return the leases that the policy places."""
         plan = self._state.planner.plan
-        return frozenset(lease_id for lease_id in self._state.fluid if lease_id in plan.apart)
+        return frozenset(lease_id for lease_id in self._state.fluid if lease_id in plan.queue.apart)
 
     def _next_period(self, earliest: int) -> int | None:
         """Return the first multiple of the period from an instant on, or None."""

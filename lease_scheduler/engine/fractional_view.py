@@ -83,7 +83,7 @@ def view_of(state: EngineState, now: int, horizon: int) -> View:
     :param horizon: for how many seconds hosts must have what they offer
     """
     plan = state.planner.plan
-    known = (plan.leases[lease_id] for lease_id in state.fluid if lease_id in plan.apart)
+    known = (plan.leases[lease_id] for lease_id in state.fluid if lease_id in plan.queue.apart)
     placed = (lease for lease in known if _waits(state, lease) or runs_undisturbed(state, lease, now))
     leases = sorted(placed, key=lambda each: each.sequence)
     running = [lease for lease in leases if lease.active_since is not None]
@@ -131,7 +131,7 @@ def present_room(state: EngineState, now: int) -> tuple[IntArray, IntArray]:
     for lease_id in state.fluid:
         lease = plan.leases[lease_id]
         first = lease.holdings[0] if lease.holdings else None
-        if lease_id in plan.apart and first is not None and first.start <= now < first.end:
+        if lease_id in plan.queue.apart and first is not None and first.start <= now < first.end:
             hosts, amounts = plan.holding(lease.request, first.assignment)
             left[:, hosts] += amounts[:-1]
             if runs_undisturbed(state, lease, now):

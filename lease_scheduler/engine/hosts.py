@@ -71,8 +71,8 @@ class Hosts:
         """Outages by host: (since, expected end), the end being None when unknown."""
         plan = self._state.planner.plan
         # Occupied hosts are in service; they are checked again within a minute.
-        out = sorted(plan.outages - self._state.occupied.keys())
-        known = {plan.site.hosts[host].name: plan.outage(host) for host in out}
+        out = sorted(plan.outages.keys() - self._state.occupied.keys())
+        known = {plan.site.hosts[host].name: plan.outages[host] for host in out}
         return {name: (since, None if until == FOREVER else until) for name, (since, until) in known.items()}
 
     def sleep(self, name: str) -> None:

@@ -92,7 +92,7 @@ class LiveMoves:
 
     def _movable(self, lease: Lease, now: int) -> Iterator[_Node]:
         """Yield the VMs of a lease if it may be moved."""
-        if lease.lease_id in self._state.planner.plan.apart:
+        if lease.lease_id in self._state.planner.plan.queue.apart:
             return
         request, rest = lease.request, self._state.options.relocation.rest
         if not request.preemptible or request.preemption_mode is not PreemptionMode.MIGRATE:

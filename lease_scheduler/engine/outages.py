@@ -16,6 +16,7 @@ from lease_scheduler.plan.availability import FOREVER
 from lease_scheduler.plan.changing import hosts_of, reshape
 from lease_scheduler.plan.displacing import make_room
 from lease_scheduler.plan.exact_placement import hosts_with_room
+from lease_scheduler.plan.outages import block, closed, unblock
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import instants_of_room
 from lease_scheduler.plan.present_hosts import PresentHosts
@@ -94,7 +95,7 @@ class Outages:
 
     def _take_away(self, host: int, now: int, until: int) -> None:
         plan = self._state.planner.plan
-        plan.block(host, now, until)
+        block(plan, host, now, until)
         for lease in sorted(plan.leases.values(), key=most_binding):
             # Moving other leases may have changed this one.
             current = self._state.lease(lease.lease_id)
@@ -141,10 +142,10 @@ class Outages:
         without = state.without.get(lease.lease_id, frozenset())
         try:
             # Occupied hosts are not used even if their time is over, as they have not been checked yet.
-            with state.late_hosts_held(now), state.planner.plan.closed(without, now):
+            with state.late_hosts_held(now), closed(state.planner.plan, without, now):
                 moved = state.count_anew(lease, reshape(state.planner, lease, lease.request, present, now), now)
         except NotPlannableError:
-            with state.planner.plan.closed(without, now):
+            with closed(state.planner.plan, without, now):
                 self._make_room_soon(lease, present, now)
             self.goes_without(lease, now, missing, why)
             return False
@@ -214,9 +215,9 @@ class Outages:
         plan = self._state.planner.plan
         if host not in plan.outages or host in self._state.occupied:
             return
-        thought_away_until = plan.outage_end(host)
+        thought_away_until = plan.outages[host][1]
         self._state.closed_hosts.discard(host)
-        plan.unblock(host)
+        unblock(plan, host)
         for lease in [each for each in plan.leases.values() if self.goes_on_without(each)]:
             assignment = lease.holdings[0].assignment
             if host in assignment and self._state.missing_hosts(lease).isdisjoint(assignment):
@@ -232,8 +233,8 @@ class Outages:
     def extend(self, now: int) -> None:
         """Extend outages that have reached their expected end, and move leases that are planned there."""
         plan = self._state.planner.plan
-        for host in sorted(plan.outages - self._state.occupied.keys()):
-            if plan.outage_end(host) <= now:
+        for host in sorted(plan.outages.keys() - self._state.occupied.keys()):
+            if plan.outages[host][1] <= now:
                 self._take_away(host, now, now + self._state.options.host_repair_time)
         self._heal(now)
 
@@ -280,6 +281,6 @@ class Outages:
                 return True
         used, _ = plan.holding(lease.request, holding.assignment)
         # On a host that is out of service or asleep nothing is free, so what it has otherwise has to be considered.
-        is_in_use = plan.outages.isdisjoint(used.tolist()) and not len(asleep_among(plan, used))
+        is_in_use = plan.outages.keys().isdisjoint(used.tolist()) and not len(asleep_among(plan, used))
         availability = plan.availability if is_in_use else plan.rebuilt(now)
         return bool((availability.free(start, holding.end)[:, used] < 0).any())

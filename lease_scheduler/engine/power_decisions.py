@@ -52,7 +52,7 @@ class PowerDecisions:
         """Return the next instant at which to decide, or None."""
         if not self._policy.manages:
             return None
-        waits = self._decides_at if self._state.powers and self._state.planner.plan.best_effort_waits else None
+        waits = self._decides_at if self._state.powers and self._state.planner.plan.queue.best_effort_waits else None
         return min((each for each in (self._looks_at, waits) if each is not None), default=None)
 
     # -- a reservation -----------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ class PowerDecisions:
     def serve_waiting(self, now: int) -> None:
         """Wake hosts for the leases that wait, or empty some, as the policy decides."""
         state = self._state
-        if not self._policy.manages or now < self._decides_at or not state.planner.plan.best_effort_waits:
+        if not self._policy.manages or now < self._decides_at or not state.planner.plan.queue.best_effort_waits:
             return
         view = self.view(now)
         self._decides_at = now + self._options.interval
@@ -112,7 +112,7 @@ class PowerDecisions:
     def serve_apart(self, now: int) -> None:
         """Wake hosts for leases that an algorithm has left waiting, if no policy decides when hosts wake."""
         state = self._state
-        if not self._policy.manages and state.planner.plan.waiting_apart and state.powers.off:
+        if not self._policy.manages and state.planner.plan.queue.waiting_apart and state.powers.off:
             self._have_awake(self._widest_apart(), self._waiting_leases(), now)
 
     def _widest_apart(self) -> int:
@@ -121,7 +121,7 @@ class PowerDecisions:
         The algorithm that places these leases decides which comes first, so there must be room for any of them.
         """
         plan = self._state.planner.plan
-        return max((plan.leases[each].request.node_count for each in plan.waiting_apart), default=0)
+        return max((plan.leases[each].request.node_count for each in plan.queue.waiting_apart), default=0)
 
     def _have_awake(self, count: int, leases: Iterable[Lease], now: int) -> int:
         """Wake hosts until this many have nothing to do or are waking, and return how many that are.
@@ -160,7 +160,7 @@ class PowerDecisions:
     def _node_sets(self, leases: Iterable[Lease]) -> Iterator[tuple[BoolArray | None, int]]:
         """Yield for each node set on which hosts a node of it fits if they are empty, None for all; and its nodes."""
         plan = self._state.planner.plan
-        apart = plan.waiting_apart
+        apart = plan.queue.waiting_apart
         alike = {(lease.request.nodes, lease.lease_id in apart): lease.request for lease in leases}
         for (_, is_apart), request in alike.items():
             if is_apart:
@@ -197,7 +197,7 @@ class PowerDecisions:
         # Idle hosts that have to stay awake for now are spare too.
         young = len(idle) - len(ready)
         kept = max(0, spare - young) if told is not None else options.spare_hosts
-        if apart := state.planner.plan.waiting_apart:
+        if apart := state.planner.plan.queue.waiting_apart:
             # Unlike the queue, these leases have no place in the plan yet that would keep a host awake for them.
             kept = max(kept, self._wanted - young)
             suits = self._suitable((state.planner.plan.leases[each] for each in apart), 0)[-1][0]
@@ -220,7 +220,7 @@ class PowerDecisions:
         if not is_idle.any():
             return []
         is_idle &= self._is_host()
-        out = plan.outages | self._powers.kept_awake(now)
+        out = plan.outages.keys() | self._powers.kept_awake(now)
         return [host for host in is_idle.nonzero()[0].tolist() if host not in out]
 
     def _is_host(self) -> BoolArray:
@@ -247,7 +247,7 @@ class PowerDecisions:
         for lease in state.planner.plan.leases.values():
             for host in frozenset[int]().union(*(holding.hosts for holding in lease.holdings)):
                 held.setdefault(host, []).append(lease)
-        kept = state.planner.plan.outages | self._powers.kept_awake(now) | state.powers.not_awake
+        kept = state.planner.plan.outages.keys() | self._powers.kept_awake(now) | state.powers.not_awake
         for host in sorted(held, key=lambda each: (len(held[each]), -each)):
             if count <= 0:
                 return

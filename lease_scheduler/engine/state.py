@@ -20,6 +20,7 @@ from lease_scheduler.model.holding import Closing, MigrationRound
 from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.outages import block, unblock
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.sleepers import closed
 from lease_scheduler.policy.admission.site_view import SiteView
@@ -190,7 +191,7 @@ class EngineState:
         if host in plan.outages and host not in self.occupied:
             return
         self.occupied[host] = until
-        plan.block(host, now, until)
+        block(plan, host, now, until)
 
     @property
     def stuck_hosts(self) -> frozenset[int]:
@@ -204,7 +205,7 @@ class EngineState:
     def vacate(self, host: int) -> None:
         """Allow planning on a host again that was occupied."""
         if self.occupied.pop(host, None) is not None:
-            self.planner.plan.unblock(host)
+            unblock(self.planner.plan, host)
 
     def lease(self, lease_id: str | None) -> Lease | None:
         """Return the live lease with this id, or None."""

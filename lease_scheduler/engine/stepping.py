@@ -171,16 +171,16 @@ class EngineSteps:
         agree = self._agreement(now)
         while True:
             earliest = self._state.earliest(now)
-            if self._state.powers and not plan.queue_is_empty:
+            if self._state.powers and plan.queue:
                 with self._state.only_awake(now):
                     self._state.planner.process_queue(earliest, agree)
             else:
                 self._state.planner.process_queue(earliest, agree)
             self._state.publish(now)
             self._images.begin_due(now)
-            waiting, live = plan.queue_length, len(plan.leases)
+            waiting, live = len(plan.queue), len(plan.leases)
             self._act(now)
-            if plan.queue_is_empty or (plan.queue_length <= waiting and len(plan.leases) == live):
+            if not plan.queue or (len(plan.queue) <= waiting and len(plan.leases) == live):
                 break
         self._evasion.evade(now)
 

@@ -134,6 +134,11 @@ class Availability:
             key, used = without(key, idle), without(used, idle)
         return self._with(self._steps.edited(key, added, dropped), used, self._since)
 
+    def blocked(self, host: int, start: int, end: int, *, back: bool = False) -> Availability:
+        """Return the availability with a host taken as a whole in ``[start, end)``, or given back."""
+        amounts = np.append(self.capacity[:, host], 0)[:, None] * (-1 if back else 1)
+        return self.changed(np.array([host]), np.array([start]), np.array([end]), amounts)
+
     def taken_until(self, hosts: IntArray, before: IntArray, after: IntArray) -> Availability:
         """Return the availability with hosts that are taken as a whole, but until other instants than so far.
 

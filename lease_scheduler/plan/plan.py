@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -11,14 +10,13 @@ import numpy as np
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import ProviderGroup
-from lease_scheduler.model.states import PLANNED_STATES, QUEUED_STATES
-from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
+from lease_scheduler.plan.availability import FOREVER, Availability, IntArray
 from lease_scheduler.plan.demand import Demand, Demands
 from lease_scheduler.plan.differences import HoldingChange, changes_of
+from lease_scheduler.plan.lease_queue import LeaseQueue
 from lease_scheduler.plan.preemption_times import PreemptionTimes, SuspensionEstimates
 from lease_scheduler.plan.provider_rows import ProviderRows
 from lease_scheduler.plan.queued_demand import DemandClass, QueuedDemand
@@ -48,16 +46,15 @@ class Plan:
 
     :ivar site: the hosts
     :ivar leases: live leases by id
+    :ivar queue: the leases among them that wait for a place
     :ivar availability: the resources that they hold
     :ivar needs: cache of ``plan.queue_filter``: queued demands by lease id
     :ivar alike: cache of ``plan.queue_filter``: classes of demands
-    :ivar apart: ids of the leases that are set apart from the queue
-    :ivar waiting_apart: those of them that have not started, or not since they were suspended
-    :ivar waiting: the leases of the queue, by id
     :ivar preemption_times: cache of ``PlanningContext.preemption_times``, by lease id
     :ivar suspension_estimates: cache of ``PlanningContext.estimates``, by what they were computed from
     :ivar images: where disk images are and when they are transferred; None if transfers are not planned
     :ivar puts: number of values put so far, including those in trials; a measure of work that is the same in each run
+    :ivar outages: host that is out of service -> start and expected end of that; only ``plan.outages`` changes it
     :ivar sleep_ends: for each host that sleeps or wakes, the first instant at which it can be used, otherwise
         ``NOT_ASLEEP``, shape (hosts,); only ``plan.sleepers`` changes it
     """
@@ -70,13 +67,7 @@ class Plan:
         self.availability = Availability(capacity, self.classes)
         self._demands = Demands(site, rows, capacity)
         self.leases: dict[str, Lease] = {}
-        self._queue: list[tuple[int, str]] = []
-        self.waiting: dict[str, Lease] = {}
-        self._queued_needing = np.zeros(len(capacity), dtype=np.int64)
-        self._waiting_to_start: dict[str, None] = {}
-        self._is_set_apart: Callable[[LeaseRequest], bool] | None = None
-        self.apart: set[str] = set()
-        self.waiting_apart: set[str] = set()
+        self.queue = LeaseQueue(self.demands, len(capacity))
         self._holdings: dict[str, tuple[tuple[NodeSet, ...], tuple[int, ...], IntArray, IntArray]] = {}
         self.needs: dict[str, QueuedDemand] = {}
         self.alike: dict[Hashable, DemandClass] = {}
@@ -85,7 +76,7 @@ class Plan:
         self.images: ImagePlan | None = None
         self.puts = 0
         self.sleep_ends: IntArray = np.full(len(site), NOT_ASLEEP, dtype=np.int64)
-        self._outages: dict[int, tuple[int, int]] = {}
+        self.outages: dict[int, tuple[int, int]] = {}
         self._undo: list[tuple[str, Lease | None]] | None = None
         self._before: dict[str, Lease | None] = {}
         self._steps_after_forgetting = 0
@@ -141,92 +132,22 @@ class Plan:
         self._set(lease_id, lease, None)
 
     def _set(self, lease_id: str, old: Lease | None, new: Lease | None) -> None:
-        has_new_terms = old is None or new is None or old.request is not new.request
-        was_queued = old is not None and old.state in QUEUED_STATES and lease_id not in self.apart
-        if has_new_terms:
-            self.apart.discard(lease_id)
-            if new is not None and self._is_set_apart is not None and self._is_set_apart(new.request):
-                self.apart.add(lease_id)
-        is_apart = lease_id in self.apart
-        is_queued = new is not None and new.state in QUEUED_STATES and not is_apart
-        if was_queued and (has_new_terms or not is_queued):
-            assert old is not None
-            del self._queue[bisect_left(self._queue, (old.sequence, lease_id))], self.waiting[lease_id]
-            self._queued_needing -= self._always_needed(old.request)
-        if is_queued and (has_new_terms or not was_queued):
-            assert new is not None
-            insort(self._queue, (new.sequence, lease_id))
-            self._queued_needing += self._always_needed(new.request)
-        if is_queued:
-            assert new is not None
-            self.waiting[lease_id] = new
-        if has_new_terms:
+        self.queue.note(lease_id, old, new)
+        if old is None or new is None or old.request is not new.request:
             self.needs.pop(lease_id, None)
             self.preemption_times.pop(lease_id, None)
-        if lease_id in self.waiting_apart:
-            self.waiting_apart.remove(lease_id)
         if new is None:
             self.leases.pop(lease_id, None)
-            self._waiting_to_start.pop(lease_id, None)
             self._holdings.pop(lease_id, None)
-            return
-        if new.state in PLANNED_STATES and new.kind is LeaseKind.BEST_EFFORT and not is_apart:
-            self._waiting_to_start[lease_id] = None
         else:
-            self._waiting_to_start.pop(lease_id, None)
-        if is_apart and (new.state in QUEUED_STATES or new.state in PLANNED_STATES):
-            self.waiting_apart.add(lease_id)
-        self.leases[lease_id] = new
-
-    def queued(self) -> list[Lease]:
-        """Return the queue of best-effort leases, in the order of submission (haizea F46)."""
-        return [self.waiting[lease_id] for _, lease_id in self._queue]
-
-    def set_apart(self, is_set_apart: Callable[[LeaseRequest], bool] | None) -> None:
-        """Leave leases out of the queue, and out of what is planned again: the fractional policy places them.
-
-        :param is_set_apart: returns whether a request is for such a lease; None means that there are none
-        """
-        if is_set_apart == self._is_set_apart:
-            return
-        self._is_set_apart = is_set_apart
-        known = list(self.leases.values())
-        for lease in known:
-            self._set(lease.lease_id, lease, None)
-        for lease in known:
-            self._set(lease.lease_id, None, lease)
-
-    @property
-    def queue_length(self) -> int:
-        """Number of leases in the queue."""
-        return len(self._queue)
-
-    @property
-    def queue_is_empty(self) -> bool:
-        """Whether no lease is in the queue."""
-        return not self._queue
-
-    @property
-    def best_effort_waits(self) -> bool:
-        """Whether a best-effort lease has not started, or not since it was suspended."""
-        return bool(self._queue or self._waiting_to_start or self.waiting_apart)
-
-    def needed_by_whole_queue(self) -> BoolArray:
-        """Return which resource classes every VM of every queued lease needs, shape (classes,)."""
-        needed: BoolArray = self._queued_needing == len(self._queue)
-        return needed
-
-    def _always_needed(self, request: LeaseRequest) -> BoolArray:
-        """Return which resource classes every VM of the request needs, shape (classes,)."""
-        needed: BoolArray = np.logical_and.reduce([demand.amounts > 0 for demand in self.demands(request)])
-        return needed
+            self.leases[lease_id] = new
 
     def future_best_effort(self, now: int) -> list[Lease]:
         """Return the best-effort leases with a place in the future, in the order of submission (haizea F47).
 
         Leases that have free hosts and wait only for their image are not included.
         """
-        future = [self.leases[lease_id] for lease_id in self._waiting_to_start]
+        future = [self.leases[lease_id] for lease_id in self.queue.waiting_to_start]
         return sorted((lease for lease in future if self.is_in_future(lease, now)), key=lambda lease: lease.sequence)
 
     def is_in_future(self, lease: Lease, now: int) -> bool:
@@ -236,6 +157,11 @@ class Plan:
     def _waits_for_image_only(self, lease: Lease) -> bool:
         """Return whether a lease starts as soon as its image is there."""
         return self.images is not None and self.images.arrival(lease.lease_id) == lease.holdings[0].start
+
+    @property
+    def asleep(self) -> dict[int, int]:
+        """Host that sleeps or wakes -> first instant at which it can be used."""
+        return {host: end for host, end in enumerate(self.sleep_ends.tolist()) if end != NOT_ASLEEP}
 
     def overlapping(self, start: int, end: int) -> Iterator[tuple[Lease, Holding]]:
         """Yield the leases that hold something in ``[start, end)``, each with its first such holding."""
@@ -366,62 +292,6 @@ class Plan:
         )
         return self._applied(changes, base)
 
-    # -- hosts that are out of service -------------------------------------------------------------------
-
-    def block(self, host: int, start: int, end: int) -> None:
-        """Take a host out of service for an interval, or change that interval.
-
-        Leases that hold something on it are not moved; that is up to the caller.
-        """
-        if host in self._outages:
-            self.unblock(host)
-        self._outages[host] = (start, end)
-        self.availability = self._with_outage(host, 1)
-
-    def unblock(self, host: int) -> None:
-        """Bring a host back into service."""
-        if host in self._outages:
-            self.availability = self._with_outage(host, -1)
-            del self._outages[host]
-
-    @property
-    def asleep(self) -> dict[int, int]:
-        """Host that sleeps or wakes -> first instant at which it can be used."""
-        return {host: end for host, end in enumerate(self.sleep_ends.tolist()) if end != NOT_ASLEEP}
-
-    def outage_end(self, host: int) -> int:
-        """Return the expected end of a host's outage."""
-        return self._outages[host][1]
-
-    def outage(self, host: int) -> tuple[int, int]:
-        """Return the start and the expected end of a host's outage."""
-        return self._outages[host]
-
-    @contextmanager
-    def closed(self, hosts: Iterable[int], now: int) -> Iterator[None]:
-        """Exclude hosts from planning within the block."""
-        closed = sorted(set(hosts))
-        out = {host: self._outages[host] for host in closed if host in self._outages}
-        for host in closed:
-            self.block(host, now, FOREVER)
-        try:
-            yield
-        finally:
-            for host in closed:
-                self.unblock(host)
-                if host in out:
-                    self.block(host, *out[host])
-
-    def _with_outage(self, host: int, sign: int) -> Availability:
-        start, end = self._outages[host]
-        amounts = np.append(self.availability.capacity[:, host], 0)[:, None] * sign
-        return self.availability.changed(np.array([host]), np.array([start]), np.array([end]), amounts)
-
-    @property
-    def outages(self) -> frozenset[int]:
-        """Hosts that are out of service."""
-        return frozenset(self._outages)
-
     # -- tentative planning ------------------------------------------------------------------------------
 
     @contextmanager
@@ -474,16 +344,14 @@ class Plan:
         self.suspension_estimates.clear()
         self.alike.clear()
         self.availability = self.rebuilt(now, Availability(capacity, self.classes))
-        for host in self._outages:
-            self.availability = self._with_outage(host, 1)
+        for host, (start, end) in self.outages.items():
+            self.availability = self.availability.blocked(host, start, end)
         sleep_ends = np.full(len(site), NOT_ASLEEP, dtype=np.int64)
         sleep_ends[: len(self.sleep_ends)] = self.sleep_ends
         self.sleep_ends = sleep_ends
         asleep = (sleep_ends != NOT_ASLEEP).nonzero()[0]
         self.availability = self.availability.taken_until(asleep, np.full(len(asleep), now), sleep_ends[asleep])
-        self._queued_needing = np.zeros(len(capacity), dtype=np.int64)
-        for lease in self.queued():
-            self._queued_needing += self._always_needed(lease.request)
+        self.queue.count_needs(len(capacity))
 
     # -- the passing of time -----------------------------------------------------------------------------
 

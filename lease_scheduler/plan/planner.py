@@ -277,7 +277,7 @@ class Planner:
         # If projects agree on places, something else than the planner may look at the plan between two leases.
         alike = AlikeStarts(self.context, now, is_possible=agree is None)
         try:
-            if self.plan.queue_is_empty:
+            if not self.plan.queue:
                 return
             queue = self._serve_turns(now, agree, alike)
             if self.queueing.has_claims:
@@ -292,12 +292,12 @@ class Planner:
     def _serve_turns(self, now: int, agree: Agree | None, alike: AlikeStarts) -> QueueRound | None:
         """Give leases places in their turns; return the round, or None if nothing that is queued could fit."""
         to_wait = self._places_to_wait(now)
-        needed = self.plan.needed_by_whole_queue()
+        needed = self.plan.queue.needed_by_all()
         if to_wait <= 0 and self.plan.availability.is_full(now, needed):
             return None
         reach = QueueFilter(self.context, now)
         self.brief_queueing()
-        queue = QueueRound(now, self.plan.queued, self.plan.waiting, self.plan.leases)
+        queue = QueueRound(now, self.plan.queue.in_order, self.plan.queue.waiting, self.plan.leases)
         served: set[str] = set()
         for turn in self.queueing.turns(queue):
             lease = turn.lease
@@ -339,7 +339,7 @@ class Planner:
     def _serve_claims(self, now: int, agree: Agree | None, queue: QueueRound | None) -> None:
         """Give leases places for which others are suspended, as far as the queueing policy has claims."""
         self.brief_queueing()
-        queue = queue or QueueRound(now, self.plan.queued, self.plan.waiting, self.plan.leases)
+        queue = queue or QueueRound(now, self.plan.queue.in_order, self.plan.queue.waiting, self.plan.leases)
         places = ClaimedPlaces(self.context, now, agree)
         for claim in self.queueing.claims(queue):
             placed = places.place(claim)
@@ -388,7 +388,7 @@ class Planner:
 
         :return: whether it runs on
         """
-        is_apart = lease.lease_id in self.plan.apart
+        is_apart = lease.lease_id in self.plan.queue.apart
         return not is_apart and self.context.duration.shortens and run_on(self.context, lease, now)
 
     def release(self, lease: Lease) -> Lease:

@@ -72,7 +72,7 @@ def quote(
     never = planner.never_served(smallest)
     if never is not None:
         return Quote(refusal=Refusal("policy", never))
-    position = plan.queue_length if request.kind is LeaseKind.BEST_EFFORT else None
+    position = len(plan.queue) if request.kind is LeaseKind.BEST_EFFORT else None
     try:
         with plan.trial():
             lease = plan.put(Lease(request, sequence).to(LeaseState.PENDING))

@@ -17,6 +17,7 @@ from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.explain import NoPlaceError
 from lease_scheduler.plan.options import PlanningOptions
+from lease_scheduler.plan.outages import block
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.worst_fit import fitting, spread_worst_fit
@@ -126,12 +127,12 @@ def test_a_host_that_goes_before_the_end_is_not_used() -> None:
     """shirako G14: [50, 120) does not fit a source of [0, 100), although units are free; one of [0, 200) does."""
     unit = _vector(1, 1)
     planner = _planner(unit)
-    planner.plan.block(0, 100, 1_000)
+    block(planner.plan, 0, 100, 1_000)
     with pytest.raises(NotPlannableError):
         _place(planner, _reservation("1", unit, 50, 120))
     assert _place(planner, _reservation("2", unit, 50, 100)).holdings[0].assignment == (0,)
 
     planner = _planner(unit, unit)
-    planner.plan.block(0, 100, 1_000)
-    planner.plan.block(1, 200, 1_000)
+    block(planner.plan, 0, 100, 1_000)
+    block(planner.plan, 1, 200, 1_000)
     assert _place(planner, _reservation("3", unit, 50, 120)).holdings[0].assignment == (1,)

@@ -102,7 +102,7 @@ def _served(
     for lease in queued:
         planner.enqueue(lease)
     planner.brief_queueing()
-    planner.queueing.take_over(planner.plan.queued(), _NOW)
+    planner.queueing.take_over(planner.plan.queue.in_order(), _NOW)
     with mock.patch.object(alike_starts, "_FIRST", 1 if alike else 1_000):
         planner.process_queue(_NOW)
     return planner, [lease.lease_id for _, lease in planner.plan.take_changes()]
@@ -127,4 +127,4 @@ def test_places_are_those_of_one_by_one(drawn: tuple[Site, list[Lease]], data: s
     assert at_once.plan.leases == one_by_one.plan.leases
     assert order == expected
     assert at_once.plan.availability.equals(one_by_one.plan.availability)
-    assert at_once.plan.queued() == one_by_one.plan.queued()
+    assert at_once.plan.queue.in_order() == one_by_one.plan.queue.in_order()

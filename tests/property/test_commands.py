@@ -38,7 +38,7 @@ def _snapshot(run: Run) -> tuple[Availability, tuple[Any, ...]]:
     plan = run.planner.plan
     seen = (
         dict(plan.leases),
-        plan.queued(),
+        plan.queue.in_order(),
         plan.future_best_effort(-1),
         run.engine.operations,
         run.engine.hosts.outages,

@@ -17,6 +17,7 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.outages import block, unblock
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 
 _SITE = Site.of(Host(f"host-{number}", Resources({VCPU: 4, MEMORY_MB: 8})) for number in range(3))
@@ -90,8 +91,8 @@ def _snapshot(plan: Plan) -> tuple[object, ...]:
         availability._steps.key.tobytes(),
         availability._used.tobytes(),
         dict(plan.leases),
-        plan.queued(),
-        dict(plan.waiting),
+        plan.queue.in_order(),
+        dict(plan.queue.waiting),
         plan.future_best_effort(-1),
         dict(plan._before),
     )
@@ -107,8 +108,8 @@ def test_the_availability_is_what_the_leases_hold(actions: list[Any]) -> None:
 
         assert plan.rebuilt(0).equals(plan.availability)
         queued = [lease for lease in plan.leases.values() if lease.state is LeaseState.QUEUED]
-        assert plan.queued() == sorted(queued, key=lambda lease: lease.sequence)
-        assert plan.waiting == {lease.lease_id: lease for lease in queued}
+        assert plan.queue.in_order() == sorted(queued, key=lambda lease: lease.sequence)
+        assert plan.queue.waiting == {lease.lease_id: lease for lease in queued}
 
 
 @settings(max_examples=100, deadline=None)
@@ -122,14 +123,14 @@ def test_an_outage_takes_the_whole_host_and_gives_it_back(
         _do(plan, action)
     before = plan.availability
 
-    plan.block(host, start, start + first)
-    plan.block(host, start, start + first + longer)
+    block(plan, host, start, start + first)
+    block(plan, host, start, start + first + longer)
 
-    assert plan.outages == {host}
-    assert plan.outage_end(host) == start + first + longer
+    assert plan.outages.keys() == {host}
+    assert plan.outages[host][1] == start + first + longer
     assert (plan.availability.free(start, start + first + longer)[:, host] <= 0).all()
-    plan.unblock(host)
-    assert plan.outages == frozenset()
+    unblock(plan, host)
+    assert plan.outages == {}
     assert plan.availability.equals(before)
 
 

@@ -67,7 +67,7 @@ def take_over(run: Run, learnt: dict[str, Learnt] | None = None) -> None:
     assert list(run.store.load()) == stored
     assert run.planner.plan.leases == old_plan.leases
     assert run.planner.plan.availability.forgotten(now).equals(old_plan.availability.forgotten(now))
-    assert run.planner.plan.queued() == old_plan.queued()
+    assert run.planner.plan.queue.in_order() == old_plan.queue.in_order()
     assert (run.engine.operations, run.engine.hosts.outages) == (old.operations, old.hosts.outages)
     assert run.engine.next_due() == old.next_due()
 

@@ -39,7 +39,7 @@ class SiteView:
     @cached_property
     def queued(self) -> tuple[Lease, ...]:
         """Those of them that wait for a place, in the order of the queue."""
-        return tuple(self._plan.queued())
+        return tuple(self._plan.queue.in_order())
 
     @cached_property
     def live_by_project(self) -> Mapping[str | None, tuple[Lease, ...]]:

@@ -96,7 +96,7 @@ def test_leases_do_not_wait_in_the_queue() -> None:
     """dfrs F39: b is too large at present, and c, which came later, is not."""
     world = _world(_fluid("a", 50, 60), _fluid("b", 50, 60), _fluid("c", 50, 30), algorithm="Greedy*/OPT=MIN").until(0)
     assert [world[name].active_since for name in "abc"] == [0, None, 0]
-    assert world.run.planner.plan.queued() == []
+    assert world.run.planner.plan.queue.in_order() == []
     assert world.until(1000)["b"].active_since == 1000
 
 
@@ -159,7 +159,7 @@ def test_a_host_that_is_needed_soon_is_not_used() -> None:
 )
 def test_leases_that_cannot_be_paused_are_left_to_the_planner(other: dict[str, Any]) -> None:
     world = _world(_fluid("a", 100, 60, **other), _fluid("b", 100, 60, 100)).until(100)
-    assert "a" not in world.run.planner.plan.apart
+    assert "a" not in world.run.planner.plan.queue.apart
     assert (_state(world, "a"), _state(world, "b")) == (LeaseState.ACTIVE, LeaseState.QUEUED)
 
 
@@ -176,7 +176,7 @@ def test_a_lease_for_which_some_hosts_are_too_small_is_left_to_the_planner() -> 
     site = Site((Host("small", Resources({VCPU: 50, MEMORY_MB: 50})), Host("large", _HOST)))
     world = _world(_fluid("a", 80, 10))
     world = World(Run(replace(world.run.workload, site=site), world.run.settings)).until(0)
-    assert "a" not in world.run.planner.plan.apart
+    assert "a" not in world.run.planner.plan.queue.apart
     assert world["a"].holdings[0].assignment == (1,)
 
 

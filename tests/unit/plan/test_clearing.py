@@ -13,6 +13,7 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.clearing import InTheWayError
+from lease_scheduler.plan.outages import block
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 
@@ -169,7 +170,7 @@ def test_saved_work_is_resumed_elsewhere(make_planner: MakePlanner, make_lease: 
 def test_without_any_lease_to_blame_there_is_just_no_place(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """The host is out of service."""
     planner = make_planner(1)
-    planner.plan.block(0, 0, 1000)
+    block(planner.plan, 0, 0, 1000)
     with pytest.raises(NotPlannableError) as error:
         planner.place(_maintenance(planner, make_lease, 0), 0)
     assert not isinstance(error.value, InTheWayError)

@@ -132,4 +132,4 @@ def test_a_queue_is_not_looked_at_while_nothing_is_free_that_all_of_it_needs(
     planner.process_queue(0)
     assert [bool(planner.plan.leases[lease.lease_id].holdings) for lease in leases] == [True, True, False]
     planner.process_queue(0)
-    assert planner.plan.queue_length == 1
+    assert len(planner.plan.queue) == 1

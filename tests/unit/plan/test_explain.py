@@ -16,6 +16,7 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.advice import Alternative
 from lease_scheduler.plan.availability import FOREVER
 from lease_scheduler.plan.explain import Refusal, explain, too_large
+from lease_scheduler.plan.outages import block
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.trials import Trials
@@ -88,7 +89,7 @@ def test_a_start_in_the_past_is_what_is_wrong(busy: Planner, make_lease: MakeLea
 
 def test_nothing_similar_may_fit(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     planner = make_planner(1)
-    planner.plan.block(0, 0, FOREVER)
+    block(planner.plan, 0, 0, FOREVER)
     refusal = _refused(planner, make_lease, RESERVATION, 1, start=10)
     assert refusal.alternatives == ()
     assert refusal.message.endswith("taken: host-1; nothing similar would fit")

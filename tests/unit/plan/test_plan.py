@@ -14,6 +14,7 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.outages import block, unblock
 from lease_scheduler.plan.plan import Plan
 
 from .conftest import VM, MakeLease
@@ -68,17 +69,17 @@ def test_the_queue_is_in_the_order_of_submission(plan: Plan, make_lease: MakeLea
     leases = [make_lease(BEST_EFFORT) for _ in range(3)]
     for lease in reversed(leases):
         plan.put(lease.to(LeaseState.QUEUED))
-    assert [lease.sequence for lease in plan.queued()] == [1, 2, 3]
+    assert [lease.sequence for lease in plan.queue.in_order()] == [1, 2, 3]
     plan.put(_held(plan.leases["2"].to(LeaseState.SCHEDULED, LeaseState.READY), 5, 10, 0))
-    assert ([lease.sequence for lease in plan.queued()], plan.queue_length) == ([1, 3], 2)
+    assert ([lease.sequence for lease in plan.queue.in_order()], len(plan.queue)) == ([1, 3], 2)
     assert [lease.sequence for lease in plan.future_best_effort(4)] == [2]
     assert plan.future_best_effort(5) == []
     plan.put(replace(plan.leases["2"].to(LeaseState.QUEUED), holdings=()))
-    assert [lease.sequence for lease in plan.queued()] == [1, 2, 3]
+    assert [lease.sequence for lease in plan.queue.in_order()] == [1, 2, 3]
     assert plan.future_best_effort(4) == []
     for lease in leases:
         plan.remove(lease.lease_id)
-    assert plan.queue_is_empty
+    assert not plan.queue
 
 
 def test_what_every_queued_lease_needs(make_lease: MakeLease) -> None:
@@ -89,10 +90,10 @@ def test_what_every_queued_lease_needs(make_lease: MakeLease) -> None:
     for node_sets, needed in (((sets[0],), [False, True, True]), (sets, [False, False, True])):
         plan.put(make_lease(BEST_EFFORT, node_sets=node_sets).to(LeaseState.QUEUED))
         assert dict(zip(("GPU", MEMORY_MB, VCPU), needed, strict=True)) == dict(
-            zip(plan.classes, plan.needed_by_whole_queue().tolist(), strict=True)
+            zip(plan.classes, plan.queue.needed_by_all().tolist(), strict=True)
         )
     plan.remove("2")
-    assert plan.needed_by_whole_queue().tolist() == [False, True, True]
+    assert plan.queue.needed_by_all().tolist() == [False, True, True]
 
 
 def test_what_fails_leaves_no_trace(plan: Plan, make_lease: MakeLease) -> None:
@@ -114,7 +115,7 @@ def test_what_fails_leaves_no_trace(plan: Plan, make_lease: MakeLease) -> None:
         raise ZeroDivisionError
     assert plan.availability is before
     assert plan.leases == {"1": first, "2": second}
-    assert [lease.sequence for lease in plan.queued()] == [2]
+    assert [lease.sequence for lease in plan.queue.in_order()] == [2]
     assert plan.take_changes() == []
 
 
@@ -158,15 +159,15 @@ def test_equal_vms_of_one_host_are_held_together(plan: Plan, make_lease: MakeLea
 def test_an_outage_can_be_extended_and_ends_as_a_whole(plan: Plan, make_lease: MakeLease) -> None:
     """haizea F95."""
     plan.put(_held(make_lease(RESERVATION, start=0), 10, 20, 0))
-    plan.block(0, 5, 15)
+    block(plan, 0, 5, 15)
     assert _vcpus(plan, 5, 6)[0] == 0
     assert _vcpus(plan, 12, 13)[0] == -1, "the lease on it has to be moved"
-    plan.block(0, 5, 30)
-    assert (plan.outages, plan.outage_end(0)) == (frozenset({0}), 30)
+    block(plan, 0, 5, 30)
+    assert plan.outages == {0: (5, 30)}
     assert _vcpus(plan, 20, 30) == [0, 1]
-    plan.unblock(0)
-    plan.unblock(0)
-    assert plan.outages == frozenset()
+    unblock(plan, 0)
+    unblock(plan, 0)
+    assert plan.outages == {}
     assert plan.rebuilt(0).equals(plan.availability)
 
 

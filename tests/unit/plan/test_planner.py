@@ -14,6 +14,7 @@ from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Migration, PreemptAt, Suspension
+from lease_scheduler.plan.outages import block, unblock
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
@@ -322,11 +323,11 @@ def test_the_last_step_for_deadlines_can_be_left_out(make_planner: MakePlanner, 
 
 def test_a_host_out_of_service_is_not_used(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     planner = make_planner(2)
-    planner.plan.block(0, 100, 500)
+    block(planner.plan, 0, 100, 500)
     assert _place(planner, make_lease(RESERVATION, 1, 50, start=99)).holdings[0].assignment == (1,)
     assert _place(planner, make_lease(RESERVATION, 1, 50, start=50)).holdings[0].assignment == (0,)
-    assert planner.plan.outages == {0}
-    planner.plan.unblock(0)
+    assert planner.plan.outages.keys() == {0}
+    unblock(planner.plan, 0)
     assert _place(planner, make_lease(RESERVATION, 2, 50, start=200)).holdings[0].hosts == {0, 1}
 
 

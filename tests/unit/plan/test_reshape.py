@@ -14,6 +14,7 @@ from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.changing import reshape
+from lease_scheduler.plan.outages import closed
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.present_hosts import PresentHosts
@@ -289,7 +290,7 @@ def test_a_lease_in_parts_that_moves_has_its_run_so_far_counted(
     planner = make_planner(2)
     lease = _in_parts(planner, make_lease)
     lease = planner.plan.put(replace(lease, accumulated=10))
-    with planner.plan.closed(frozenset(lease.holdings[0].assignment), 100):
+    with closed(planner.plan, frozenset(lease.holdings[0].assignment), 100):
         found = reshape(planner, lease, lease.request, PresentHosts.of(lease.request, [None]), 100)
     first, rest = found.holdings
     assert (first.start, first.run_end, first.closing) == (100, 468, Closing.SUSPEND)

@@ -16,6 +16,7 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.outages import block
 from lease_scheduler.plan.plan import Plan
 from lease_scheduler.policy import loader
 from lease_scheduler.policy.admission.base import AdmissionPolicy
@@ -114,7 +115,7 @@ def test_what_is_used_now(now: int, used: int) -> None:
 
 def test_hosts_that_are_out_of_service_count_for_nothing() -> None:
     plan = _plan()
-    plan.block(0, 90, 130)
+    block(plan, 0, 90, 130)
     view = SiteView(plan, 100)
     assert (view.capacity, view.used) == (Resources({VCPU: 4}), Resources({VCPU: 1}))
 
@@ -130,7 +131,7 @@ def test_when_there_will_be_less_free(now: int, needed: int, instant: int | None
 def test_there_is_less_free_while_a_host_is_out_of_service() -> None:
     """From 90 on there is the other host, of which one VCPU is used from 100 on, and both from 130 on."""
     plan = _plan()
-    plan.block(0, 90, 130)
+    block(plan, 0, 90, 130)
     view = SiteView(plan, 0)
     assert [view.next_shortage(Resources({VCPU: needed})) for needed in (3, 4, 5)] == [None, 100, 90]
     assert SiteView(plan, 130).next_shortage(Resources({VCPU: 5})) is None
