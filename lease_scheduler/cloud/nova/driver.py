@@ -175,9 +175,10 @@ class NovaDriver:
             reservations.claims,
             aliases,
             options.shares_per_vcpu,
+            StaleClaims(nova, placement, nodes),
         )
         preemption = ServerPreemption(
-            nova, servers.find, guests, intruders, throttle, lost, placement.release, options.room
+            nova, servers.find, guests, intruders, throttle, lost, placement.release, placement.held, options.room
         )
         outliving = OutlivingServers(nova, throttle, lost)
         vacancy, addresses = Vacancy(nova, servers.find, placement), Addresses(network)
@@ -191,7 +192,6 @@ class NovaDriver:
             hosts,
             nodes,
             holding,
-            StaleClaims(nova, placement, nodes),
             reservations,
             servers,
             preemption,

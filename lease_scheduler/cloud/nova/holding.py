@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from lease_scheduler.cloud.driver import HostsOccupiedError
@@ -25,6 +25,7 @@ from lease_scheduler.cloud.nova.nested import Stock
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.placement import NoRoomError, Placement
+from lease_scheduler.cloud.nova.stale_claims import StaleClaims
 from lease_scheduler.cloud.orders import Order
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode
@@ -64,6 +65,7 @@ class Holding:
         claims_of: ClaimsOf,
         aliases: PciAliases,
         shares_per_vcpu: int,
+        stale_claims: StaleClaims,
     ) -> None:
         self._placement = placement
         self._nodes = nodes
@@ -75,6 +77,7 @@ class Holding:
         self._claims_of = claims_of
         self._aliases = aliases
         self._shares_per_vcpu = shares_per_vcpu
+        self._stale_claims = stale_claims
 
     def hold(self, order: Order, waited: int) -> bool:
         """Hold what a lease needs on shared hosts, with a slot for each of its servers. Return whether that is done.
@@ -278,28 +281,34 @@ class Holding:
         :return: compute services on which servers still have their slots, such as stopped or suspended ones
         """
         consumers = {names.consumer(known.lease_id, number) for number in range(known.vms)}
-        classes, in_use = slot_classes(known), set()
+        classes = [names.slot_class(known.lease_id, number) for number in range(known.node_sets)]
+        classes += [names.reservation_class(reservation_id) for reservation_id in known.reservations]
+        in_use = set()
         for host in self._nodes.names(services):
             node = self._nodes.node(host)
             for consumer in consumers & self._placement.consumers_on(node.provider_id).keys():
                 self._placement.release(consumer)
-            try:
-                self._placement.remove_slots(names.slots_provider_id(host), classes)
-            except NoRoomError:
+            if not self._removes_slots(host, classes):
                 in_use.add(node.service)
         return frozenset(in_use)
+
+    def _removes_slots(self, host: str, classes: Collection[str]) -> bool:
+        """Remove slots from a host. Return False if servers have some of them."""
+        provider_id = names.slots_provider_id(host)
+        with suppress(NoRoomError):
+            self._placement.remove_slots(provider_id, classes)
+            return True
+        if self._stale_claims.release(host, classes):
+            with suppress(NoRoomError):
+                self._placement.remove_slots(provider_id, classes)
+                return True
+        return False
 
     def remove(self, known: Known) -> None:
         """Remove the flavors and resource classes of a lease that has no slots any more."""
         self._flavors.remove(names.flavor_id(known.lease_id, number) for number in range(known.node_sets))
         for number in range(known.node_sets):
             self._placement.remove_class(names.slot_class(known.lease_id, number))
-
-
-def slot_classes(known: Known) -> frozenset[str]:
-    """Return the resource classes of the slots of a lease."""
-    own = {names.slot_class(known.lease_id, number) for number in range(known.node_sets)}
-    return frozenset(own | {names.reservation_class(reservation_id) for reservation_id in known.reservations})
 
 
 def flavors_of(

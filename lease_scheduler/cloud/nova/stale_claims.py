@@ -8,17 +8,21 @@ to release them, because others change the same provider at that moment, Nova gi
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
 from novaclient.exceptions import NotFound
 
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.listing import all_servers
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import Placement
 
 LOG = logging.getLogger(__name__)
+
+#: Claims that are looked at in one call: a moment after many servers were deleted, Nova releases theirs by itself.
+_AT_ONCE = 20
 
 #: Migrations that are asked for at once.
 _PAGE = 500
@@ -38,20 +42,17 @@ class StaleClaims:
         self._placement = placement
         self._nodes = nodes
 
-    def release(self, classes: Collection[str], services: Iterable[str]) -> bool:
-        """Release slots on hosts that a lease has left. Return whether there was one.
+    def release(self, host: str, classes: Collection[str]) -> bool:
+        """Release slots on a host that a lease has left. Return whether there was one.
 
-        :param classes: resource classes of the slots
-        :param services: compute services on which slots are claimed
+        :param classes: resource classes of the slots of the lease
         """
-        found = [self._release_on(host, classes) for host in sorted(self._nodes.names(services))]
-        return any(found)
-
-    def _release_on(self, host: str, classes: Collection[str]) -> bool:
+        service = self._nodes.node(host).service
         found = self._placement.consumers_on(names.slots_provider_id(host))
-        claims = {consumer for consumer, amounts in found.items() if amounts.keys() & classes}
-        gone = {consumer for consumer in claims if self._server(consumer) is None}
-        stale = gone - self._reserved(gone, self._nodes.node(host).service) if gone else gone
+        claims = {consumer for consumer, amounts in found.items() if not amounts.keys().isdisjoint(classes)}
+        elsewhere = claims - {server.id for server in all_servers(self._nova, host=service)}
+        gone = {consumer for consumer in sorted(elsewhere)[:_AT_ONCE] if self._server(consumer) is None}
+        stale = gone - self._reserved(gone, service) if gone else gone
         for consumer in sorted(stale):
             LOG.warning("a slot on host %s is released: %s, which claims it, is no server any more", host, consumer)
             self._placement.release(consumer)

@@ -12,7 +12,7 @@ from lease_scheduler.cloud.nova.addresses import Addresses
 from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NEVER, NONE, SAVED, Known, LeaseAggregates
 from lease_scheduler.cloud.nova.ends import Ends
 from lease_scheduler.cloud.nova.entered import Entered
-from lease_scheduler.cloud.nova.holding import Holding, slot_classes
+from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.names import Labels
 from lease_scheduler.cloud.nova.nodes import Nodes
@@ -23,7 +23,6 @@ from lease_scheduler.cloud.nova.saving import Saving
 from lease_scheduler.cloud.nova.server import service
 from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers, WantedServer
-from lease_scheduler.cloud.nova.stale_claims import StaleClaims
 from lease_scheduler.cloud.nova.vacancy import Vacancy
 from lease_scheduler.cloud.orders import AnyOrder, Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
@@ -76,7 +75,6 @@ class OperationSteps:
         hosts: Hosts,
         nodes: Nodes,
         holding: Holding,
-        stale_claims: StaleClaims,
         reservations: Reservations,
         servers: Servers,
         preemption: ServerPreemption,
@@ -94,7 +92,6 @@ class OperationSteps:
         self._hosts = hosts
         self._nodes = nodes
         self._holding = holding
-        self._stale_claims = stale_claims
         self._reservations = reservations
         self._servers = servers
         self._preemption = preemption
@@ -154,7 +151,8 @@ class OperationSteps:
         known = self._lease_aggregates.known(order.lease_id)
         planned = self._planned(order)
         if known is not None:
-            planned[False] |= self._leave_shared(known, known.shared - planned[False])
+            in_use = self._holding.leave(known, known.shared - planned[False])
+            planned[False] |= in_use
         self._lease_aggregates.write(order, planned, known)
         self._reservations.describe(order, exactly=True, is_new=known is None)
         if order.operation.kind is OperationKind.ADJUST:
@@ -248,20 +246,13 @@ class OperationSteps:
             return True
         if known.addresses:
             self._addresses.remove(order.lease_id)
-        in_use = self._leave_shared(known, known.shared)
+        in_use = self._holding.leave(known, known.shared)
         is_suspended = isinstance(order, Order) and order.operation.kind is OperationKind.SUSPEND
         if in_use and not is_suspended:
             # Nova has not released yet what deleted servers had.
             return False
         self._lease_aggregates.leave(order.lease_id, SAVED if is_suspended else NONE, in_use)
         return True
-
-    def _leave_shared(self, known: Known, services: frozenset[str]) -> frozenset[str]:
-        """Release what is held for a lease on some hosts. Return those on which servers still have their slots."""
-        in_use = self._holding.leave(known, services)
-        if in_use and self._stale_claims.release(slot_classes(known), in_use):
-            in_use = self._holding.leave(known, in_use)
-        return in_use
 
     def _remove(self, order: AnyOrder) -> bool:
         """Remove all of the lease, apart from what it needs if it starts once more."""

@@ -43,7 +43,7 @@ class FakeNova:
 def _preemption(nova: FakeNova) -> ServerPreemption:
     nothing: Any = SimpleNamespace()
     throttle = Throttle(per_host=9, in_all=9)
-    return ServerPreemption(nova, nothing, nothing, nothing, throttle, nothing, nothing, RoomOptions())
+    return ServerPreemption(nova, nothing, nothing, nothing, throttle, nothing, nothing, nothing, RoomOptions())
 
 
 def _until_it_fails(preemption: ServerPreemption, nova: FakeNova) -> str:

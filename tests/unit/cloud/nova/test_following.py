@@ -20,6 +20,7 @@ class FakeNova:
 
     :param refuses: whether Nova refuses to evacuate it
     :ivar moves: its migrations, the last one first: type and new host
+    :ivar claimed: whether they still have something in Placement
     :ivar told: each command with its arguments
     """
 
@@ -28,6 +29,7 @@ class FakeNova:
         self.told: list[tuple[Any, ...]] = []
         self.migrations = SimpleNamespace(list=self._list_migrations)
         self.moves: list[tuple[str, str]] = []
+        self.claimed = False
         self.servers = SimpleNamespace(
             evacuate=self._evacuate,
             live_migrate=lambda server, *rest: self.told.append(("live_migrate", *rest)),
@@ -37,7 +39,12 @@ class FakeNova:
         )
 
     def _list_migrations(self, instance_uuid: str, limit: int) -> list[Any]:
-        return [SimpleNamespace(migration_type=kind, dest_compute=host) for kind, host in self.moves[:limit]]
+        return [SimpleNamespace(uuid="m", migration_type=kind, dest_compute=host) for kind, host in self.moves[:limit]]
+
+    def held(self, consumer_id: str) -> dict[str, object]:
+        """Return what a migration has in Placement."""
+        assert consumer_id == "m"
+        return {"provider": {}} if self.claimed else {}
 
     def _evacuate(self, server: Any, *rest: Any) -> None:
         if self.refuses:
@@ -48,7 +55,7 @@ class FakeNova:
 def _preemption(nova: FakeNova) -> ServerPreemption:
     nothing: Any = SimpleNamespace()
     throttle = Throttle(per_host=1, in_all=1)
-    return ServerPreemption(nova, nothing, nothing, nothing, throttle, nothing, nothing, nothing)
+    return ServerPreemption(nova, nothing, nothing, nothing, throttle, nothing, nothing, nova.held, nothing)
 
 
 def _follow(nova: FakeNova, *, preemption: ServerPreemption | None = None, down: str = "host1", **terms: Any) -> bool:
@@ -109,9 +116,24 @@ def test_a_server_that_nova_says_has_failed_after_it_arrived_runs() -> None:
     nova = FakeNova()
     preemption = _preemption(nova)
     assert not _follow(nova, preemption=preemption, down="")
-    nova.moves = [("live-migration", "host3")]
+    nova.moves, nova.claimed = [("live-migration", "host3")], True
+    # Until that is over, Nova may still say it.
+    assert not _follow(nova, preemption=preemption, down="", host="host3")
     assert not _follow(nova, preemption=preemption, down="", host="host3", status="ERROR")
     assert nova.told[1:] == [("reset_state", "active")]
+    assert _follow(nova, preemption=preemption, down="", host="host3")
+
+
+def test_nova_is_given_some_time_to_clean_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    nova = FakeNova()
+    preemption = _preemption(nova)
+    assert not _follow(nova, preemption=preemption, down="")
+    nova.moves, nova.claimed = [("live-migration", "host3")], True
+    assert not _follow(nova, preemption=preemption, down="", host="host3")
+    monkeypatch.setattr("lease_scheduler.cloud.nova.preemption._CLEANING", 0.0)
+    assert _follow(nova, preemption=preemption, down="", host="host3")
+    # Of a move that is long over nothing is asked.
+    nova.moves = []
     assert _follow(nova, preemption=preemption, down="", host="host3")
 
 
