@@ -23,6 +23,7 @@ from lease_scheduler.cloud.facts import (
 from lease_scheduler.cloud.nova.addresses import Addresses
 from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NONE, LeaseAggregates
 from lease_scheduler.cloud.nova.aggregates import Aggregates
+from lease_scheduler.cloud.nova.arrivals import Arrivals
 from lease_scheduler.cloud.nova.broken_images import BrokenImages
 from lease_scheduler.cloud.nova.devices import DeviceReader
 from lease_scheduler.cloud.nova.ends import Ends
@@ -163,7 +164,8 @@ class NovaDriver:
         self._reservations = reservations = Reservations(
             aggregates, self._freepool, nodes, servers, lease_flavors, placement, options.blazar
         )
-        self._intruders = intruders = Intruders(nova, servers.find, guests, throttle, lost, options.room)
+        arrivals = Arrivals(nova, placement.held, placement.release)
+        self._intruders = intruders = Intruders(nova, servers.find, guests, throttle, lost, arrivals, options.room)
         holding = Holding(
             placement,
             nodes,
@@ -178,7 +180,7 @@ class NovaDriver:
             StaleClaims(nova, placement, nodes),
         )
         preemption = ServerPreemption(
-            nova, servers.find, guests, intruders, throttle, lost, placement.release, placement.held, options.room
+            nova, servers.find, guests, intruders, throttle, lost, placement.release, arrivals, options.room
         )
         outliving = OutlivingServers(nova, throttle, lost)
         vacancy, addresses = Vacancy(nova, servers.find, placement), Addresses(network)

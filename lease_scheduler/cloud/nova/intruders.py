@@ -15,6 +15,7 @@ from typing import Any
 
 from lease_scheduler.cloud.driver import HostsOccupiedError
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.arrivals import Arrivals
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.lost import LostCommands
 from lease_scheduler.cloud.nova.room import IntruderAction, RoomOptions
@@ -36,6 +37,7 @@ class Intruders:
     :param listed: returns all servers that satisfy a query of Nova's
     :param guests: marks servers that are unshelved later
     :param lost: detects commands that Nova has lost
+    :param arrivals: tells when moves are over
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Intruders:
         guests: Guests,
         throttle: Throttle,
         lost: LostCommands,
+        arrivals: Arrivals,
         options: RoomOptions,
     ) -> None:
         self._nova = nova
@@ -52,6 +55,7 @@ class Intruders:
         self._guests = guests
         self._throttle = throttle
         self._lost = lost
+        self._arrivals = arrivals
         self._options = options
         self._lock = Lock()
         self._attempts: Counter[str] = Counter()
@@ -115,22 +119,29 @@ class Intruders:
         """Return whether a host keeps no room for servers that have left it.
 
         A server that does not run is migrated like a resize, which keeps its room on the old host until confirmed.
+        Nova cleans up after one that runs, and may fail.
         """
         with self._lock:
             gone = [server_id for server_id, left in self._left.items() if left == host]
         is_over = True
         for server_id in gone:
-            waiting = [each for each in self._listed(uuid=server_id) if each.status == of.VERIFY_RESIZE]
-            for server in waiting:
-                is_over = False
-                if not of.is_busy(server):
-                    of.command(self._nova.servers.confirm_resize, server)
-            if not waiting:
+            if all(self._has_left(server) for server in self._listed(uuid=server_id)):
                 self._forget(server_id)
+            else:
+                is_over = False
         return is_over
+
+    def _has_left(self, server: Any) -> bool:
+        """Return whether a server has nothing on its old host any more; if not, do what is missing."""
+        if server.status == of.VERIFY_RESIZE:
+            if not of.is_busy(server):
+                of.command(self._nova.servers.confirm_resize, server)
+            return False
+        return not self._arrivals.mend(server) and self._arrivals.is_over(server)
 
     def _forget(self, server_id: str) -> None:
         self._throttle.end(server_id)
+        self._arrivals.forget(server_id)
         with self._lock:
             self._attempts.pop(server_id, None)
             self._left.pop(server_id, None)

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from time import monotonic
 from typing import Any
 
 from novaclient.exceptions import BadRequest
@@ -18,6 +17,7 @@ from novaclient.exceptions import BadRequest
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.arrivals import Arrivals
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.intruders import Intruders
 from lease_scheduler.cloud.nova.lost import LostCommands
@@ -32,12 +32,6 @@ _ASIDE = frozenset({of.STOPPED, of.SUSPENDED})
 
 #: Longest wait for guests to be shelved, as a multiple of ``escalate_after``.
 _PATIENCE = 3
-
-#: What Nova calls a migration of a server that runs.
-_LIVE = "live-migration"
-
-#: Seconds, at most, that Nova is given to clean up on the old host of a server that has arrived.
-_CLEANING = 30.0
 
 #: Maximum number of attempts to bring a server back or to move it.
 _ATTEMPTS = 3
@@ -64,7 +58,7 @@ class ServerPreemption:
     :param intruders: moves or shelves ordinary servers
     :param lost: detects commands that Nova has lost
     :param release: removes a server's allocation from Placement
-    :param held: returns what a server or a migration has in Placement
+    :param arrivals: tells when moves are over
     """
 
     def __init__(
@@ -76,7 +70,7 @@ class ServerPreemption:
         throttle: Throttle,
         lost: LostCommands,
         release: Callable[[str], None],
-        held: Callable[[str], Mapping[str, object]],
+        arrivals: Arrivals,
         options: RoomOptions,
     ) -> None:
         self._nova = nova
@@ -86,12 +80,10 @@ class ServerPreemption:
         self._throttle = throttle
         self._lost = lost
         self._release = release
-        self._held = held
+        self._arrivals = arrivals
         self._options = options
         self._lock = Lock()
         self._attempts: Counter[str] = Counter()
-        #: Server -> when it was first seen where it was moved.
-        self._arrived: dict[str, float] = {}
 
     # -- out of the way --------------------------------------------------------------------------------------
 
@@ -270,46 +262,16 @@ class ServerPreemption:
         :param is_up: returns whether a compute service is up; servers of one that is down are rebuilt from their images
         :raises StepFailedError: a server cannot be moved
         """
-        arrived = [each for each in servers if self._has_arrived_in_error(each, services)]
-        for server in arrived:
-            LOG.warning("server %s runs on %s; its state is reset: %s", server.id, of.service(server), of.fault(server))
-            of.command(self._nova.servers.reset_state, server, "active")
-            self._forget_attempts([server])
-        others = [each for each in servers if each not in arrived]
+        moved = [each for each in servers if self._attempts[each.id] and of.service(each) in services]
+        mended = [each for each in moved if self._arrivals.mend(each)]
+        self._forget_attempts(mended)
+        others = [each for each in servers if each not in mended]
         self._check(others)
         are_there = [self._is_there(server, services, _of_number(server, planned), is_up) for server in others]
-        is_over = all(are_there) and not arrived
+        is_over = all(are_there) and not mended
         if is_over:
             self.forget(servers)
         return is_over
-
-    def _has_arrived_in_error(self, server: Any, services: Collection[str]) -> bool:
-        """Return whether a server was moved here live, and Nova has failed only to clean up after it.
-
-        Nova changes the host of a server when it runs there. Other errors leave it where it was.
-        """
-        here = of.service(server)
-        if here is None or here not in services or server.status != of.ERROR or of.is_busy(server):
-            return False
-        if not self._attempts[server.id]:
-            return False
-        return self._live_migration_to(here, server) is not None
-
-    def _is_settled(self, server: Any, here: str) -> bool:
-        """Return whether Nova has cleaned up after a server that has arrived. It may still say that it has failed."""
-        with self._lock:
-            was_moved, now = self._attempts[server.id] > 0, monotonic()
-            since = self._arrived.setdefault(server.id, now) if was_moved else now
-        if not was_moved or now - since > _CLEANING:
-            return True
-        last = self._live_migration_to(here, server)
-        return last is None or not self._held(last.uuid)
-
-    def _live_migration_to(self, service: str, server: Any) -> Any:
-        """Return the last migration of a server if it was to a compute service, while it ran; None otherwise."""
-        last = self._nova.migrations.list(instance_uuid=server.id, limit=1)
-        found = [each for each in last if each.migration_type == _LIVE and each.dest_compute == service]
-        return found[0] if found else None
 
     def _is_there(
         self, server: Any, services: Collection[str], planned: str | None, is_up: Callable[[str], bool]
@@ -326,7 +288,7 @@ class ServerPreemption:
         if here is None or server.status == of.OFFLOADED:
             return True
         if here in services:
-            return self._is_settled(server, here)
+            return not self._attempts[server.id] or self._arrivals.is_over(server)
         if not self._throttle.begin(server.id, of.host(server)):
             return False
         is_here = is_up(here)
@@ -364,7 +326,7 @@ class ServerPreemption:
         with self._lock:
             for server in servers:
                 self._attempts.pop(server.id, None)
-                self._arrived.pop(server.id, None)
+                self._arrivals.forget(server.id)
 
     # -- helpers ---------------------------------------------------------------------------------------------
 

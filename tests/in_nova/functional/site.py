@@ -6,13 +6,18 @@ import gc
 import logging
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from uuid import uuid4
 
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
+from nova.exception import AllocationDeleteFailed
+from nova.scheduler.client.report import SchedulerReportClient
 from nova.tests.functional import integrated_helpers
 from novaclient import client
 from sqlalchemy import Connection, Engine, event
@@ -191,6 +196,21 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
                 while self.driver.perform(order, step) is not None:
                     assert time.monotonic() < end, f"{step} does not end"
                     time.sleep(POLL)
+
+    @contextmanager
+    def placement_that_refuses(self) -> Iterator[list[str]]:
+        """Within the block, Nova cannot release what migrations have; yield them."""
+        release = SchedulerReportClient.delete_allocation_for_instance
+        refused: list[str] = []
+
+        def refuse(client: Any, context: Any, uuid: str, consumer_type: str = "instance", force: bool = False) -> Any:
+            if consumer_type == "migration":
+                refused.append(uuid)
+                raise AllocationDeleteFailed(consumer_uuid=uuid, error="placement.concurrent_update")
+            return release(client, context, uuid, consumer_type, force)
+
+        with mock.patch.object(SchedulerReportClient, "delete_allocation_for_instance", refuse):
+            yield refused
 
     def boot(self, flavor_id: str, **options: Any) -> Any:
         """Boot a server and wait until Nova has placed it or failed to."""

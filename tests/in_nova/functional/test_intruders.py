@@ -421,3 +421,14 @@ class MigratedIntrudersTest(_Site):
         error = self.occupied(self.order(OperationKind.START, str(uuid4()), ("host2",), WHOLE, late=0), "host2")
         assert error.servers == {"host2": (firm.id,)}
         assert self.becomes(firm, "ACTIVE")
+
+    def test_a_server_that_runs_on_its_new_host_has_not_failed(self) -> None:
+        """Nova says so, because it could not release what the migration had of the old host."""
+        self.driver.set_pool(["host2", "host3"])
+        server = self.boot(ORDINARY)
+        self.driver.set_pool(["host1", "host2"])
+        with self.placement_that_refuses() as refused:
+            self.whole("host1")
+        assert len(refused) == 1
+        assert (self.becomes(server, "ACTIVE").id, self.host_of(server)) == (server.id, "host3")
+        assert not any(self.used("host1").values())

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import time
 from typing import Any
-from unittest import mock
 from uuid import uuid4
 
 import pytest
-from nova.exception import AllocationDeleteFailed
-from nova.scheduler.client.report import SchedulerReportClient
 
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import names
@@ -34,16 +31,7 @@ class StaleClaimsTest(NovaSite):
     def test_a_migration_that_nova_could_not_release(self) -> None:
         """Nova gives up if Placement refuses, and says that the server, which runs on its new host, has failed."""
         lease_id, server = self.started("host1")
-        release = SchedulerReportClient.delete_allocation_for_instance
-        refused = []
-
-        def refuse(client: Any, context: Any, uuid: str, consumer_type: str = "instance", force: bool = False) -> Any:
-            if consumer_type == "migration":
-                refused.append(uuid)
-                raise AllocationDeleteFailed(consumer_uuid=uuid, error="placement.concurrent_update")
-            return release(client, context, uuid, consumer_type, force)
-
-        with mock.patch.object(SchedulerReportClient, "delete_allocation_for_instance", refuse):
+        with self.placement_that_refuses() as refused:
             self.carry_out(self.order(OperationKind.ADJUST, lease_id, ("host2",), SMALL))
         assert len(refused) == 1
         assert (self.nova.servers.get(server.id).status, self.host_of(server)) == ("ACTIVE", "host2")

@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from lease_scheduler.cloud.driver import StepFailedError
+from lease_scheduler.cloud.nova.arrivals import Arrivals
 from lease_scheduler.cloud.nova.preemption import ServerPreemption
 from lease_scheduler.cloud.nova.room import RoomOptions
 from lease_scheduler.cloud.nova.throttle import Throttle
@@ -43,7 +44,8 @@ class FakeNova:
 def _preemption(nova: FakeNova) -> ServerPreemption:
     nothing: Any = SimpleNamespace()
     throttle = Throttle(per_host=9, in_all=9)
-    return ServerPreemption(nova, nothing, nothing, nothing, throttle, nothing, nothing, nothing, RoomOptions())
+    arrivals = Arrivals(nova, nothing, nothing)
+    return ServerPreemption(nova, nothing, nothing, nothing, throttle, nothing, nothing, arrivals, RoomOptions())
 
 
 def _until_it_fails(preemption: ServerPreemption, nova: FakeNova) -> str:

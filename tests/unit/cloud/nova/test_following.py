@@ -9,6 +9,7 @@ import pytest
 from novaclient.exceptions import BadRequest
 
 from lease_scheduler.cloud.driver import StepFailedError
+from lease_scheduler.cloud.nova.arrivals import Arrivals
 from lease_scheduler.cloud.nova.preemption import ServerPreemption
 from lease_scheduler.cloud.nova.server import number_tag
 from lease_scheduler.cloud.nova.throttle import Throttle
@@ -55,7 +56,8 @@ class FakeNova:
 def _preemption(nova: FakeNova) -> ServerPreemption:
     nothing: Any = SimpleNamespace()
     throttle = Throttle(per_host=1, in_all=1)
-    return ServerPreemption(nova, nothing, nothing, nothing, throttle, nothing, nothing, nova.held, nothing)
+    arrivals = Arrivals(nova, nova.held, lambda consumer_id: nova.told.append(("release", consumer_id)))
+    return ServerPreemption(nova, nothing, nothing, nothing, throttle, nothing, nothing, arrivals, nothing)
 
 
 def _follow(nova: FakeNova, *, preemption: ServerPreemption | None = None, down: str = "host1", **terms: Any) -> bool:
@@ -120,7 +122,7 @@ def test_a_server_that_nova_says_has_failed_after_it_arrived_runs() -> None:
     # Until that is over, Nova may still say it.
     assert not _follow(nova, preemption=preemption, down="", host="host3")
     assert not _follow(nova, preemption=preemption, down="", host="host3", status="ERROR")
-    assert nova.told[1:] == [("reset_state", "active")]
+    assert nova.told[1:] == [("release", "m"), ("reset_state", "active")]
     assert _follow(nova, preemption=preemption, down="", host="host3")
 
 
@@ -130,7 +132,7 @@ def test_nova_is_given_some_time_to_clean_up(monkeypatch: pytest.MonkeyPatch) ->
     assert not _follow(nova, preemption=preemption, down="")
     nova.moves, nova.claimed = [("live-migration", "host3")], True
     assert not _follow(nova, preemption=preemption, down="", host="host3")
-    monkeypatch.setattr("lease_scheduler.cloud.nova.preemption._CLEANING", 0.0)
+    monkeypatch.setattr("lease_scheduler.cloud.nova.arrivals._CLEANING", 0.0)
     assert _follow(nova, preemption=preemption, down="", host="host3")
     # Of a move that is long over nothing is asked.
     nova.moves = []

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from lease_scheduler.cloud.driver import HostsOccupiedError
+from lease_scheduler.cloud.nova.arrivals import Arrivals
 from lease_scheduler.cloud.nova.intruders import Intruders
 from lease_scheduler.cloud.nova.room import IntruderAction, RoomOptions
 from lease_scheduler.cloud.nova.throttle import Throttle
@@ -25,7 +26,7 @@ def _server(server_id: str, task: str | None) -> SimpleNamespace:
 def intruders() -> Intruders:
     options = RoomOptions(intruders=IntruderAction.REFUSE, intruder_patience=PATIENCE)
     none = cast(Any, None)
-    return Intruders(none, lambda **_: [], none, Throttle(1, 1), none, options)
+    return Intruders(none, lambda **_: [], none, Throttle(1, 1), none, Arrivals(none, none, none), options)
 
 
 @pytest.mark.parametrize("task", ["deleting", "soft-deleting", "shelving", "shelving_offloading"])
