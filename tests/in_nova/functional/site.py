@@ -16,9 +16,12 @@ from uuid import uuid4
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
+from nova.tests.functional import integrated_helpers
+
+# isort: split
+# Nova's tests replace threads by green ones, which has to come before anything else of Nova.
 from nova.exception import AllocationDeleteFailed
 from nova.scheduler.client.report import SchedulerReportClient
-from nova.tests.functional import integrated_helpers
 from novaclient import client
 from sqlalchemy import Connection, Engine, event
 
