@@ -265,12 +265,13 @@ def _lease(name: str, metadata: Mapping[str, str]) -> HeldBy:
     reservations = {value for key, value in metadata.items() if key.startswith(RESERVATIONS)}
     names = {name, metadata[LEASE_ID], metadata.get(BLAZAR_RESERVATION) or name, *reservations}
     start = _instant(metadata.get(FROM)) or 0
+    vacated_from = _instant(metadata.get(VACATED_FROM))
     return HeldBy(
         frozenset(names),
         metadata.get(PROJECT_ID, ""),
         # If the metadata is incomplete, the lease does not share its hosts.
         is_true(metadata.get(EXCLUSIVE, "true")),
-        _instant(metadata.get(VACATED_FROM)) or start,
+        start if vacated_from is None else vacated_from,
         start,
         _instant(metadata.get(UNTIL)),
         frozenset(value for key, value in metadata.items() if key.startswith(NESTED)),

@@ -108,6 +108,19 @@ class TricksTest(_Site):
         self.nova.servers.create(name, image, flavor, nics="none", min_count=count, max_count=count, **options)
         return [each for each in self.nova.servers.list() if each.name.startswith(name)]
 
+    def test_others_find_no_way_onto_hosts_that_are_being_prepared(self) -> None:
+        """Also not once they are vacated, until the lease begins: a server that came then would stay."""
+        spot = self.preemptible()
+        order = self.order(OperationKind.START, str(uuid4()), HOSTS, WHOLE, late=-600)
+        steps = self.driver.steps(order)
+        for step in steps:
+            while self.driver.perform(order, step) is not None:
+                time.sleep(POLL)
+            server = self.boot(spot)
+            assert (server.status, self.host_of(server)) == ("ERROR", None), step
+            server.delete()
+            self.gone(server)
+
     def test_a_server_of_the_lease_is_resized(self) -> None:
         """To something larger, on the hosts of the lease or anywhere in the pool."""
         lease_id, flavor = self.shared("host1")

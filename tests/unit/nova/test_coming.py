@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lease_scheduler.nova.aggregates import HostLeases, Reader, coming_metadata, read_coming, read_host
+from lease_scheduler.cloud.nova.aggregate_metadata import NEVER, lease_metadata
+from lease_scheduler.cloud.orders import Order
+from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.nodes import NodeSet
+from lease_scheduler.model.resources import Resources
+from lease_scheduler.nova.aggregates import FROM, HostLeases, Reader, coming_metadata, read_coming, read_host
 from lease_scheduler.nova.rules import Boot, Rules, free_for, refusal
+from lease_scheduler.records.documents import LeaseDocument
 
 NOW = 1_800_000_000
 PLAIN = Boot("physics")
@@ -48,6 +57,27 @@ def test_each_host_has_its_own() -> None:
         None,
     ]
     assert read_host([pool], "freepool", "compute-2") == HostLeases(in_pool=True, coming=NOW + 600)
+
+
+@pytest.mark.parametrize("begins", [NEVER, str(NOW + 600), "0"])
+@pytest.mark.parametrize("exclusive", [True, False])
+def test_others_keep_off_hosts_that_are_prepared_for_a_lease(begins: str, *, exclusive: bool) -> None:
+    """From the moment when the engine has made the aggregate, whenever servers of the lease may start."""
+    operation = Operation(OperationKind.START, "L1", (0,), NOW, NOW + 600)
+    request = LeaseRequest("L1", LeaseKind.RESERVATION, (NodeSet(1, Resources({"VCPU": 1})),), NOW, NOW + 600, 60)
+    document = LeaseDocument("L1", "lease", "biology", "user", NOW)
+    order = Order(1, "L1", operation, ("compute-1",), request, document)
+    lease = Aggregate("lease-L1", lease_metadata(order, exclusive=exclusive) | {FROM: begins})
+    found = read_host([Aggregate("freepool"), lease], "freepool", "compute-1")
+    assert found.held_by[0].vacated_from == 0
+    if exclusive or begins != "0":
+        assert refusal(Boot("physics", preemptible=True), found, NOW, Rules()) is not None
+
+
+def test_a_lease_of_which_it_is_not_told_has_its_hosts_from_its_start() -> None:
+    """An aggregate that an operator or an old version has made."""
+    lease = Aggregate("lease-L1", {"lease:id": "L1", FROM: str(NOW + 600)})
+    assert read_host([lease], "freepool", "compute-1").held_by[0].vacated_from == NOW + 600
 
 
 def test_ordinary_servers_keep_off_hosts_on_which_a_lease_begins_soon() -> None:
