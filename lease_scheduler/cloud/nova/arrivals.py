@@ -17,15 +17,16 @@ from lease_scheduler.cloud.nova import server as of
 
 LOG = logging.getLogger(__name__)
 
-#: What Nova calls a migration of a server that runs.
-_LIVE = "live-migration"
+#: What Nova calls a migration of a server that runs, and one that has failed.
+LIVE = "live-migration"
+_FAILED = "error"
 
 #: Seconds, at most, that Nova is given to clean up on the old host of a server that has arrived.
 _CLEANING = 30.0
 
 
 class Arrivals:
-    """See the module. Only servers may be asked about that this service has moved: errors have other causes, too.
+    """See the module. Nothing that is known only to this process tells whose failures are mended: it may be a new one.
 
     :param nova: novaclient's client with administrator rights
     :param held: returns what a consumer has in Placement
@@ -45,21 +46,29 @@ class Arrivals:
         with self._lock:
             waited = monotonic() - self._since.setdefault(server.id, monotonic())
         last = self._last_to_its_host(server)
-        return last is None or waited > _CLEANING or not self._held(last.uuid)
+        if last is None or not self._held(last.uuid):
+            return True
+        if waited > _CLEANING and last.status == _FAILED:
+            # An administrator has reset its state, or an engine that was killed then.
+            self._release(last.uuid)
+        return waited > _CLEANING
 
     def mend(self, server: Any) -> bool:
         """Reset the state of a server that runs on its new host, and release what it had on the old one.
+
+        If the migration has nothing any more, the server has failed of another cause.
 
         :return: whether Nova said that it has failed
         """
         if server.status != of.ERROR or of.is_busy(server):
             return False
         last = self._last_to_its_host(server)
-        if last is None:
+        if last is None or last.status != _FAILED or not self._held(last.uuid):
             return False
         LOG.warning("server %s runs on %s; its state is reset: %s", server.id, of.service(server), of.fault(server))
-        self._release(last.uuid)
+        # In this order: if the engine is killed in between, the claim still shows that something is left to do.
         of.command(self._nova.servers.reset_state, server, "active")
+        self._release(last.uuid)
         return True
 
     def forget(self, server_id: str) -> None:
@@ -71,5 +80,5 @@ class Arrivals:
         """Return the last migration of a server if it brought it to its host while it ran; None otherwise."""
         here = of.service(server)
         last = self._nova.migrations.list(instance_uuid=server.id, limit=1)
-        found = [each for each in last if each.migration_type == _LIVE and each.dest_compute == here]
+        found = [each for each in last if each.migration_type == LIVE and each.dest_compute == here]
         return found[0] if found else None

@@ -25,6 +25,7 @@ from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NONE, LeaseAgg
 from lease_scheduler.cloud.nova.aggregates import Aggregates
 from lease_scheduler.cloud.nova.arrivals import Arrivals
 from lease_scheduler.cloud.nova.broken_images import BrokenImages
+from lease_scheduler.cloud.nova.departures import Departures
 from lease_scheduler.cloud.nova.devices import DeviceReader
 from lease_scheduler.cloud.nova.ends import Ends
 from lease_scheduler.cloud.nova.entered import Entered
@@ -165,7 +166,8 @@ class NovaDriver:
             aggregates, self._freepool, nodes, servers, lease_flavors, placement, options.blazar
         )
         arrivals = Arrivals(nova, placement.held, placement.release)
-        self._intruders = intruders = Intruders(nova, servers.find, guests, throttle, lost, arrivals, options.room)
+        departures = Departures(nova, nodes, placement, arrivals)
+        self._intruders = intruders = Intruders(nova, servers.find, guests, throttle, lost, departures, options.room)
         holding = Holding(
             placement,
             nodes,

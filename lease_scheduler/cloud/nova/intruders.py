@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from threading import Lock
 from typing import Any
 
 from lease_scheduler.cloud.driver import HostsOccupiedError
 from lease_scheduler.cloud.nova import server as of
-from lease_scheduler.cloud.nova.arrivals import Arrivals
+from lease_scheduler.cloud.nova.departures import Departures
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.lost import LostCommands
 from lease_scheduler.cloud.nova.room import IntruderAction, RoomOptions
@@ -37,7 +37,7 @@ class Intruders:
     :param listed: returns all servers that satisfy a query of Nova's
     :param guests: marks servers that are unshelved later
     :param lost: detects commands that Nova has lost
-    :param arrivals: tells when moves are over
+    :param departures: finishes moves
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Intruders:
         guests: Guests,
         throttle: Throttle,
         lost: LostCommands,
-        arrivals: Arrivals,
+        departures: Departures,
         options: RoomOptions,
     ) -> None:
         self._nova = nova
@@ -55,7 +55,7 @@ class Intruders:
         self._guests = guests
         self._throttle = throttle
         self._lost = lost
-        self._arrivals = arrivals
+        self._departures = departures
         self._options = options
         self._lock = Lock()
         self._attempts: Counter[str] = Counter()
@@ -73,7 +73,10 @@ class Intruders:
         staying = [each for each in present.values() if not self._sent_away(each, late)]
         if staying:
             self.refuse(host, staying)
-        return not present and self._is_confirmed(host)
+        if present:
+            return False
+        self._forget_those_gone(host, present)
+        return self._have_left(host, late)
 
     @staticmethod
     def refuse(host: str, servers: Iterable[Any]) -> None:
@@ -96,7 +99,10 @@ class Intruders:
         :param waited: seconds for which the lease has waited for its capacity
         :raises HostsOccupiedError: a server is in the way and does not leave
         """
+        if not self._have_left(host, waited):
+            return
         here = [each for each in self._listed(host=service) if of.is_ordinary(each) and each.status != of.OFFLOADED]
+        self._forget_those_gone(host, {each.id for each in here})
         still = Counter({name: amount for name, amount in missing().items() if amount > 0})
         in_the_way = []
         for each in sorted(here, key=lambda server: (str(server.created), str(server.id)), reverse=True):
@@ -115,33 +121,24 @@ class Intruders:
         if of.is_ordinary(server) and not of.is_busy(server):
             self._sent_away(server, 0)
 
-    def _is_confirmed(self, host: str) -> bool:
-        """Return whether a host keeps no room for servers that have left it.
+    def _have_left(self, host: str, late: int) -> bool:
+        """Return whether a host keeps no room for servers that were moved elsewhere.
 
-        A server that does not run is migrated like a resize, which keeps its room on the old host until confirmed.
-        Nova cleans up after one that runs, and may fail.
+        :raises HostsOccupiedError: Nova does not finish a move in time
         """
-        with self._lock:
-            gone = [server_id for server_id, left in self._left.items() if left == host]
-        is_over = True
-        for server_id in gone:
-            if all(self._has_left(server) for server in self._listed(uuid=server_id)):
-                self._forget(server_id)
-            else:
-                is_over = False
-        return is_over
+        moving = self._departures.unfinished(host) if self._options.intruders is IntruderAction.MIGRATE else []
+        if moving and self.is_patience_over(late):
+            self.refuse(host, moving)
+        return not moving
 
-    def _has_left(self, server: Any) -> bool:
-        """Return whether a server has nothing on its old host any more; if not, do what is missing."""
-        if server.status == of.VERIFY_RESIZE:
-            if not of.is_busy(server):
-                of.command(self._nova.servers.confirm_resize, server)
-            return False
-        return not self._arrivals.mend(server) and self._arrivals.is_over(server)
+    def _forget_those_gone(self, host: str, present: Collection[str]) -> None:
+        with self._lock:
+            gone = [each for each, left in self._left.items() if left == host and each not in present]
+        for server_id in gone:
+            self._forget(server_id)
 
     def _forget(self, server_id: str) -> None:
         self._throttle.end(server_id)
-        self._arrivals.forget(server_id)
         with self._lock:
             self._attempts.pop(server_id, None)
             self._left.pop(server_id, None)

@@ -262,8 +262,7 @@ class ServerPreemption:
         :param is_up: returns whether a compute service is up; servers of one that is down are rebuilt from their images
         :raises StepFailedError: a server cannot be moved
         """
-        moved = [each for each in servers if self._attempts[each.id] and of.service(each) in services]
-        mended = [each for each in moved if self._arrivals.mend(each)]
+        mended = [each for each in servers if of.service(each) in services and self._arrivals.mend(each)]
         self._forget_attempts(mended)
         others = [each for each in servers if each not in mended]
         self._check(others)

@@ -114,26 +114,12 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
             {"X-Auth-User": "admin", "X-Roles": "admin", "X-Auth-Project-Id": self.admin_api.project_id}
         )
         self.nova = client.Client("2.93", session=session)
-        facts = client.Client("2.87", session=session)
         fixture = self.placement.fixture
         placement = Adapter(Session(auth=Token(fixture.endpoint, fixture.token)), service_type="placement")
         self.held = Placement(placement)
         self.trusts_ended: list[str] = []
         self.images = ImageService(self.glance, "service-project")
-        self.driver = NovaDriver(
-            RealClock(),
-            self.nova,
-            facts,
-            self.held,
-            self.network,
-            self.image_service,
-            lambda trust_id: self.nova,
-            self.trusts_ended.append,
-            0.2,
-            "freepool",
-            self.options,
-        )
-        self.driver.set_pool(HOSTS)
+        self.driver = self.new_driver(self.options)
         self.project = self.admin_api.project_id
 
     def start_service(self, name: str, *arguments: Any, **options: Any) -> Any:
@@ -152,6 +138,24 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
                 ],
             )
         return super().start_service(name, *arguments, **options)
+
+    def new_driver(self, options: DriverOptions) -> NovaDriver:
+        """Return the driver of an engine that has just started."""
+        found = NovaDriver(
+            RealClock(),
+            self.nova,
+            client.Client("2.87", session=self.nova.client.session),
+            self.held,
+            self.network,
+            self.image_service,
+            lambda trust_id: self.nova,
+            self.trusts_ended.append,
+            0.2,
+            "freepool",
+            options,
+        )
+        found.set_pool(HOSTS)
+        return found
 
     def network(self) -> Adapter:
         """Return no network client, because there is no Neutron here."""

@@ -7,19 +7,17 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from novaclient import client
-
 from lease_scheduler.cloud.differences import Difference, Problem
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import names
-from lease_scheduler.cloud.nova.driver import DriverOptions, NovaDriver
+from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.reservations import BlazarOptions
 from lease_scheduler.cloud.orders import Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.resources import HOST_SHARE, Resources
 from lease_scheduler.records.documents import ReservationRecord
-from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, ORDINARY, POLL, SMALL, WHOLE, NovaSite, RealClock
+from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, ORDINARY, POLL, SMALL, WHOLE, NovaSite
 
 _FILTERS = (
     "AggregateInstanceExtraSpecsFilter",
@@ -46,25 +44,6 @@ class _Site(NovaSite):
                 names_of_filters
             )
         return service
-
-    def new_driver(self, options: DriverOptions) -> NovaDriver:
-        """Return the driver of an engine that has just started."""
-        facts = client.Client("2.87", session=self.nova.client.session)
-        found = NovaDriver(
-            RealClock(),
-            self.nova,
-            facts,
-            self.held,
-            self.network,
-            self.image_service,
-            lambda trust_id: self.nova,
-            self.trusts_ended.append,
-            0.2,
-            "freepool",
-            options,
-        )
-        found.set_pool(HOSTS)
-        return found
 
     def lease(
         self, kind: OperationKind, hosts: tuple[str, ...], resources: Resources, record: ReservationRecord, **said: Any

@@ -445,3 +445,37 @@ class MigratedIntrudersTest(_Site):
         assert len(refused) == 1
         assert (self.becomes(server, "ACTIVE").id, self.host_of(server)) == (server.id, "host3")
         assert not any(self.used("host1").values())
+
+    def test_a_stopped_server_on_a_shared_host(self) -> None:
+        """It keeps its room until somebody confirms that it has gone."""
+        stopped = self.on("host2", "3")
+        stopped.stop()
+        self.becomes(stopped, "SHUTOFF")
+        self.driver.set_pool(["host2"])
+        lease_id = str(uuid4())
+        order = self.order(OperationKind.START, lease_id, ("host2",), replace_memory(SMALL, 6000))
+        self.carry_out(replace(order, operation=replace(order.operation, begun=int(time.time()) - 20)))
+        assert self.becomes(stopped, "SHUTOFF")
+        assert self.host_of(stopped) != "host2"
+
+    def test_an_engine_that_is_killed_while_a_server_leaves(self) -> None:
+        """The next one does not know which servers are on their way."""
+        self.driver.set_pool(["host2", "host3"])
+        running, stopped = (self.boot(ORDINARY) for _ in range(2))
+        stopped.stop()
+        self.becomes(stopped, "SHUTOFF")
+        self.driver.set_pool(["host1", "host2"])
+        with self.placement_that_refuses() as refused:
+            running.live_migrate("host3", "auto")
+            self.becomes(running, "ERROR")
+        assert len(refused) == 1
+        stopped.migrate("host3")
+        self.becomes(stopped, "VERIFY_RESIZE")
+        self.driver = self.new_driver(self.options)
+        self.driver.set_pool(["host1", "host2"])
+        lease_id = self.whole("host1")
+        assert {self.host_of(running), self.host_of(stopped)} == {"host3"}
+        assert self.becomes(running, "ACTIVE")
+        assert self.becomes(stopped, "SHUTOFF")
+        assert not any(self.used("host1").values())
+        self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1",), WHOLE))

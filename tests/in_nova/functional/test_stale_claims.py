@@ -24,6 +24,13 @@ class StaleClaimsTest(NovaSite):
         assert server.status == "ACTIVE"
         return lease_id, server
 
+    def becomes(self, server: Any, wanted: str) -> None:
+        """Wait until a server has a state."""
+        end = time.monotonic() + LIMIT
+        while self.nova.servers.get(server.id).status != wanted:
+            assert time.monotonic() < end
+            time.sleep(POLL)
+
     def claimed_on(self, host: str) -> set[str]:
         """Return who has slots on a host."""
         return set(self.held.consumers_on(names.slots_provider_id(host)))
@@ -39,6 +46,25 @@ class StaleClaimsTest(NovaSite):
         assert self.claimed_on("host2") == {server.id}
         self.carry_out(Removal(1, lease_id))
         assert self.nova.servers.list() == []
+        self.assert_nothing_is_left()
+
+    def test_an_engine_that_is_killed_before_nova_gives_up(self) -> None:
+        """The next one does not know who moved the server; it is like one that an administrator has moved."""
+        lease_id, server = self.started("host1")
+        with self.placement_that_refuses() as refused:
+            self.carry_out(self.order(OperationKind.ADJUST, lease_id, ("host1", "host2"), SMALL))
+            server.live_migrate("host2", "auto")
+            self.becomes(server, "ERROR")
+        assert (len(refused), self.host_of(server)) == (1, "host2")
+        self.driver = self.new_driver(self.options)
+        self.carry_out(self.order(OperationKind.ADJUST, lease_id, ("host2",), SMALL))
+        assert (self.nova.servers.get(server.id).status, self.host_of(server)) == ("ACTIVE", "host2")
+        assert self.claimed_on("host1") == set()
+        # Once that is mended, an error has another cause.
+        self.nova.servers.reset_state(server, "error")
+        with pytest.raises(StepFailedError, match=f"server {server.id} failed"):
+            self.carry_out(self.order(OperationKind.ADJUST, lease_id, ("host2",), SMALL))
+        self.carry_out(Removal(1, lease_id))
         self.assert_nothing_is_left()
 
     def test_a_server_that_fails_on_its_host(self) -> None:
@@ -67,10 +93,7 @@ class StaleClaimsTest(NovaSite):
         self.driver.set_pool(["host1", "host2"])
         lease_id, server = self.started("host1")
         server.resize(ORDINARY)
-        end = time.monotonic() + LIMIT
-        while self.nova.servers.get(server.id).status != "VERIFY_RESIZE":
-            assert time.monotonic() < end
-            time.sleep(POLL)
+        self.becomes(server, "VERIFY_RESIZE")
         assert self.host_of(server) == "host3"
         (migration,) = self.claimed_on("host1")
         assert migration != server.id

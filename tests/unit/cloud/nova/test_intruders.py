@@ -1,4 +1,4 @@
-"""Ordinary servers in the way of a lease when the operator allows nothing against them."""
+"""Ordinary servers in the way of a lease."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from lease_scheduler.cloud.driver import HostsOccupiedError
-from lease_scheduler.cloud.nova.arrivals import Arrivals
+from lease_scheduler.cloud.nova.departures import Departures
 from lease_scheduler.cloud.nova.intruders import Intruders
 from lease_scheduler.cloud.nova.room import IntruderAction, RoomOptions
 from lease_scheduler.cloud.nova.throttle import Throttle
@@ -22,11 +22,16 @@ def _server(server_id: str, task: str | None) -> SimpleNamespace:
     return found
 
 
+def _intruders(action: IntruderAction, departures: Departures) -> Intruders:
+    options = RoomOptions(intruders=action, intruder_patience=PATIENCE)
+    none = cast(Any, None)
+    return Intruders(none, lambda **_: [], none, Throttle(1, 1), none, departures, options)
+
+
 @pytest.fixture
 def intruders() -> Intruders:
-    options = RoomOptions(intruders=IntruderAction.REFUSE, intruder_patience=PATIENCE)
-    none = cast(Any, None)
-    return Intruders(none, lambda **_: [], none, Throttle(1, 1), none, Arrivals(none, none, none), options)
+    """Return those against whom the operator allows nothing."""
+    return _intruders(IntruderAction.REFUSE, cast(Any, None))
 
 
 @pytest.mark.parametrize("task", ["deleting", "soft-deleting", "shelving", "shelving_offloading"])
@@ -49,3 +54,12 @@ def test_any_other_server_is_named_at_once(intruders: Intruders, task: str | Non
     with pytest.raises(HostsOccupiedError) as caught:
         intruders.clear("node1", [_server("a", "deleting"), _server("b", task)], late=0)
     assert caught.value.servers == {"node1": ("b",)}
+
+
+def test_moves_are_not_waited_for_for_ever() -> None:
+    departures = cast(Any, SimpleNamespace(unfinished=lambda host: [_server("a", "resize_finish")]))
+    intruders = _intruders(IntruderAction.MIGRATE, departures)
+    assert not intruders.clear("node1", [], late=PATIENCE)
+    with pytest.raises(HostsOccupiedError) as caught:
+        intruders.clear("node1", [], late=PATIENCE + 1)
+    assert caught.value.servers == {"node1": ("a",)}

@@ -1,0 +1,117 @@
+"""Servers that have left a host, but still have room there."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from novaclient.exceptions import NotFound
+
+from lease_scheduler.cloud.nova.arrivals import Arrivals
+from lease_scheduler.cloud.nova.departures import Departures
+from tests.unit.cloud.nova import fakes
+
+
+class FakeNova:
+    """A server on "new", and the migration "m" that has brought it there.
+
+    :ivar claims: consumers in Placement of the host "old"
+    :ivar told: what was done
+    """
+
+    def __init__(self, kind: str, state: str, *, host: str = "new", status: str = "ACTIVE", task: str | None) -> None:
+        self.server: Any = fakes.server("s", host, status=status)
+        setattr(self.server, "OS-EXT-STS:task_state", task)
+        self.claims = {"m", "some lease"}
+        self.told: list[tuple[str, ...]] = []
+        migration = SimpleNamespace(
+            uuid="m",
+            migration_type=kind,
+            status=state,
+            instance_uuid="s",
+            source_compute="old",
+            dest_compute="new",
+        )
+        self.migrations = SimpleNamespace(list=lambda **_: [migration])
+        self.servers = SimpleNamespace(
+            get=self._get,
+            confirm_resize=lambda each: self.told.append(("confirm", each.id)),
+            reset_state=lambda each, state: self.told.append(("reset", each.id, state)),
+        )
+
+    def _get(self, server_id: str) -> Any:
+        if self.server is None:
+            raise NotFound(404)
+        assert self.server.id == server_id
+        return self.server
+
+    def release(self, consumer: str) -> None:
+        self.claims.discard(consumer)
+        self.told.append(("release", consumer))
+
+    def unfinished(self) -> list[str]:
+        """Ask once; return the ids of the servers."""
+        nodes = SimpleNamespace(node=lambda host: SimpleNamespace(provider_id="provider", service=host))
+        placement = SimpleNamespace(
+            consumers_on=lambda _: {each: {} for each in self.claims},
+            held=lambda consumer: {"provider": {}} if consumer in self.claims else {},
+            release=self.release,
+        )
+        arrivals = Arrivals(self, placement.held, placement.release)
+        departures = Departures(self, cast(Any, nodes), cast(Any, placement), arrivals)
+        return [each.id for each in departures.unfinished("old")]
+
+
+@pytest.mark.parametrize("task", [None, "updating_password"])
+def test_a_server_that_did_not_run_is_confirmed(task: str | None) -> None:
+    nova = FakeNova("migration", "finished", status="VERIFY_RESIZE", task=task)
+    assert nova.unfinished() == ["s"]
+    assert nova.told == ([] if task else [("confirm", "s")])
+
+
+@pytest.mark.parametrize("state", ["post-migrating", "confirming", "reverting"])
+def test_nova_is_waited_for_while_it_moves_a_server(state: str) -> None:
+    """For a moment, the server is shown on its new host with a status that says nothing."""
+    nova = FakeNova("migration", state, status="RESIZE", task="resize_finish")
+    assert nova.unfinished() == ["s"]
+    assert nova.told == []
+
+
+def test_what_its_user_began_is_for_its_user_to_confirm() -> None:
+    nova = FakeNova("resize", "finished", status="VERIFY_RESIZE", task=None)
+    assert (nova.unfinished(), nova.told) == ([], [])
+
+
+@pytest.mark.parametrize(("state", "host"), [("error", "new"), ("confirmed", "new"), ("migrating", "old")])
+def test_servers_that_have_not_left_or_are_not_moved_any_more(state: str, host: str) -> None:
+    nova = FakeNova("migration", state, host=host, task=None)
+    assert (nova.unfinished(), nova.told) == ([], [])
+
+
+def test_what_a_deleted_server_has_left_is_released() -> None:
+    nova = FakeNova("live-migration", "error", task=None)
+    nova.server = None
+    assert (nova.unfinished(), nova.told) == ([], [("release", "m")])
+
+
+def test_a_server_that_runs_on_its_new_host_has_not_failed() -> None:
+    nova = FakeNova("live-migration", "error", status="ERROR", task=None)
+    assert nova.unfinished() == ["s"]
+    assert nova.told == [("reset", "s", "active"), ("release", "m")]
+    assert nova.unfinished() == []
+
+
+def test_nova_is_given_some_time_to_clean_up_after_a_server_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    nova = FakeNova("live-migration", "error", task=None)
+    assert nova.unfinished() == ["s"]
+    monkeypatch.setattr("lease_scheduler.cloud.nova.arrivals._CLEANING", -1.0)
+    assert nova.unfinished() == []
+    assert nova.told == [("release", "m")]
+
+
+def test_a_host_without_claims_has_nothing_to_ask_about() -> None:
+    nova = FakeNova("live-migration", "running", task=None)
+    nova.claims = set()
+    nova.migrations = SimpleNamespace()
+    assert nova.unfinished() == []
