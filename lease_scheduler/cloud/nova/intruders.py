@@ -62,11 +62,12 @@ class Intruders:
         # Server that was told to leave a host -> name of that host.
         self._left: dict[str, str] = {}
 
-    def clear(self, host: str, servers: Iterable[Any], late: int) -> bool:
+    def clear(self, host: str, servers: Iterable[Any], late: int, own: str | None = None) -> bool:
         """Make these servers leave a host. Return whether all have left.
 
         :param host: name of the compute host
         :param late: seconds since the planned end of the operation, negative before it
+        :param own: project whose servers may be there
         :raises HostsOccupiedError: a server does not leave
         """
         present = {each.id: each for each in servers}
@@ -76,7 +77,7 @@ class Intruders:
         if present:
             return False
         self._forget_those_gone(host, present)
-        return self._have_left(host, late)
+        return self._have_left(host, late, own)
 
     @staticmethod
     def refuse(host: str, servers: Iterable[Any]) -> None:
@@ -121,12 +122,12 @@ class Intruders:
         if of.is_ordinary(server) and not of.is_busy(server):
             self._sent_away(server, 0)
 
-    def _have_left(self, host: str, late: int) -> bool:
-        """Return whether a host keeps no room for servers that were moved elsewhere.
+    def _have_left(self, host: str, late: int, own: str | None = None) -> bool:
+        """Return whether a host keeps no room for servers that were moved or resized elsewhere.
 
-        :raises HostsOccupiedError: Nova does not finish a move in time
+        :raises HostsOccupiedError: that does not come to an end in time
         """
-        moving = self._departures.unfinished(host) if self._options.intruders is IntruderAction.MIGRATE else []
+        moving = self._departures.unfinished(host, own)
         if moving and self.is_patience_over(late):
             self.refuse(host, moving)
         return not moving

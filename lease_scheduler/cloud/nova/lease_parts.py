@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lease_scheduler.cloud.nova.names import ANCHOR, Labels
 from lease_scheduler.cloud.orders import Order
 from lease_scheduler.model.providers import ProviderGroup
-from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, VCPU, WHOLE_HOST, Resources
+from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
 from lease_scheduler.records.documents import ReservationRecord
 
 
@@ -151,6 +151,14 @@ def held(vm: Vm) -> dict[str, int]:
     if vm.has_whole_host:
         return {}
     return {name: amount for name, amount in vm.resources.items() if name != HOST_SHARE} or {ANCHOR: 1}
+
+
+def is_slot_only(amounts: Mapping[str, int]) -> bool:
+    """Return whether a server has only what Nova needs to place it, because its lease holds the rest.
+
+    :param amounts: class -> amount of the host itself that Placement counts for it
+    """
+    return not any(amounts.get(name, 0) for name in (VCPU, DISK_GB)) and amounts.get(MEMORY_MB, 0) <= 1
 
 
 def of_server(vm: Vm) -> dict[str, int]:

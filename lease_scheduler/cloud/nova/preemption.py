@@ -176,7 +176,7 @@ class ServerPreemption:
         expected = [each for each in firm if (place.service, each.tenant_id) in leaving]
         if expected and self._intruders.is_patience_over(late):
             self._intruders.refuse(place.host, expected)
-        is_clear = self._intruders.clear(place.host, [each for each in firm if each not in expected], late)
+        is_clear = self._intruders.clear(place.host, [each for each in firm if each not in expected], late, own)
         guests = [each for each in others if of.is_guest(each) and each.tenant_id != own]
         are_away = self._shelve_guests(place, guests, lease_id, late)
         return is_clear and are_away and not moving and not expected

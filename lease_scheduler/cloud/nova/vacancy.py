@@ -7,12 +7,13 @@ nova-scheduler learns of the lease's aggregate by a message, so it may choose th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from threading import Lock
 from time import monotonic
 from typing import Any
 
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.lease_parts import is_slot_only
 from lease_scheduler.cloud.nova.placement import Placement
 
 #: Real seconds after which nova-scheduler knows a change of an aggregate, unless it is very busy.
@@ -99,15 +100,10 @@ class Vacancy:
     def _is_expected(self, provider_id: str, lease_id: str) -> bool:
         """Return whether a server that does not belong to the lease is on its way to a host."""
         for consumer, amounts in self._placement.consumers_on(provider_id).items():
-            if _is_slot_only(amounts):
+            if is_slot_only(amounts):
                 continue
             # There is no such server if the consumer is a lease's, or left over.
             for server in self._listed(uuid=consumer):
                 if lease_id not in of.leases(server) and of.is_busy(server):
                     return True
         return False
-
-
-def _is_slot_only(amounts: Mapping[str, int]) -> bool:
-    """Return whether a server has only what Nova needs to place it, because its lease holds the rest."""
-    return not any(amounts.get(name, 0) for name in ("VCPU", "DISK_GB")) and amounts.get("MEMORY_MB", 0) <= 1

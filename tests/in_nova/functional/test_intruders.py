@@ -7,6 +7,9 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
+import pytest
+from novaclient.exceptions import Conflict
+
 from lease_scheduler.cloud.driver import HostsOccupiedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.driver import DriverOptions
@@ -199,6 +202,28 @@ class TricksTest(_Site):
         self.whole(*HOSTS)
         for each in (rescued, resized, failed):
             assert self.becomes(each, "SHELVED_OFFLOADED")
+
+    def test_a_guest_that_has_left_a_host_by_a_resize(self) -> None:
+        """Unless its owner confirms that, its room stays taken, and it may come back."""
+        small, large = (self.nova.flavors.create(f"{ram} MB", ram, 1, 1) for ram in (4000, 4001))
+        for each in (small, large):
+            each.set_keys({"lease:preemptible": "true"})
+        for resources in (replace_memory(SMALL, 6000), WHOLE):
+            guest = self.boot(str(small.id))
+            left = str(self.host_of(guest))
+            guest.resize(large)
+            self.becomes(guest, "VERIFY_RESIZE")
+            assert self.host_of(guest) != left
+            lease_id = str(uuid4())
+            start = self.order(OperationKind.START, lease_id, (left,), resources)
+            self.carry_out(replace(start, operation=replace(start.operation, begun=int(time.time()))))
+            assert self.becomes(guest, "ACTIVE").flavor["original_name"] == large.name
+            with pytest.raises(Conflict):
+                guest.revert_resize()
+            self.carry_out(self.order(OperationKind.STOP, lease_id, (left,), resources))
+            guest.delete()
+            self.gone(guest)
+        self.assert_nothing_is_left()
 
 
 class OtherWaysTest(_Site):

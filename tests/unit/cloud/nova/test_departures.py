@@ -17,6 +17,7 @@ class FakeNova:
     """A server on "new", and the migration "m" that has brought it there.
 
     :ivar claims: consumers in Placement of the host "old"
+    :ivar vcpus: what each of them has
     :ivar told: what was done
     """
 
@@ -24,6 +25,7 @@ class FakeNova:
         self.server: Any = fakes.server("s", host, status=status)
         setattr(self.server, "OS-EXT-STS:task_state", task)
         self.claims = {"m", "some lease"}
+        self.vcpus = 1
         self.told: list[tuple[str, ...]] = []
         migration = SimpleNamespace(
             uuid="m",
@@ -50,22 +52,23 @@ class FakeNova:
         self.claims.discard(consumer)
         self.told.append(("release", consumer))
 
-    def unfinished(self) -> list[str]:
+    def unfinished(self, own: str | None = None) -> list[str]:
         """Ask once; return the ids of the servers."""
         nodes = SimpleNamespace(node=lambda host: SimpleNamespace(provider_id="provider", service=host))
         placement = SimpleNamespace(
-            consumers_on=lambda _: {each: {} for each in self.claims},
+            consumers_on=lambda _: {each: {"VCPU": self.vcpus} for each in self.claims},
             held=lambda consumer: {"provider": {}} if consumer in self.claims else {},
             release=self.release,
         )
         arrivals = Arrivals(self, placement.held, placement.release)
         departures = Departures(self, cast(Any, nodes), cast(Any, placement), arrivals)
-        return [each.id for each in departures.unfinished("old")]
+        return [each.id for each in departures.unfinished("old", own)]
 
 
+@pytest.mark.parametrize("kind", ["resize", "migration"])
 @pytest.mark.parametrize("task", [None, "updating_password"])
-def test_a_server_that_did_not_run_is_confirmed(task: str | None) -> None:
-    nova = FakeNova("migration", "finished", status="VERIFY_RESIZE", task=task)
+def test_servers_are_confirmed(kind: str, task: str | None) -> None:
+    nova = FakeNova(kind, "finished", status="VERIFY_RESIZE", task=task)
     assert nova.unfinished() == ["s"]
     assert nova.told == ([] if task else [("confirm", "s")])
 
@@ -78,8 +81,15 @@ def test_nova_is_waited_for_while_it_moves_a_server(state: str) -> None:
     assert nova.told == []
 
 
-def test_what_its_user_began_is_for_its_user_to_confirm() -> None:
+def test_servers_of_the_lease_may_come_back() -> None:
     nova = FakeNova("resize", "finished", status="VERIFY_RESIZE", task=None)
+    assert (nova.unfinished(own=nova.server.tenant_id), nova.told) == ([], [])
+
+
+def test_what_leases_hold_is_theirs() -> None:
+    """A server that is resized within its lease has nothing but a slot on a host that others share."""
+    nova = FakeNova("resize", "finished", status="VERIFY_RESIZE", task=None)
+    nova.vcpus = 0
     assert (nova.unfinished(), nova.told) == ([], [])
 
 

@@ -8,7 +8,6 @@ from typing import Any, cast
 import pytest
 
 from lease_scheduler.cloud.driver import HostsOccupiedError
-from lease_scheduler.cloud.nova.departures import Departures
 from lease_scheduler.cloud.nova.intruders import Intruders
 from lease_scheduler.cloud.nova.room import IntruderAction, RoomOptions
 from lease_scheduler.cloud.nova.throttle import Throttle
@@ -22,43 +21,42 @@ def _server(server_id: str, task: str | None) -> SimpleNamespace:
     return found
 
 
-def _intruders(action: IntruderAction, departures: Departures) -> Intruders:
-    options = RoomOptions(intruders=action, intruder_patience=PATIENCE)
+def _intruders(*moving: SimpleNamespace) -> Intruders:
+    """Return those against whom the operator allows nothing.
+
+    :param moving: servers that have left the host, but still have room there
+    """
+    options = RoomOptions(intruders=IntruderAction.REFUSE, intruder_patience=PATIENCE)
+    departures = cast(Any, SimpleNamespace(unfinished=lambda host, own: moving))
     none = cast(Any, None)
     return Intruders(none, lambda **_: [], none, Throttle(1, 1), none, departures, options)
 
 
-@pytest.fixture
-def intruders() -> Intruders:
-    """Return those against whom the operator allows nothing."""
-    return _intruders(IntruderAction.REFUSE, cast(Any, None))
-
-
 @pytest.mark.parametrize("task", ["deleting", "soft-deleting", "shelving", "shelving_offloading"])
-def test_a_server_that_goes_by_itself_is_waited_for(intruders: Intruders, task: str) -> None:
+def test_a_server_that_goes_by_itself_is_waited_for(task: str) -> None:
     """The host of a lease that ended a second ago may still have servers whose deletion goes on."""
+    intruders = _intruders()
     going = _server("a", task)
     assert not intruders.clear("node1", [going], late=-5)
     assert not intruders.clear("node1", [going], late=PATIENCE)
     assert intruders.clear("node1", [], late=PATIENCE)
 
 
-def test_not_for_ever(intruders: Intruders) -> None:
+def test_not_for_ever() -> None:
     with pytest.raises(HostsOccupiedError) as caught:
-        intruders.clear("node1", [_server("a", "deleting")], late=PATIENCE + 1)
+        _intruders().clear("node1", [_server("a", "deleting")], late=PATIENCE + 1)
     assert caught.value.servers == {"node1": ("a",)}
 
 
 @pytest.mark.parametrize("task", [None, "rebooting", "migrating", "resize_prep"])
-def test_any_other_server_is_named_at_once(intruders: Intruders, task: str | None) -> None:
+def test_any_other_server_is_named_at_once(task: str | None) -> None:
     with pytest.raises(HostsOccupiedError) as caught:
-        intruders.clear("node1", [_server("a", "deleting"), _server("b", task)], late=0)
+        _intruders().clear("node1", [_server("a", "deleting"), _server("b", task)], late=0)
     assert caught.value.servers == {"node1": ("b",)}
 
 
 def test_moves_are_not_waited_for_for_ever() -> None:
-    departures = cast(Any, SimpleNamespace(unfinished=lambda host: [_server("a", "resize_finish")]))
-    intruders = _intruders(IntruderAction.MIGRATE, departures)
+    intruders = _intruders(_server("a", "resize_finish"))
     assert not intruders.clear("node1", [], late=PATIENCE)
     with pytest.raises(HostsOccupiedError) as caught:
         intruders.clear("node1", [], late=PATIENCE + 1)
