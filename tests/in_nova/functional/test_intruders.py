@@ -440,19 +440,28 @@ class ShelvedIntrudersTest(_Site):
 class MigratedIntrudersTest(_Site):
     options = DriverOptions(room=RoomOptions(intruders=IntruderAction.MIGRATE, intruder_patience=30))
 
-    def test_ordinary_servers_go_to_hosts_that_are_not_for_leases(self) -> None:
+    def running_and_stopped(self) -> tuple[Any, Any]:
+        """Boot two servers on a host that comes into the pool afterwards."""
         self.driver.set_pool(["host2", "host3"])
-        running, stopped = (self.boot(ORDINARY) for _ in range(2))
+        running, stopped = self.boot(ORDINARY), self.boot(ORDINARY)
         stopped.stop()
         self.becomes(stopped, "SHUTOFF")
         self.driver.set_pool(["host1", "host2"])
-        assert {self.host_of(running), self.host_of(stopped)} == {"host1"}
+        return running, stopped
+
+    def leave_for_a_lease(self, running: Any, stopped: Any) -> None:
+        """Start a lease of their host, which they have to leave."""
         lease_id = self.whole("host1")
         assert {self.host_of(running), self.host_of(stopped)} == {"host3"}
         assert self.becomes(running, "ACTIVE")
         assert self.becomes(stopped, "SHUTOFF")
         assert not any(self.used("host1").values())
         self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1",), WHOLE))
+
+    def test_ordinary_servers_go_to_hosts_that_are_not_for_leases(self) -> None:
+        running, stopped = self.running_and_stopped()
+        assert {self.host_of(running), self.host_of(stopped)} == {"host1"}
+        self.leave_for_a_lease(running, stopped)
 
     def test_one_that_finds_no_other_host_is_named(self) -> None:
         firm = self.on("host2")
@@ -485,11 +494,7 @@ class MigratedIntrudersTest(_Site):
 
     def test_an_engine_that_is_killed_while_a_server_leaves(self) -> None:
         """The next one does not know which servers are on their way."""
-        self.driver.set_pool(["host2", "host3"])
-        running, stopped = (self.boot(ORDINARY) for _ in range(2))
-        stopped.stop()
-        self.becomes(stopped, "SHUTOFF")
-        self.driver.set_pool(["host1", "host2"])
+        running, stopped = self.running_and_stopped()
         with self.placement_that_refuses() as refused:
             running.live_migrate("host3", "auto")
             self.becomes(running, "ERROR")
@@ -498,9 +503,4 @@ class MigratedIntrudersTest(_Site):
         self.becomes(stopped, "VERIFY_RESIZE")
         self.driver = self.new_driver(self.options)
         self.driver.set_pool(["host1", "host2"])
-        lease_id = self.whole("host1")
-        assert {self.host_of(running), self.host_of(stopped)} == {"host3"}
-        assert self.becomes(running, "ACTIVE")
-        assert self.becomes(stopped, "SHUTOFF")
-        assert not any(self.used("host1").values())
-        self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1",), WHOLE))
+        self.leave_for_a_lease(running, stopped)
