@@ -1,12 +1,15 @@
-"""Servers that have left a host, but still have room there in Placement: the migrations that moved them have it.
+"""Servers that Nova does not list on a host any more, but which still have room there in Placement.
 
 A resize keeps the room on the old host, and the server may come back, until its user confirms it. So does a migration
-of a server that does not run. After one that runs, Nova cleans up, and may fail; see ``arrivals``. All is read from
-Nova and Placement each time, so that it does not matter which engine made a server leave.
+of a server that does not run. After one that runs, Nova cleans up, and may fail; see ``arrivals``. A deleted server
+keeps its room, and may be restored, for ``reclaim_instance_interval`` of Nova. All is read from Nova and Placement each
+time, so that it does not matter which engine made a server leave.
 """
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Collection
 from typing import Any
 
 from novaclient.exceptions import NotFound
@@ -16,6 +19,9 @@ from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.arrivals import LIVE, Arrivals
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import Placement
+from lease_scheduler.cloud.nova.servers import RESTORABLE
+
+LOG = logging.getLogger(__name__)
 
 #: What Nova calls resizes, and migrations of servers that do not run.
 _WITH_CONFIRMATION = frozenset({"resize", "migration"})
@@ -34,10 +40,19 @@ class Departures:
     """See the module.
 
     :param nova: novaclient's client with administrator rights
+    :param listed: returns all servers that satisfy a query of Nova's
     """
 
-    def __init__(self, nova: Any, nodes: Nodes, placement: Placement, arrivals: Arrivals) -> None:
+    def __init__(
+        self,
+        nova: Any,
+        listed: Callable[..., list[Any]],
+        nodes: Nodes,
+        placement: Placement,
+        arrivals: Arrivals,
+    ) -> None:
         self._nova = nova
+        self._listed = listed
         self._nodes = nodes
         self._placement = placement
         self._arrivals = arrivals
@@ -52,13 +67,28 @@ class Departures:
         node = self._nodes.node(host)
         held = self._placement.consumers_on(node.provider_id)
         claims = {consumer for consumer, amounts in held.items() if not lease_parts.is_slot_only(amounts)}
-        latest = self._nova.migrations.list(source_compute=node.service, limit=_LATEST) if claims else []
+        if not claims:
+            return []
+        return [*self._moving(node.service, claims, own), *self._restorable(node.service, claims, own)]
+
+    def _moving(self, service: str, claims: Collection[str], own: str | None) -> list[Any]:
+        latest = self._nova.migrations.list(source_compute=service, limit=_LATEST)
         found = [(each, self._server(each)) for each in latest if each.uuid in claims]
         others = [(each, server) for each, server in found if server is not None and server.tenant_id != own]
         moving = [server for each, server in others if not self._is_over(each, server)]
         for server_id in {server.id for _, server in others} - {each.id for each in moving}:
             self._arrivals.forget(server_id)
         return moving
+
+    def _restorable(self, service: str, claims: Collection[str], own: str | None) -> list[Any]:
+        deleted = self._listed(host=service, **RESTORABLE)
+        others = [each for each in deleted if each.id in claims and each.tenant_id != own]
+        for each in others:
+            # Whoever boots an ordinary server may rely on restoring it.
+            if of.is_guest(each) and not of.is_busy(each):
+                LOG.warning("server %s, which its user has deleted, is not kept: a lease needs its host", each.id)
+                of.command(self._nova.servers.force_delete, each)
+        return others
 
     def _server(self, migration: Any) -> Any:
         """Return the server of a migration; of one that is deleted, release what the migration has, and return None."""

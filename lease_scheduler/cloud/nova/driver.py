@@ -166,7 +166,7 @@ class NovaDriver:
             aggregates, self._freepool, nodes, servers, lease_flavors, placement, options.blazar
         )
         arrivals = Arrivals(nova, placement.held, placement.release)
-        departures = Departures(nova, nodes, placement, arrivals)
+        departures = Departures(nova, servers.find, nodes, placement, arrivals)
         self._intruders = intruders = Intruders(nova, servers.find, guests, throttle, lost, departures, options.room)
         holding = Holding(
             placement,

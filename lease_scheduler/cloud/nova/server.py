@@ -188,8 +188,6 @@ def settle(nova: Any, server: Any) -> bool:
         RESCUED: nova.servers.unrescue,
         VERIFY_RESIZE: nova.servers.confirm_resize,
         ERROR: lambda each: nova.servers.reset_state(each, "active"),
-        # The user has deleted it, and could restore it for a while.
-        SOFT_DELETED: nova.servers.force_delete,
     }
     found = commands.get(server.status)
     if found is None:

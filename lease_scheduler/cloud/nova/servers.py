@@ -17,6 +17,7 @@ from novaclient.exceptions import BadRequest, Conflict, Forbidden, NotFound
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.aggregate_metadata import Known
 from lease_scheduler.cloud.nova.listing import all_servers
 from lease_scheduler.cloud.nova.lost import LostCommands
 from lease_scheduler.cloud.nova.pci_aliases import PciAliases
@@ -49,6 +50,10 @@ class WantedServer:
     template: Mapping[str, Any]
     flavor_id: str
     host: str
+
+
+#: The query for servers that were deleted and could be restored (``reclaim_instance_interval`` of Nova).
+RESTORABLE = {"deleted": "true", "status": of.SOFT_DELETED}
 
 
 class Servers:
@@ -100,6 +105,18 @@ class Servers:
             here = [each for each in self.find(host=host) if of.made_for(each) in (None, lease_id)]
             found |= {each.id: each for each in here if each.tenant_id == project_id}
         return list(found.values())
+
+    def restorable(self, known: Known) -> list[Any]:
+        """Return the servers of a lease that users have deleted and could restore, where Nova is configured so.
+
+        Nova lists such servers only if it is asked for them, and Placement counts what they have.
+        """
+        found = self.find(project_id=known.project_id, **RESTORABLE)
+        return [
+            each
+            for each in found
+            if known.lease_id in of.leases(each) or (of.made_for(each) is None and of.service(each) in known.exclusive)
+        ]
 
     def by_tag(self) -> dict[str, list[Any]]:
         """Return lease -> servers with its tag."""
@@ -243,8 +260,8 @@ class Servers:
                     continue
                 self._lost.reset(server)
             try:
-                if server.status == "SOFT_DELETED":
-                    # Nova is configured to keep deleted servers for a while, but their hosts are needed now.
+                if server.status == of.SOFT_DELETED:
+                    # Nova would keep them for a while, but their hosts are needed now.
                     self._nova.servers.force_delete(server)
                 else:
                     self._nova.servers.delete(server)

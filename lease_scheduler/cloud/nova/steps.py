@@ -329,7 +329,8 @@ class OperationSteps:
         found = self._servers_of(known)
         # Servers found by a host that the lease has for itself leave that host, so they need the tag.
         self._servers.mark(found, order.lease_id)
-        return self._preemption.put_away(found, order.request.preemption_mode, self._late(order))
+        are_away = self._preemption.put_away(found, order.request.preemption_mode, self._late(order))
+        return self._servers.delete(self._servers.restorable(known)) and are_away
 
     def _move_off(self, order: Order) -> bool:
         """Shelve servers that stayed on a host where they are not planned any more. They would resume there."""
@@ -358,7 +359,9 @@ class OperationSteps:
         if known is None:
             return True
         services, planned = self._planned_services(order), self._services_by_number(order)
-        return self._preemption.follow(self._servers_of(known), services, planned, self._hosts.is_up)
+        are_there = self._preemption.follow(self._servers_of(known), services, planned, self._hosts.is_up)
+        left = [each for each in self._servers.restorable(known) if service(each) not in services]
+        return self._servers.delete(left) and are_there
 
     def _keep(self, order: Order) -> bool:
         """Detach the servers that outlive the lease."""
@@ -390,6 +393,7 @@ class OperationSteps:
             # A server that Nova has just placed would arrive after the hosts were released.
             found = self._servers_of(known)
             found += self._entered.on_their_way(known, found)
+            found += self._servers.restorable(known)
         self._preemption.forget(found)
         are_gone = self._servers.delete(found)
         may_come = known is not None and bool(known.exclusive) and not known.managed

@@ -18,6 +18,7 @@ class FakeNova:
 
     :ivar claims: consumers in Placement of the host "old"
     :ivar vcpus: what each of them has
+    :ivar deleted: servers of the host that Nova keeps
     :ivar told: what was done
     """
 
@@ -26,6 +27,7 @@ class FakeNova:
         setattr(self.server, "OS-EXT-STS:task_state", task)
         self.claims = {"m", "some lease"}
         self.vcpus = 1
+        self.deleted: list[Any] = []
         self.told: list[tuple[str, ...]] = []
         migration = SimpleNamespace(
             uuid="m",
@@ -38,6 +40,7 @@ class FakeNova:
         self.migrations = SimpleNamespace(list=lambda **_: [migration])
         self.servers = SimpleNamespace(
             get=self._get,
+            force_delete=lambda each: self.told.append(("delete", each.id)),
             confirm_resize=lambda each: self.told.append(("confirm", each.id)),
             reset_state=lambda each, state: self.told.append(("reset", each.id, state)),
         )
@@ -61,7 +64,7 @@ class FakeNova:
             release=self.release,
         )
         arrivals = Arrivals(self, placement.held, placement.release)
-        departures = Departures(self, cast(Any, nodes), cast(Any, placement), arrivals)
+        departures = Departures(self, lambda **_: self.deleted, cast(Any, nodes), cast(Any, placement), arrivals)
         return [each.id for each in departures.unfinished("old", own)]
 
 
@@ -118,6 +121,19 @@ def test_nova_is_given_some_time_to_clean_up_after_a_server_that_runs(monkeypatc
     monkeypatch.setattr("lease_scheduler.cloud.nova.arrivals._CLEANING", -1.0)
     assert nova.unfinished() == []
     assert nova.told == [("release", "m")]
+
+
+@pytest.mark.parametrize(("is_guest", "task"), [(True, None), (True, "deleting"), (False, None)])
+def test_deleted_servers_are_not_kept_if_they_make_room(is_guest: bool, task: str | None) -> None:
+    nova = FakeNova("migration", "confirmed", task=None)
+    nova.deleted = [fakes.server(each, "old", status="SOFT_DELETED") for each in ("d", "somewhere else")]
+    for each in nova.deleted:
+        each.flavor["extra_specs"] = {"lease:preemptible": str(is_guest)}
+        setattr(each, "OS-EXT-STS:task_state", task)
+    nova.claims.add("d")
+    assert nova.unfinished() == ["d"]
+    assert nova.told == ([("delete", "d")] if is_guest and task is None else [])
+    assert nova.unfinished(own=nova.deleted[0].tenant_id) == []
 
 
 def test_a_host_without_claims_has_nothing_to_ask_about() -> None:
