@@ -106,7 +106,7 @@ def test_a_takeover_in_the_middle_of_off_and_of_on(site: _Site, stage: str) -> N
     assert view["started"] <= start + 2 and view["breaches"] == []
 
     for command in ("off", "on"):
-        # The state of each host has changed only once, whoever had begun with it. A script that was killed just after it
-        # had changed a host has not recorded that.
+        # The state of each host has changed only once, whoever had begun with it. A script that was killed just after
+        # it had changed a host has not recorded that.
         assert set(Counter(host for _, host in site.switched("done", command)).values()) == {1}
         assert {pid for pid, _ in site.switched("begin", command)} <= site.led()
