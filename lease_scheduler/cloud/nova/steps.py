@@ -326,11 +326,13 @@ class OperationSteps:
         known = self._lease_aggregates.known(order.lease_id)
         if known is None:
             return True
+        before = self._servers.restorable(known)
         found = self._servers_of(known)
         # Servers found by a host that the lease has for itself leave that host, so they need the tag.
         self._servers.mark(found, order.lease_id)
         are_away = self._preemption.put_away(found, order.request.preemption_mode, self._late(order))
-        return self._servers.delete(self._servers.restorable(known)) and are_away
+        # A server may be restored, or deleted, after one list was read and before the other one is.
+        return self._servers.delete(self._servers.restorable(known)) and are_away and not before
 
     def _move_off(self, order: Order) -> bool:
         """Shelve servers that stayed on a host where they are not planned any more. They would resume there."""
@@ -359,9 +361,12 @@ class OperationSteps:
         if known is None:
             return True
         services, planned = self._planned_services(order), self._services_by_number(order)
+        before = self._restorable_elsewhere(known, services)
         are_there = self._preemption.follow(self._servers_of(known), services, planned, self._hosts.is_up)
-        left = [each for each in self._servers.restorable(known) if service(each) not in services]
-        return self._servers.delete(left) and are_there
+        return self._servers.delete(self._restorable_elsewhere(known, services)) and are_there and not before
+
+    def _restorable_elsewhere(self, known: Known, services: Collection[str]) -> list[Any]:
+        return [each for each in self._servers.restorable(known) if service(each) not in services]
 
     def _keep(self, order: Order) -> bool:
         """Detach the servers that outlive the lease."""
@@ -387,15 +392,18 @@ class OperationSteps:
 
     def _delete_servers(self, order: AnyOrder) -> bool:
         known = self._lease_aggregates.known(order.lease_id)
+        before: list[Any] = []
         if known is None:
             found = self._servers.of(order.lease_id, 0)
         else:
+            before = self._servers.restorable(known)
             # A server that Nova has just placed would arrive after the hosts were released.
             found = self._servers_of(known)
             found += self._entered.on_their_way(known, found)
             found += self._servers.restorable(known)
         self._preemption.forget(found)
-        are_gone = self._servers.delete(found)
+        # A server may be restored, or deleted, after one list was read and before the other one is.
+        are_gone = self._servers.delete(found) and not before
         may_come = known is not None and bool(known.exclusive) and not known.managed
         return are_gone and (not may_come or self._vacancy.is_end_heard(order.lease_id))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 from uuid import uuid4
 
 import pytest
@@ -84,6 +85,31 @@ class DeletedServersTest(NovaSite):
             self.assert_gone(server)
             if running is not None:
                 self.assert_gone(running)
+        self.assert_nothing_is_left()
+
+    def test_one_that_is_restored_while_the_lease_ends(self) -> None:
+        """Nova has two lists, and the server is in the other one of them each time."""
+        ask = self.driver._servers.restorable
+        for question in (1, 2):
+            lease_id = str(uuid4())
+            self.carry_out(self.order(OperationKind.START, lease_id, ("host1",), SMALL))
+            server = self.deleted(names.flavor_id(lease_id, 0), "host1")
+            asked: list[Any] = []
+
+            def answer(known: Any, question: int = question, server: Any = server, asked: list[Any] = asked) -> Any:
+                asked.append(known)
+                if len(asked) == question:
+                    server.restore()
+                    end = time.monotonic() + LIMIT
+                    while self.nova.servers.get(server.id).status != "ACTIVE":
+                        assert time.monotonic() < end
+                        time.sleep(POLL)
+                return ask(known)
+
+            with mock.patch.object(self.driver._servers, "restorable", answer):
+                self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1",), SMALL))
+            assert len(asked) > question
+            self.assert_gone(server)
         self.assert_nothing_is_left()
 
     def test_a_lease_leaves_its_hosts_without_them(self) -> None:
