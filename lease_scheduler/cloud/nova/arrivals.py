@@ -19,14 +19,14 @@ LOG = logging.getLogger(__name__)
 
 #: What Nova calls a migration of a server that runs, and one that has failed.
 LIVE = "live-migration"
-_FAILED = "error"
+FAILED = "error"
 
 #: Seconds, at most, that Nova is given to clean up on the old host of a server that has arrived.
 _CLEANING = 30.0
 
 
 class Arrivals:
-    """See the module. Nothing that is known only to this process tells whose failures are mended: it may be a new one.
+    """See the module. Nova and Placement tell what is to be mended, so it does not matter which engine moved a server.
 
     :param nova: novaclient's client with administrator rights
     :param held: returns what a consumer has in Placement
@@ -46,12 +46,7 @@ class Arrivals:
         with self._lock:
             waited = monotonic() - self._since.setdefault(server.id, monotonic())
         last = self._last_to_its_host(server)
-        if last is None or not self._held(last.uuid):
-            return True
-        if waited > _CLEANING and last.status == _FAILED:
-            # An administrator has reset its state, or an engine that was killed then.
-            self._release(last.uuid)
-        return waited > _CLEANING
+        return last is None or waited > _CLEANING or not self._held(last.uuid)
 
     def mend(self, server: Any) -> bool:
         """Reset the state of a server that runs on its new host, and release what it had on the old one.
@@ -63,10 +58,10 @@ class Arrivals:
         if server.status != of.ERROR or of.is_busy(server):
             return False
         last = self._last_to_its_host(server)
-        if last is None or last.status != _FAILED or not self._held(last.uuid):
+        if last is None or last.status != FAILED or not self._held(last.uuid):
             return False
         LOG.warning("server %s runs on %s; its state is reset: %s", server.id, of.service(server), of.fault(server))
-        # In this order: if the engine is killed in between, the claim still shows that something is left to do.
+        # In this order: if the engine is killed in between, only a stale claim is left, which is released later.
         of.command(self._nova.servers.reset_state, server, "active")
         self._release(last.uuid)
         return True

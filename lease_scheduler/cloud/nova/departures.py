@@ -16,7 +16,7 @@ from novaclient.exceptions import NotFound
 
 from lease_scheduler.cloud.nova import lease_parts
 from lease_scheduler.cloud.nova import server as of
-from lease_scheduler.cloud.nova.arrivals import LIVE, Arrivals
+from lease_scheduler.cloud.nova.arrivals import FAILED, LIVE, Arrivals
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.servers import RESTORABLE
@@ -82,7 +82,8 @@ class Departures:
 
     def _restorable(self, service: str, claims: Collection[str], own: str | None) -> list[Any]:
         deleted = self._listed(host=service, **RESTORABLE)
-        others = [each for each in deleted if each.id in claims and each.tenant_id != own]
+        # One of a lease has the room of its lease, which deletes it in time.
+        others = [each for each in deleted if each.id in claims and each.tenant_id != own and of.made_for(each) is None]
         for each in others:
             # Whoever boots an ordinary server may rely on restoring it.
             if of.is_guest(each) and not of.is_busy(each):
@@ -103,7 +104,11 @@ class Departures:
             # It has not left, or it has come back.
             return True
         if migration.migration_type == LIVE:
-            return not self._arrivals.mend(server) and self._arrivals.is_over(server)
+            is_over = not self._arrivals.mend(server) and self._arrivals.is_over(server)
+            if is_over and migration.status == FAILED:
+                # Somebody else has reset the state of the server since.
+                self._placement.release(migration.uuid)
+            return is_over
         if migration.migration_type not in _WITH_CONFIRMATION:
             return True
         if migration.status == _FINISHED and server.status == of.VERIFY_RESIZE and not of.is_busy(server):

@@ -136,6 +136,19 @@ def test_deleted_servers_are_not_kept_if_they_make_room(is_guest: bool, task: st
     assert nova.unfinished(own=nova.deleted[0].tenant_id) == []
 
 
+def test_what_an_older_move_has_left_is_released() -> None:
+    """Somebody has reset the state of the server, and moved it again."""
+    nova = FakeNova("live-migration", "error", host="a third one", task=None)
+    assert (nova.unfinished(), nova.told) == ([], [("release", "m")])
+
+
+def test_deleted_servers_of_leases_are_theirs() -> None:
+    nova = FakeNova("migration", "confirmed", task=None)
+    nova.deleted = [fakes.server("d", "old", lease_id="another", status="SOFT_DELETED")]
+    nova.claims.add("d")
+    assert (nova.unfinished(), nova.told) == ([], [])
+
+
 def test_a_host_without_claims_has_nothing_to_ask_about() -> None:
     nova = FakeNova("live-migration", "running", task=None)
     nova.claims = set()
