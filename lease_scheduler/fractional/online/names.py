@@ -73,6 +73,11 @@ class Algorithm:
     min_flow_time: int | None = None
     min_virtual_time: int | None = None
 
+    @property
+    def maps_anew(self) -> bool:
+        """Return whether it ever maps everything anew."""
+        return _maps_anew(self.submission, self.periodic)
+
     def __str__(self) -> str:
         """Return the name."""
         name = f"{self.submission.value}{'*' if self.opportunistic else ''}{self.periodic.value}"

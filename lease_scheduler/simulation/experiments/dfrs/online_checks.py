@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from lease_scheduler.fractional.online.names import parse
 from lease_scheduler.simulation.campaigns.case import Outcome
 from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.dfrs.online_cases import LOG, OnlineCase
@@ -42,6 +43,8 @@ LOG_BANDS: Mapping[str, Band] = {
 _NOTES = {"legacy EASY": "the published figures of EASY", "EASY": "without the published defect"}
 #: By what factor costs may differ from the published ones.
 _FACTOR = 2.5
+#: GB/s, at most, of algorithms that never map everything anew.
+_LITTLE = 0.15
 
 _Floats = NDArray[np.float64]
 
@@ -120,8 +123,8 @@ def cost_checks(cases: Sequence[OnlineCase], outcomes: Mapping[str, Outcome]) ->
         found = figures(cases, outcomes, row)
         thesis = COST[row]
         total, published = found[:, 1] + found[:, 4], thesis[0] + thesis[1]
-        is_remapped = "/per" in row or row.startswith("MCB")
-        low, high = (published / _FACTOR, published * _FACTOR) if is_remapped else (None, 0.15)
+        maps_anew = parse(row).maps_anew
+        low, high = (published / _FACTOR, published * _FACTOR) if maps_anew else (None, _LITTLE)
         checks.append(Check(f"{row}: GB/s", published, (float(total.mean()),), low, high, f"max {total.max():.2f}"))
         for place, label in ((0, "pauses, GB/s"), (2, "pauses per hour"), (4, "pauses per job")):
             for other, words in ((0, label), (1, label.replace("pauses", "moves"))):

@@ -180,6 +180,19 @@ def test_figures_of_costs() -> None:
     assert online_checks.by_load(cases, outcomes, online_checks.BEST) == {0.7: 5}
 
 
+def test_only_algorithms_that_never_map_anew_have_to_cost_little() -> None:
+    """dfrs E11: the others may cost 2.5 times as much, or as little, as in the dissertation."""
+    rows = ("GreedyPM*/OPT=MIN", "/stretch-per/OPT=MAX", "MCB*/OPT=MIN/MVT=600", online_checks.BEST)
+    case = OnlineCase("Lublin", 0.7, 0, 1, rows)
+    outcomes = {case.name: {row: [[5.0, 0.5, 1, 1, 0.25, 1, 1]] for row in rows}}
+    checks = {each.name: each for each in online_checks.cost_checks([case], outcomes)}
+    bands = {row: (checks[f"{row}: GB/s"].low, checks[f"{row}: GB/s"].high) for row in rows}
+    assert bands.pop("GreedyPM*/OPT=MIN") == (None, 0.15)
+    for row, band in bands.items():
+        published = COST[row][0] + COST[row][1]
+        assert band == pytest.approx((published / 2.5, published * 2.5))
+
+
 def _free_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vector_fit: float) -> tuple[int, str]:
     monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path))
     outcomes = {case.name: {"free_hosts": 30.0, "accepted": 1.0} for case in dfrs_hosts.cases(extent=Extent.ONCE)}
