@@ -181,7 +181,7 @@ def test_figures_of_costs() -> None:
 
 
 def test_only_algorithms_that_never_map_anew_have_to_cost_little() -> None:
-    """dfrs E11: the others may cost 2.5 times as much, or as little, as in the dissertation."""
+    """dfrs E11: the costs of the others may differ from the dissertation by a factor of 2.5."""
     rows = ("GreedyPM*/OPT=MIN", "/stretch-per/OPT=MAX", "MCB*/OPT=MIN/MVT=600", online_checks.BEST)
     case = OnlineCase("Lublin", 0.7, 0, 1, rows)
     outcomes = {case.name: {row: [[5.0, 0.5, 1, 1, 0.25, 1, 1]] for row in rows}}
