@@ -39,8 +39,9 @@ OPTIONS: list[cfg.Opt] = [
         "image_timeout",
         default=1800,
         min=0,
-        help="Seconds for which the end of a lease waits for images of its servers (before_end and on_end), and keeps "
-        "their hosts. Servers without an image are deleted after that, and the project of the lease is notified.",
+        help="Seconds after the end of a lease for which its servers are kept until images of them (before_end and "
+        "on_end) are complete. They are stopped, and other leases can have their hosts. Servers without an image are "
+        "deleted after that, and the project of the lease is notified.",
     ),
     cfg.IntOpt(
         "operations",

@@ -12,6 +12,9 @@ from lease_scheduler.records.extensions import Extensions
 #: Values of ``before_end`` of a reservation of hosts: make images of its servers, or do what the operator has set.
 _SNAPSHOT, _DEFAULT = "snapshot", "default"
 
+#: Value of ``on_end``: servers are deleted.
+_DELETE = "delete"
+
 
 @dataclass(frozen=True)
 class ReservationRecord:
@@ -109,6 +112,11 @@ class LeaseDocument:
             if record.terms.get("before_end") in wanted
             for number in range(record.first_node, record.first_node + record.node_count)
         )
+
+    @property
+    def wants_images(self) -> bool:
+        """Whether images of servers of the lease may be made at its end."""
+        return self.on_end != _DELETE or bool(self.saved_nodes(by_default=True))
 
     @property
     def has_something_in_the_cloud(self) -> bool:

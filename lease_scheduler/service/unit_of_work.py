@@ -67,7 +67,7 @@ class UnitOfWork:
         self.intents = Intents(next_intent, lambda: self._changes, self._learn_aggregates, self._has_left)
         # Leases of which nothing has been written yet.
         self._new: set[str] = set()
-        # Documents of leases that ended before this engine took over, and are still being removed.
+        # Documents of leases that have ended and are still being removed.
         self._leaving: dict[str, LeaseDocument] = {}
         #: Returns the message for filters that a lease has ended, or None. Arguments: the last value of the lease, the
         #: one before, its document.
@@ -146,10 +146,13 @@ class UnitOfWork:
         changes.transitions = [entry for entry in changes.transitions if entry.lease_id not in gone]
         changes.messages = [entry for entry in changes.messages if entry.payload.get("lease_id") not in gone]
         changes.documents = {lease_id: self.documents[lease_id] for lease_id in changes.leases}
+        removed = {intent.lease_id for intent in changes.begun if intent.operation is None}
         for lease_id, lease in changes.leases.items():
             if lease.is_final:
                 self.leases.pop(lease_id, None)
-                self.documents.pop(lease_id, None)
+                document = self.documents.pop(lease_id)
+                if lease_id in removed:
+                    self._leaving[lease_id] = document
                 self.intents.forget(lease_id)
         for lease_id in gone:
             self.leases.pop(lease_id, None)
@@ -190,10 +193,13 @@ class UnitOfWork:
         if self.intents.has_touched(lease_id):
             # Its servers may be gone already, but the capacity held for them is not.
             return True
-        is_removed = self.intents.is_stopping(lease_id) or any(
-            intent.lease_id == lease_id and intent.operation is None for intent in self._changes.begun
-        )
-        return self.documents[lease_id].has_something_in_the_cloud and not is_removed
+        if any(intent.lease_id == lease_id and intent.operation is None for intent in self._changes.begun):
+            return False
+        document = self.documents[lease_id]
+        if self.intents.is_stopping(lease_id):
+            # Images are made of stopped servers after the stop, because its hosts belong to other leases then.
+            return document.wants_images
+        return document.has_something_in_the_cloud
 
     # -- store (engine.interfaces.Store) ------------------------------------------------------------------
 

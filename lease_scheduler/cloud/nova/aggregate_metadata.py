@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lease_scheduler.cloud.nova import lease_parts, names
 from lease_scheduler.cloud.nova.aggregates import Aggregate, Aggregates
@@ -23,6 +23,9 @@ _ADDRESSES = "lease:addresses"
 #: Prefixes of numbered keys: the reservations of the lease and their server groups.
 _RESERVATION = f"{metadata.RESERVATIONS}:"
 _SERVER_GROUP = "lease:server_group:"
+
+#: Prefix of the keys of what is recorded about images of the servers of the lease; the id of a server follows.
+_IMAGE = "lease:image:"
 
 #: Key that marks an aggregate with the name of a reservation.
 NAMED_BY = metadata.RESERVATIONS
@@ -44,6 +47,7 @@ class Known:
     :ivar reservations: ids of its reservations
     :ivar server_groups: ids of its server groups
     :ivar addresses: whether it has floating IPs
+    :ivar images: server -> what is recorded about its image, see ``image_records``
     """
 
     lease_id: str
@@ -59,6 +63,7 @@ class Known:
     reservations: tuple[str, ...] = ()
     server_groups: tuple[str, ...] = ()
     addresses: bool = False
+    images: Mapping[str, str] = field(default_factory=dict)
 
 
 class LeaseAggregates:
@@ -115,6 +120,13 @@ class LeaseAggregates:
         said = {metadata.FROM: instant} | ({} if servers is None else {SERVERS: servers})
         for exclusive in (True, False):
             self._aggregates.set_metadata(names.aggregate(lease_id, exclusive=exclusive), said)
+
+    def note_image(self, lease_id: str, server_id: str, text: str | None) -> None:
+        """Record something about the image of a server, or forget it."""
+        for exclusive in (True, False):
+            self._aggregates.set_metadata(
+                names.aggregate(lease_id, exclusive=exclusive), {f"{_IMAGE}{server_id}": text}
+            )
 
     def leave(self, lease_id: str, servers: str, remaining: Iterable[str]) -> None:
         """Remove all hosts from the aggregates of a lease.
@@ -199,7 +211,13 @@ def _read(lease_id: str, found: list[Aggregate]) -> Known:
         _listed(said, _RESERVATION),
         _listed(said, _SERVER_GROUP),
         metadata.is_true(said.get(_ADDRESSES)),
+        images_in(said),
     )
+
+
+def images_in(said: Mapping[str, str]) -> dict[str, str]:
+    """Return what the metadata of an aggregate records about images: server -> text."""
+    return {key.removeprefix(_IMAGE): text for key, text in said.items() if key.startswith(_IMAGE)}
 
 
 def _listed(said: Mapping[str, str], prefix: str) -> tuple[str, ...]:

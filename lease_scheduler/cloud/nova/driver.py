@@ -35,6 +35,7 @@ from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.host_services import NovaServices
 from lease_scheduler.cloud.nova.hosts import Hosts
+from lease_scheduler.cloud.nova.image_records import ImageRecords
 from lease_scheduler.cloud.nova.images import GlanceImages
 from lease_scheduler.cloud.nova.intruders import Intruders
 from lease_scheduler.cloud.nova.left_over import LeftOver
@@ -186,7 +187,10 @@ class NovaDriver:
         )
         outliving = OutlivingServers(nova, throttle, lost)
         vacancy, addresses = Vacancy(nova, servers.find, placement), Addresses(network)
-        self._snapshots = Snapshots(nova, on_behalf_of, self._images, lost, options.snapshots)
+        records = ImageRecords(lease_aggregates)
+        self._snapshots = Snapshots(
+            clock, nova, on_behalf_of, self._images, records, lost, placement.release, options.snapshots
+        )
         saving = Saving(clock, self._snapshots, options.blazar.saves_by_default)
         self._steps = OperationSteps(
             clock,

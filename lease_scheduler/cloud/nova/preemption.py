@@ -154,12 +154,19 @@ class ServerPreemption:
             raise StepFailedError(f"server {server.id} made no room in time", of.host(server), gives_up=True)
 
     def vacate(
-        self, place: Place, lease_id: str, own: str | None, leaving: Collection[tuple[str, str]], late: int
+        self,
+        place: Place,
+        lease_id: str,
+        own: str | None,
+        leaving: Collection[tuple[str, str]],
+        apart: Collection[str],
+        late: int,
     ) -> bool:
         """Free a host of all servers that do not belong to a lease. Return whether it is free.
 
         :param own: project whose servers may be there because the lease runs; None before it runs
         :param leaving: compute services that other leases still have for themselves, with the projects of these leases
+        :param apart: servers of other leases that are stopped there until images of them are complete
         :param late: as for ``put_away``
         :raises HostsOccupiedError: a server does not make room
         """
@@ -167,7 +174,10 @@ class ServerPreemption:
         others = [
             each
             for each in self._listed(host=place.service)
-            if tag not in of.tags(each) and of.made_for(each) != lease_id and each.status != of.OFFLOADED
+            if tag not in of.tags(each)
+            and of.made_for(each) != lease_id
+            and each.status != of.OFFLOADED
+            and each.id not in apart
         ]
         # Servers of another lease are leaving: its operation is planned before this one, and is late.
         leased = [each for each in others if of.made_for(each) is not None]

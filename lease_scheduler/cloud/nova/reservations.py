@@ -167,6 +167,10 @@ class Reservations:
                 found |= {each.id: each for each in here if of.made_for(each) in (None, known.lease_id)}
         return list(found.values())
 
+    def have_zones(self, known: Known) -> bool:
+        """Return whether a lease has hosts in an availability zone of their own."""
+        return any(aggregate.zone is not None for aggregate in self._named(known))
+
     # -- from the start to the end ---------------------------------------------------------------------------
 
     def describe(self, order: Order, *, exactly: bool, is_new: bool = False) -> None:

@@ -41,27 +41,47 @@ class Saving:
         chosen = self._chosen(document, order.hosts, servers)
         return self._snapshots.begin(self._wish(document, each, str(document.before_end)) for each in chosen)
 
+    def set_apart(self, order: AnyOrder, servers: Iterable[Any]) -> bool:
+        """Stop the servers of which the lease wants images at its end, so that other leases can have their hosts.
+
+        :return: whether that is done for all for which it can be done
+        """
+        return self._snapshots.set_apart(order.lease_id, self._wishes(order, servers), self._late(order))
+
+    def apart(self, lease_id: str) -> frozenset[str]:
+        """Return the servers of a lease that are set apart."""
+        return frozenset(self._snapshots.apart(lease_id))
+
     def finish(self, order: AnyOrder, servers: Iterable[Any]) -> bool:
-        """Make the images that a lease wants at its end. Return whether its servers may be deleted."""
-        document = order.document
-        if document is None:
+        """Make the images of servers that are not set apart. Return whether these servers may be deleted."""
+        apart = self.apart(order.lease_id)
+        wishes = [each for each in self._wishes(order, servers) if each.server.id not in apart]
+        return self._snapshots.finish(order.lease_id, wishes, self._late(order))
+
+    def finish_apart(self, order: AnyOrder, servers: Iterable[Any]) -> bool:
+        """Make the images of servers that are set apart. Return whether these servers may be deleted."""
+        document, since = order.document, self._snapshots.apart(order.lease_id)
+        if document is None or not since:
             return True
-        hosts, late = ((), None) if isinstance(order, Removal) else (order.hosts, self._late(order))
-        if document.on_end == _DELETE:
-            earlier = (str(document.before_end),) if document.before_end_done else ()
-            chosen = self._chosen(document, hosts, servers)
-            wishes = [self._wish(document, each, AT_END, earlier) for each in chosen]
-        else:
-            wishes = [self._wish(document, each, AT_END) for each in servers]
-        return self._snapshots.finish(order.lease_id, wishes, late)
+        wishes = [self._wish(document, each, AT_END, _earlier(document)) for each in servers]
+        return self._snapshots.finish(order.lease_id, wishes, float(self._clock.now() - min(since.values())))
 
     def release(self, order: AnyOrder) -> None:
         """Remove the protection that kept images from being deleted with their servers."""
         if order.document is not None and self.is_wanted(order):
             self._snapshots.release(order.lease_id, order.document.project_id)
 
-    def _late(self, order: Order) -> float:
-        return float(self._clock.now() - order.operation.begun)
+    def _late(self, order: AnyOrder) -> float | None:
+        return None if isinstance(order, Removal) else float(self._clock.now() - order.operation.begun)
+
+    def _wishes(self, order: AnyOrder, servers: Iterable[Any]) -> list[Wish]:
+        """Return the images that a lease wants at its end."""
+        document = order.document
+        if document is None:
+            return []
+        hosts = () if isinstance(order, Removal) else order.hosts
+        chosen = self._chosen(document, hosts, servers) if document.on_end == _DELETE else servers
+        return [self._wish(document, each, AT_END, _earlier(document)) for each in chosen]
 
     def _chosen(self, document: LeaseDocument, hosts: tuple[str, ...], servers: Iterable[Any]) -> list[Any]:
         """Return the servers of which the lease wants an image before its end.
@@ -87,3 +107,9 @@ class Saving:
             other_moments=others,
             trust_id=document.trust_id if is_own else None,
         )
+
+
+def _earlier(document: LeaseDocument) -> tuple[str, ...]:
+    """Return the moments of images from before the end that will do at the end."""
+    is_made = document.on_end == _DELETE and document.before_end_done
+    return (str(document.before_end),) if is_made else ()

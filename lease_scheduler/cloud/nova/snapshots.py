@@ -1,15 +1,15 @@
 """Images of servers that end with their lease.
 
-An image is found again by its properties, so only one is made, even if another engine began it. It belongs to the
-project of the server. Images of other projects with the same properties are ignored, because anyone can create them.
+An image is found again by a key that only administrators can read (see ``image_records``), so only one is made, even if
+another engine began it. It belongs to the project of the server. Before the end of the lease, an image is made of a
+running server. At the end, the server is stopped first, so that its users can neither use it nor delay its end.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
 from threading import Lock
 from time import monotonic
@@ -18,16 +18,18 @@ from typing import Any
 from keystoneauth1.exceptions import ClientException as NoLoginError
 from novaclient.exceptions import BadRequest, Conflict, Forbidden, NotFound, Unauthorized
 
-from lease_scheduler.cloud.driver import StepFailedError
+from lease_scheduler.cloud.driver import StepFailedError, WaitingClock
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.image_records import ImageRecord, ImageRecords, new_key
 from lease_scheduler.cloud.nova.images import GlanceImages, Image
 from lease_scheduler.cloud.nova.lost import LostCommands
+from lease_scheduler.cloud.nova.stopping import IMAGE_TASKS, Stop, Stopping
 from lease_scheduler.model.durations import in_words
 
 LOG = logging.getLogger(__name__)
 
-#: Properties of an image: its server, its moment and its lease.
-_SERVER, _MOMENT, _LEASE = "lease_server", "lease_moment", "lease_id"
+#: Properties of an image: its key, its server, its moment and its lease.
+_KEY, _SERVER, _MOMENT, _LEASE = "lease_image", "lease_server", "lease_moment", "lease_id"
 
 #: Moment of images that are made at the end of a lease. For images before the end it is the instant of the action.
 AT_END = "end"
@@ -41,8 +43,11 @@ _IS_SHELVED = frozenset({of.SHELVED, of.OFFLOADED})
 #: Maximum number of attempts to make an image of a server.
 _ATTEMPTS = 3
 
-#: Real seconds for which an incomplete image of an idle server counts as just begun.
-_JUST_BEGUN = 30.0
+#: Seconds after the beginning of an attempt for which an incomplete image of an idle server counts as just begun.
+_JUST_BEGUN = 30
+
+#: Seconds after the end of a lease after which an image that users make of its server is broken off.
+_GRACE = 5
 
 #: Called for a server without an image, with the ids of lease and server and the reason.
 OnFailure = Callable[[str, str, str], None]
@@ -53,7 +58,7 @@ class SnapshotOptions:
     """How images of servers are made, set by the operator.
 
     :ivar prefix: prefix of the names of images that are made before the end of a lease
-    :ivar timeout: seconds for which the end of a lease waits for its images
+    :ivar timeout: seconds for which a server is kept for its image after the end of its lease
     """
 
     prefix: str = "reserved_"
@@ -103,24 +108,31 @@ class Snapshots:
     :param nova: novaclient's client with administrator rights
     :param on_behalf_of: returns a client that acts for the user who gave a trust
     :param lost: detects commands that Nova has lost
+    :param leave_books: removes what Placement counts for a server
     """
 
     def __init__(
         self,
+        clock: WaitingClock,
         nova: Any,
         on_behalf_of: Callable[[str | None], Any],
         images: GlanceImages,
+        records: ImageRecords,
         lost: LostCommands,
+        leave_books: Callable[[str], None],
         options: SnapshotOptions,
     ) -> None:
+        self._clock = clock
         self._nova = nova
         self._on_behalf_of = on_behalf_of
         self._images = images
+        self._records = records
         self._lost = lost
+        self._stopping = Stopping(nova, lost)
+        self._leave_books = leave_books
         self._options = options
         self._lock = Lock()
-        self._attempts: Counter[tuple[str, str]] = Counter()
-        self._why: dict[tuple[str, str], str] = {}
+        self._why: dict[str, str] = {}
         self._waiting_since: dict[str, float] = {}
         #: Called for servers that are deleted without an image.
         self.on_failure: OnFailure = lambda *_: None
@@ -129,24 +141,59 @@ class Snapshots:
         """Return the name of the image of a server."""
         return f"{self._options.prefix}{server.name}" if before_end else f"{server.name}-{server.id}"
 
+    # -- before the end --------------------------------------------------------------------------------------
+
     def begin(self, wishes: Iterable[Wish]) -> bool:
         """Begin images, without waiting for them. Return whether all are begun that can be made."""
-        progress = [(wish, self._progress(wish)) for wish in wishes]
+        progress = [(wish, self._progress(wish, None)) for wish in wishes]
         for wish, found in progress:
             if found.state is _State.IMPOSSIBLE:
                 LOG.warning("no image of server %s can be made before its end: %s", wish.server.id, found.reason)
         return all(found.is_begun or found.state is not _State.GOING_ON for _, found in progress)
 
+    # -- at the end ------------------------------------------------------------------------------------------
+
+    def set_apart(self, lease_id: str, wishes: Iterable[Wish], late: float | None) -> bool:
+        """Stop servers and remove them from the books of Placement, so that other leases can have their hosts.
+
+        Servers of which there are images already, and those that cannot be stopped, are left as they are.
+
+        :param late: as for ``finish``
+        :return: whether all is done that can be
+        """
+        waited = self._waited(lease_id) if late is None else late
+        are_done = [self._is_apart(wish, waited) for wish in wishes]
+        return all(are_done)
+
+    def _is_apart(self, wish: Wish, late: float) -> bool:
+        server, record = wish.server, self._record(wish)
+        if record.is_apart:
+            return True
+        if server.status in _IS_SHELVED or of.claims_devices(server) or self._complete(wish, record) is not None:
+            return True
+        found = self._stopping.stop(server, late)
+        if found is Stop.STOPPED:
+            # This comes first: an engine that takes over must know why Placement counts nothing for it.
+            self._write(wish, replace(record, is_apart=True, since=self._clock.now()))
+            self._leave_books(server.id)
+        return found is not Stop.GOING_ON
+
+    def apart(self, lease_id: str) -> Mapping[str, int]:
+        """Return the servers of a lease that are set apart, and since when."""
+        records = self._records.of_lease(lease_id)
+        return {server_id: record.since for server_id, record in records.items() if record.is_apart}
+
     def finish(self, lease_id: str, wishes: Iterable[Wish], late: float | None) -> bool:
         """Make images. Return whether the servers may be deleted.
 
-        They may when each image is complete, cannot be made, or has taken longer than the operator allows.
+        They may when each image is complete, cannot be made, or has taken longer than the operator allows. A server
+        that still runs is stopped first.
 
         :param late: seconds since the end of the lease began; None counts from the first call in this process
         """
         waited = self._waited(lease_id) if late is None else late
+        progress = [(wish, self._progress(wish, waited)) for wish in wishes]
         is_too_late = waited >= self._options.timeout
-        progress = [(wish, self._progress(wish)) for wish in wishes]
         if not is_too_late and any(found.state is _State.GOING_ON for _, found in progress):
             return False
         for wish, found in progress:
@@ -157,8 +204,7 @@ class Snapshots:
         with self._lock:
             self._waiting_since.pop(lease_id, None)
             for wish, _ in progress:
-                self._attempts.pop(_key(wish), None)
-                self._why.pop(_key(wish), None)
+                self._why.pop(wish.server.id, None)
         return True
 
     def release(self, lease_id: str, project_id: str) -> None:
@@ -170,26 +216,48 @@ class Snapshots:
         with self._lock:
             return monotonic() - self._waiting_since.setdefault(lease_id, monotonic())
 
-    def _progress(self, wish: Wish) -> _Progress:
-        server = wish.server
-        found = self._found(wish)
-        if any(image.is_complete for image in found):
+    # -- one image -------------------------------------------------------------------------------------------
+
+    def _progress(self, wish: Wish, late: float | None) -> _Progress:
+        """Do what comes next for an image.
+
+        :param late: seconds since the end of the lease began, or None before it
+        """
+        server, record = wish.server, self._record(wish)
+        found = self._found(wish, record)
+        image = found[0] if found else None
+        if image is not None and image.is_complete:
+            self._hand_over(wish, image)
             return _Progress(_State.SAFE)
-        if of.is_busy(server):
-            return self._busy(server, is_begun=bool(found))
-        if server.status in _IS_SHELVED:
-            return self._adopted(wish)
-        if server.status == of.VERIFY_RESIZE:
+        is_made_now = image is not None and of.task(server) in IMAGE_TASKS
+        if of.is_busy(server) and (is_made_now or late is None):
+            return self._busy(server, is_begun=image is not None)
+        if server.status in _IS_SHELVED and not of.is_busy(server):
+            return self._adopted(wish, record)
+        if server.status == of.VERIFY_RESIZE and not of.is_busy(server):
             of.command(self._nova.servers.confirm_resize, server)
             return _GOING_ON
+        if late is not None and not of.is_busy(server) and server.status not in _HAS_DISK:
+            return _impossible(server)
+        if late is not None and not record.is_apart:
+            # That another image is being made does not count: its owner could begin one after the other.
+            stopped = self._stopping.stop(server, late)
+            if stopped is Stop.IMPOSSIBLE:
+                return _Progress(_State.IMPOSSIBLE, reason="it cannot be stopped")
+            if stopped is Stop.GOING_ON:
+                return _GOING_ON
+        if of.task(server) in IMAGE_TASKS and late is not None and late >= _GRACE:
+            self._lost.reset(server)
+        elif of.is_busy(server):
+            return self._busy(server, is_begun=False)
         if server.status not in _HAS_DISK:
-            return _Progress(_State.IMPOSSIBLE, reason=f"Nova makes none of a server that is {server.status}")
-        if any(image.age < _JUST_BEGUN for image in found):
+            return _impossible(server)
+        if image is not None and self._clock.now() - record.at < _JUST_BEGUN:
             return _Progress(_State.GOING_ON, is_begun=True)
-        for image in found:
+        for each in found[:1]:
             # The service that uploaded it has died.
-            self._images.delete(image.image_id)
-        return self._create(wish)
+            self._images.delete(each.image_id)
+        return self._create(wish, record)
 
     def _busy(self, server: Any, *, is_begun: bool) -> _Progress:
         try:
@@ -198,38 +266,56 @@ class Snapshots:
             return _Progress(_State.IMPOSSIBLE, reason=str(error))
         return _Progress(_State.GOING_ON, is_begun)
 
-    def _found(self, wish: Wish) -> list[Image]:
-        """Return the images of a server. Those that the service owns are given to the server's project."""
-        owner: str = wish.server.tenant_id
-        found = []
-        for moment in (wish.moment, *wish.other_moments):
-            properties = {_SERVER: wish.server.id, _MOMENT: moment}
-            found += self._images.find(owner, **properties)
-            ours = self._images.own_project
-            if ours is not None and ours != owner:
-                for image in self._images.find(ours, **properties):
-                    self._images.change(image.image_id, owner=owner)
-                    found.append(image)
-        return found
+    def _record(self, wish: Wish) -> ImageRecord:
+        """Return the record of an image, a new one unless there is one of a moment that will do."""
+        record = self._records.of_lease(wish.lease_id).get(wish.server.id)
+        if record is not None and record.moment in (wish.moment, *wish.other_moments):
+            return record
+        return ImageRecord(wish.moment, "", 0, 0, self._clock.now())
 
-    def _create(self, wish: Wish) -> _Progress:
-        server, key = wish.server, _key(wish)
-        with self._lock:
-            if self._attempts[key] >= _ATTEMPTS:
-                why = self._why.get(key, "Nova does not complete it")
-                return _Progress(_State.IMPOSSIBLE, reason=f"tried {_ATTEMPTS} times: {why}")
-            self._attempts[key] += 1
-        properties = {_SERVER: server.id, _MOMENT: wish.moment, _LEASE: wish.lease_id}
+    def _write(self, wish: Wish, record: ImageRecord) -> None:
+        self._records.write(wish.lease_id, wish.server.id, record)
+
+    def _found(self, wish: Wish, record: ImageRecord) -> list[Image]:
+        """Return the images with the key of a record, the oldest first: nobody knows the key before that one exists."""
+        if not record.key:
+            return []
+        owners = dict.fromkeys((wish.server.tenant_id, self._images.own_project))
+        found = [
+            image for owner in owners if owner is not None for image in self._images.find(owner, **{_KEY: record.key})
+        ]
+        return sorted(found, key=lambda image: image.age, reverse=True)
+
+    def _complete(self, wish: Wish, record: ImageRecord) -> Image | None:
+        found = self._found(wish, record)
+        return found[0] if found and found[0].is_complete else None
+
+    def _hand_over(self, wish: Wish, image: Image) -> None:
+        """Give an image that the service owns to the project of the server."""
+        owner = wish.server.tenant_id
+        if image.owner != owner:
+            self._images.change(image.image_id, owner=owner)
+
+    def _create(self, wish: Wish, record: ImageRecord) -> _Progress:
+        server = wish.server
+        if record.attempts >= _ATTEMPTS:
+            with self._lock:
+                why = self._why.get(server.id, "Nova does not complete it")
+            return _Progress(_State.IMPOSSIBLE, reason=f"tried {_ATTEMPTS} times: {why}")
+        attempt = replace(record, key=new_key(), attempts=record.attempts + 1, at=self._clock.now())
+        self._write(wish, attempt)
         try:
-            self._command(wish, properties)
+            self._command(
+                wish,
+                {_KEY: attempt.key, _SERVER: server.id, _MOMENT: wish.moment, _LEASE: wish.lease_id},
+            )
         except (BadRequest, Forbidden) as error:
             LOG.warning("Nova refuses to make an image of server %s: %s", server.id, error.message)
             with self._lock:
-                self._why[key] = f"Nova refuses: {error.message}"
+                self._why[server.id] = f"Nova refuses: {error.message}"
         except (Conflict, NotFound):
             # The server is busy or gone, which the next call sees.
-            with self._lock:
-                self._attempts[key] -= 1
+            self._write(wish, record)
         return _GOING_ON
 
     def _command(self, wish: Wish, properties: dict[str, str]) -> None:
@@ -245,7 +331,7 @@ class Snapshots:
                 return
         self._nova.servers.create_image(wish.server.id, wish.name, properties)
 
-    def _adopted(self, wish: Wish) -> _Progress:
+    def _adopted(self, wish: Wish, record: ImageRecord) -> _Progress:
         """Use the image of a shelved server, and protect it, because Nova would delete it with the server."""
         server, owner = wish.server, wish.server.tenant_id
         ours = self._images.own_project
@@ -253,11 +339,13 @@ class Snapshots:
         for project_id in dict.fromkeys((owner, *(() if ours is None else (ours,)))):
             for image in self._images.find(project_id, **shelved):
                 if image.is_complete:
-                    named = {_SERVER: server.id, _MOMENT: wish.moment, _LEASE: wish.lease_id}
+                    key = new_key()
+                    self._write(wish, replace(record, key=key))
+                    named = {_KEY: key, _SERVER: server.id, _MOMENT: wish.moment, _LEASE: wish.lease_id}
                     self._images.change(image.image_id, name=wish.name, owner=owner, protected=True, **named)
                     return _Progress(_State.SAFE)
         return _Progress(_State.IMPOSSIBLE, reason="it is shelved, and Nova has no image of its own disk")
 
 
-def _key(wish: Wish) -> tuple[str, str]:
-    return wish.server.id, wish.moment
+def _impossible(server: Any) -> _Progress:
+    return _Progress(_State.IMPOSSIBLE, reason=f"Nova makes none of a server that is {server.status}")

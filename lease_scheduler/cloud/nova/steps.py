@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from lease_scheduler.cloud.driver import HostsOccupiedError, WaitingClock
-from lease_scheduler.cloud.nova import lease_parts, names
+from lease_scheduler.cloud.nova import image_records, lease_parts, names
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.addresses import Addresses
 from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NEVER, NONE, SAVED, Known, LeaseAggregates
@@ -42,7 +42,8 @@ _STEPS = {
         "bring-back",
     ),
     OperationKind.SUSPEND: ("close", "put-away", "leave", "release"),
-    OperationKind.STOP: ("close", "keep", "snapshot", "delete-servers", "leave", "release", "remove"),
+    # Servers that are set apart stay until images of them are complete: the removal of the lease follows.
+    OperationKind.STOP: ("close", "keep", "set-apart", "snapshot", "delete-servers", "leave", "release", "remove"),
     # Shelved servers are in the image store, which all hosts can read.
     OperationKind.MIGRATE: (),
     OperationKind.SNAPSHOT: ("image",),
@@ -50,13 +51,16 @@ _STEPS = {
     # not available. The second time clears servers that came in between.
     OperationKind.ADJUST: ("vacate", "join", "vacate", "enter", "hold", "lend", "open", "follow", "aggregate", "boot"),
 }
-_REMOVAL = ("close", "snapshot", "delete-servers", "leave", "release", "remove")
+_REMOVAL = ("close", "set-apart", "snapshot", "delete-servers", "leave", "release", "save", "remove")
 
 #: Steps that wait only for servers. Nova notifies when these are ready.
 ANNOUNCED = frozenset({"boot", "put-away", "bring-back"})
 
 #: Values of ``on_end`` with which servers outlive the lease. An image is made of those that cannot.
 _KEEP, _SHELVE = "keep", "shelve"
+
+#: States of servers that may be set apart.
+_STOPPED = frozenset({of.STOPPED, of.SUSPENDED})
 
 
 class OperationSteps:
@@ -103,7 +107,9 @@ class OperationSteps:
         self._end_trust = end_trust
         self._clearing: Mapping[str, Callable[[AnyOrder], bool]] = {
             "close": self._close,
+            "set-apart": self._set_apart,
             "snapshot": self._snapshot,
+            "save": self._save,
             "delete-servers": self._delete_servers,
             "leave": self._leave,
             "release": self._release,
@@ -199,13 +205,13 @@ class OperationSteps:
             return False
         # A lease that runs has servers there.
         own = order.document.project_id if order.operation.kind is OperationKind.ADJUST else None
-        leaving = self._leaving(order.lease_id)
+        leaving, apart = self._leaving(order.lease_id), self._apart_from(order.lease_id)
         vacated, occupied = [], {}
         # All hosts in each call, because one after the other would take much longer.
         for host in sorted(hosts):
             place = Place(host, self._nodes.node(host).service)
             try:
-                vacated.append(self._preemption.vacate(place, order.lease_id, own, leaving, late))
+                vacated.append(self._preemption.vacate(place, order.lease_id, own, leaving, apart, late))
             except HostsOccupiedError as error:
                 occupied.update(error.servers)
         if occupied:
@@ -257,6 +263,9 @@ class OperationSteps:
     def _remove(self, order: AnyOrder) -> bool:
         """Remove all of the lease, apart from what it needs if it starts once more."""
         known = self._lease_aggregates.known(order.lease_id)
+        if isinstance(order, Order) and self._saving.apart(order.lease_id):
+            # The removal that follows needs what is known about the lease.
+            return True
         if known is not None:
             self._holding.remove(known)
             self._reservations.remove(known)
@@ -378,6 +387,20 @@ class OperationSteps:
         self._servers.mark(found, order.lease_id)
         return self._outliving.keep(found, known.exclusive, shelved=order.document.on_end == _SHELVE)
 
+    def _set_apart(self, order: AnyOrder) -> bool:
+        """Stop the servers of which the lease wants images, so that the next lease can have their hosts."""
+        known = self._lease_aggregates.known(order.lease_id)
+        if known is None or not self._saving.is_wanted(order) or self._reservations.have_zones(known):
+            # Nova gives no host another availability zone while there are servers on it, so the images come first.
+            return True
+        return self._saving.set_apart(order, self._servers_of(known))
+
+    def _save(self, order: AnyOrder) -> bool:
+        """Make the images of servers that were set apart, and delete these servers."""
+        apart = self._saving.apart(order.lease_id)
+        found = [each for server_id in sorted(apart) for each in self._servers.find(uuid=server_id)]
+        return self._saving.finish_apart(order, found) and self._servers.delete(found)
+
     def _snapshot(self, order: AnyOrder) -> bool:
         """Make the images that the lease wants at its end, also of servers that could not outlive it."""
         known = self._lease_aggregates.known(order.lease_id)
@@ -401,6 +424,8 @@ class OperationSteps:
             found = self._servers_of(known)
             found += self._entered.on_their_way(known, found)
             found += self._servers.restorable(known)
+            apart = self._saving.apart(order.lease_id)
+            found = [each for each in found if each.id not in apart]
         self._preemption.forget(found)
         # A server may be restored, or deleted, after one list was read and before the other one is.
         are_gone = self._servers.delete(found) and not before
@@ -410,7 +435,17 @@ class OperationSteps:
     def _servers_of(self, known: Known) -> list[Any]:
         own = self._servers.of(known.lease_id, known.node_sets, known.exclusive, known.project_id)
         own += self._reservations.servers_of(known) + self._entered.by_hint(known)
-        return list({each.id: each for each in own}.values())
+        found = {each.id: each for each in own}
+        if any(each.status in _STOPPED and of.made_for(each) is None for each in own):
+            # Servers of an earlier lease of the project may still be there.
+            for server_id in self._apart_from(known.lease_id):
+                found.pop(server_id, None)
+        return list(found.values())
+
+    def _apart_from(self, lease_id: str) -> frozenset[str]:
+        """Return the servers that other leases have set apart on hosts that they do not have any more."""
+        others = (known for known in self._lease_aggregates.all().values() if known.lease_id != lease_id)
+        return frozenset(server_id for known in others for server_id in image_records.apart(known.images))
 
 
 def _reservations(order: Order) -> list[str]:

@@ -11,6 +11,8 @@ from typing import Any
 from novaclient.exceptions import NotFound
 
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.aggregate_metadata import images_in
+from lease_scheduler.cloud.nova.image_records import apart
 from lease_scheduler.cloud.nova.listing import all_servers
 from lease_scheduler.cloud.observations import Stranger
 from lease_scheduler.nova import aggregates as metadata
@@ -48,6 +50,8 @@ class Strangers:
         self._node_names = node_names
         self._held: dict[str, _Held] = {}
         self._looked_at: datetime | None = None
+        #: Servers that an earlier lease has left on the host until images of them are complete.
+        self._apart: frozenset[str] = frozenset()
         self._told: set[tuple[str, str]] = set()
         #: Servers that were strangers when they were last looked at.
         self._present: set[str] = set()
@@ -61,7 +65,9 @@ class Strangers:
         :param aggregates: all aggregates, as novaclient lists them
         """
         now = datetime.now(UTC)
-        held = {host: lease for aggregate in aggregates for host, lease in _holds(aggregate).items()}
+        found = list(aggregates)
+        held = {host: lease for aggregate in found for host, lease in _holds(aggregate).items()}
+        self._apart = frozenset().union(*(apart(images_in(each.metadata or {})) for each in found))
         servers = []
         if self._looked_at is not None and held.keys() & self._held.keys():
             since = (self._looked_at - _OVERLAP).isoformat()
@@ -98,7 +104,7 @@ class Strangers:
         for server in {server.id: server for server in servers}.values():
             host = of.service(server) or ""
             lease = held.get(host)
-            if lease is None or server.status in _GONE or _belongs(server, lease):
+            if lease is None or server.status in _GONE or server.id in self._apart or _belongs(server, lease):
                 continue
             self._present.add(server.id)
             is_known = (server.id, lease.lease_id) in self._told

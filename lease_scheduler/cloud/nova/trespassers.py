@@ -11,7 +11,9 @@ from typing import Any
 
 from lease_scheduler.cloud.differences import Difference, Kind, Problem
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.aggregate_metadata import images_in
 from lease_scheduler.cloud.nova.aggregates import Aggregate
+from lease_scheduler.cloud.nova.image_records import apart
 from lease_scheduler.nova import aggregates as metadata
 
 #: Servers in these states use nothing of a host.
@@ -30,7 +32,8 @@ def find(
     :param pool: names of the hosts of the pool by their compute services
     """
     ordinary = [each for each in servers if of.service(each) in pool and each.status not in _GONE]
-    ordinary = [each for each in ordinary if of.is_ordinary(each)]
+    stopped = frozenset[str]().union(*(apart(images_in(each.metadata)) for each in aggregates))
+    ordinary = [each for each in ordinary if of.is_ordinary(each) and each.id not in stopped]
     by_host: dict[str, list[Any]] = {of.service(each) or "": [] for each in ordinary}
     for aggregate in aggregates if by_host else ():
         # With the attributes of an aggregate in nova-scheduler.

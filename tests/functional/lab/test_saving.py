@@ -83,6 +83,7 @@ def test_instances_at_their_end(service: Service, leases: list[Document]) -> Non
     assert service.settled([server]) == {server: "ACTIVE"}
     assert service.ask(service.ada, "POST", f"leases/{lease['id']}/action", {"end": {}}).ok
     service.becomes(lease, "done")
+    assert wait_until(lambda: not service.exists(server), LIMIT), service.said()
     images = _images(service, server)
     try:
         assert [(each["name"], each["status"], each["owner"]) for each in images] == [

@@ -1,0 +1,72 @@
+"""Servers that are stopped at the end of their lease, before images of them are made.
+
+A stopped server uses nothing of its host but disk space. It is locked, so that its users cannot start it again.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from lease_scheduler.cloud.driver import StepFailedError
+from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.lost import LostCommands
+
+#: Tasks in which Nova makes an image of a server. Users can begin them at any time, also while the server is locked.
+IMAGE_TASKS = frozenset({"image_snapshot", "image_snapshot_pending", "image_pending_upload", "image_uploading"})
+
+#: Seconds after the end of a lease after which an image that users make of its server is broken off.
+_GRACE = 5
+
+#: Seconds after the end of a lease for which its servers may take to stop. Nova switches off a server that does not
+#: shut down after 60 s.
+_LONGEST_STOP = 90
+
+#: States in which a server uses only disk space of its host.
+_ASIDE = frozenset({of.STOPPED, of.SUSPENDED})
+
+
+class Stop(Enum):
+    """How far a server is."""
+
+    STOPPED = "stopped"
+    GOING_ON = "going on"
+    IMPOSSIBLE = "impossible"
+
+
+class Stopping:
+    """See the module.
+
+    :param nova: novaclient's client with administrator rights
+    :param lost: detects commands that Nova has lost
+    """
+
+    def __init__(self, nova: Any, lost: LostCommands) -> None:
+        self._nova = nova
+        self._lost = lost
+
+    def stop(self, server: Any, late: float) -> Stop:
+        """Have a server stopped. Return how far it is.
+
+        :param late: seconds since the end of its lease began
+        """
+        if server.status in _ASIDE and of.task(server) in {None, *IMAGE_TASKS}:
+            self._lock(server)
+            return Stop.STOPPED
+        if late >= _LONGEST_STOP or server.status not in {of.ACTIVE, of.PAUSED, *_ASIDE}:
+            return Stop.IMPOSSIBLE
+        self._lock(server)
+        if of.task(server) in IMAGE_TASKS and late >= _GRACE:
+            self._lost.reset(server)
+        elif of.is_busy(server):
+            try:
+                self._lost.repair(server)
+            except StepFailedError:
+                return Stop.IMPOSSIBLE
+            return Stop.GOING_ON
+        of.command(self._nova.servers.unpause if server.status == of.PAUSED else self._nova.servers.stop, server)
+        return Stop.GOING_ON
+
+    def _lock(self, server: Any) -> None:
+        if not getattr(server, "locked", False):
+            of.command(self._nova.servers.lock, server)
