@@ -117,8 +117,9 @@ OPTIONS: list[cfg.Opt] = [
         default=60.0,
         min=0.0,
         help="Seconds after which a command to a server counts as lost if the server is busy but no service of Nova "
-        "has begun to work on it. This happens when Nova's API or the message broker is killed. The state of the "
-        "server is then reset, and the command is repeated.",
+        "has begun to work on it. This happens when Nova's API, its database or the message broker is killed. The "
+        "state of the server is then reset, and the command is repeated. If it is the boot of a server of a managed "
+        "lease, and no other boot has been completed for this time either, the server is deleted and booted anew.",
     ),
     cfg.FloatOpt(
         "stalled_after",

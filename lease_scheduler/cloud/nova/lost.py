@@ -76,6 +76,11 @@ class LostCommands:
         self._lock = Lock()
         self._busy: dict[str, _Busy] = {}
 
+    @property
+    def lost_after(self) -> float:
+        """Real seconds for which a server is busy, and no service has begun the work, until the command is lost."""
+        return self._options.lost_after
+
     def repair(self, server: Any) -> bool:
         """Reset a busy server if Nova has lost its last command. Return whether that was done.
 
@@ -137,6 +142,6 @@ class LostCommands:
             latest = next(iter(actions.list(server)), None)
             events = [] if latest is None else actions.get(server, latest.request_id).events
         except NotFound:
-            # The server has gone meanwhile.
-            return True
+            # The server has gone meanwhile, or no service has taken its boot on.
+            return bool(server.status != of.BUILD)
         return any(event["finish_time"] is None for event in events)

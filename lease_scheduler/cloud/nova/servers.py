@@ -7,7 +7,10 @@ is on a host that the lease has for itself.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import logging
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -23,6 +26,8 @@ from lease_scheduler.cloud.nova.lost import LostCommands
 from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.model.durations import in_words
 
+LOG = logging.getLogger(__name__)
+
 #: Seconds for which a server that finds no host is booted again. nova-scheduler learns of aggregates by messages, which
 #: take time.
 _SCHEDULER_DELAY = 10.0
@@ -30,6 +35,9 @@ _NO_HOST = "No valid host"
 
 #: Real seconds for which servers of a lease that find no host are booted again and again, whatever the reason.
 _LONGEST_RETRY = 60.0
+
+#: How often a lost boot is repeated on the same hosts.
+_LOST_BOOTS = 2
 
 #: Real seconds after which a lease is forgotten whose start was given up meanwhile.
 _FORGOTTEN_AFTER = 600.0
@@ -86,6 +94,11 @@ class Servers:
         self._clock = clock
         #: Lease -> when one of its servers found no host for the first time.
         self._without_host: dict[str, float] = {}
+        #: Lease -> how often Nova has lost the boot of one of its servers.
+        self._lost_boots: Counter[str] = Counter()
+        #: Lease with servers that are being booted -> how many of its servers are not; and when one was last complete.
+        self._complete: dict[str, int] = {}
+        self._progress = -math.inf
 
     # -- what there is ---------------------------------------------------------------------------------------
 
@@ -185,13 +198,14 @@ class Servers:
                     self._create(tenant, lease_id, each)
                 except (BadRequest, Forbidden, NotFound) as error:
                     raise StepFailedError(f"Nova refuses server {each.name}: {error.message}") from error
-        if self._tried_again(lease_id, present.values()):
+        if self._tried_again(lease_id, present.values()) or self._booted_again(lease_id, present.values()):
             return False
         for server in present.values():
             self._check(server)
         is_over = not missing and all(server.status == of.ACTIVE for server in present.values())
         if is_over:
             self._without_host.pop(lease_id, None)
+            self._lost_boots.pop(lease_id, None)
         return is_over
 
     def _tried_again(self, lease_id: str, servers: Iterable[Any]) -> bool:
@@ -210,6 +224,31 @@ class Servers:
             del self._without_host[lease_id]
             return False
         self.delete(early)
+        return True
+
+    def _booted_again(self, lease_id: str, servers: Collection[Any]) -> bool:
+        """Delete servers whose boot Nova has lost, so that they are booted anew. Return whether there are any.
+
+        :raises StepFailedError: Nova has lost too many boots of the lease
+        """
+        building = [each for each in servers if each.status == of.BUILD]
+        now, complete = self._clock(), len(servers) - len(building)
+        if complete > self._complete.pop(lease_id, 0):
+            self._progress = now
+        if building:
+            self._complete[lease_id] = complete
+        lost = [each for each in building if self._lost.is_lost(each)]
+        # Boots wait for each other in Nova, for minutes if they are many, and that is no loss.
+        if not lost or now - self._progress < self._lost.lost_after:
+            return False
+        if self._lost_boots[lease_id] >= _LOST_BOOTS:
+            # The next start of the lease begins anew.
+            del self._lost_boots[lease_id], self._complete[lease_id]
+            raise StepFailedError(f"server {lost[0].id} is not there: Nova has lost its boot", of.host(lost[0]))
+        self._lost_boots[lease_id] += 1
+        for each in lost:
+            LOG.warning("Nova has lost the boot of server %s of lease %s; it is booted anew", each.id, lease_id)
+        self.delete(lost)
         return True
 
     def _check(self, server: Any) -> None:

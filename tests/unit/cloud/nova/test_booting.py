@@ -1,4 +1,4 @@
-"""Servers of a lease that find no host."""
+"""Servers of a lease that find no host, and boots that Nova loses."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.cloud.driver import StepFailedError
+from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
 from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.server import number_tag
 from lease_scheduler.cloud.nova.servers import Servers, WantedServer
@@ -25,7 +26,7 @@ class FullNova(Servers):
     """
 
     def __init__(self, has_host_from: float) -> None:
-        nothing: Any = SimpleNamespace()
+        nothing: Any = SimpleNamespace(is_lost=lambda server: False)
         super().__init__(
             nothing, lambda trust_id: self._tenant, lambda each: None, 600, nothing, PciAliases(), self._time
         )
@@ -82,3 +83,47 @@ def test_the_next_start_of_the_lease_begins_anew() -> None:
         nova.boot_for(200)
     nova.delete([])
     assert nova.boot_for(60)
+
+
+class LosingNova(FullNova):
+    """Nova loses the first boots of a server: it stays in BUILD, and nothing works on it."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__(has_host_from=0)
+        actions = SimpleNamespace(list=lambda server: [])
+        self._lost = LostCommands(
+            SimpleNamespace(instance_action=actions), LostOptions(lost_after=60), clock=lambda: self.now
+        )
+        self._times = times
+
+    def _create_one(self, *words: Any, **options: Any) -> None:
+        super()._create_one(*words, **options)
+        if self.booted <= self._times:
+            server = self._present[0]
+            server.id, server.status, server.updated = f"s{self.booted}", "BUILD", "then"
+            setattr(server, "OS-EXT-STS:task_state", "scheduling")
+
+
+def test_a_boot_that_nova_has_lost_is_repeated_long_before_it_counts_as_failed() -> None:
+    nova = LosingNova(times=1)
+    assert nova.boot_for(70)
+    assert nova.booted == 2
+
+
+def test_boots_that_are_lost_again_and_again_fail() -> None:
+    nova = LosingNova(times=100)
+    with pytest.raises(StepFailedError, match="Nova has lost its boot"):
+        nova.boot_for(300)
+    assert (nova.booted, nova.now < 200) == (3, True)
+
+
+def test_a_boot_is_not_lost_while_others_become_complete() -> None:
+    """Nova boots many servers one after the other; the last of them wait for a long time, and nothing works on them."""
+    nova = LosingNova(times=1)
+    nova.boot("lease", [_WANTED], None)
+    (waiting,) = nova._present
+    for number in range(1, 20):
+        server = fakes.server(f"n{number}", "host1", tags=[number_tag(number)], status="ACTIVE")
+        nova._present.append(server)
+        assert not nova.boot_for(10)
+        assert waiting in nova._present
