@@ -43,12 +43,18 @@ class Flavor:
 
     :ivar groups: resources that must come from one provider each
     :ivar problem: why servers of a lease of this flavor would lack something that it asks for, or None
+    :ivar private_to: ids of the only projects that may use it, or None if all may
     """
 
     resources: Mapping[str, int]
     traits: frozenset[str] = frozenset()
     groups: tuple[ProviderGroup, ...] = ()
     problem: str | None = None
+    private_to: frozenset[str] | None = None
+
+    def is_for(self, project_id: str) -> bool:
+        """Return whether a project may use it."""
+        return self.private_to is None or project_id in self.private_to
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,7 @@ class ImageFacts:
     :ivar min_disk_gb: smallest disk that it fits on, in GB
     :ivar min_memory_mb: smallest memory that it runs with, in MB
     :ivar exists: whether there is such an image
-    :ivar private_to: id of the only project that may boot from it, or None if others may too
+    :ivar private_to: ids of the only projects that may boot from it, or None if all may
     """
 
     size_mb: int | None = None
@@ -68,11 +74,11 @@ class ImageFacts:
     min_disk_gb: int = 0
     min_memory_mb: int = 0
     exists: bool = True
-    private_to: str | None = None
+    private_to: frozenset[str] | None = None
 
     def is_for(self, project_id: str) -> bool:
         """Return whether servers of a project can boot from it, as far as is known."""
-        return self.exists and self.private_to in (None, project_id)
+        return self.exists and (self.private_to is None or project_id in self.private_to)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from lease_scheduler.service.change_checks import check_change
 from lease_scheduler.service.enforcement import Enforcement, Proposal
 from lease_scheduler.service.enforcement.bounds import PERIOD, check_offers
 from lease_scheduler.service.enforcement.proposals import new_proposal
+from lease_scheduler.service.known_flavors import learn_flavors
 from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before_end
 from lease_scheduler.service.notifications import BEFORE_END_STOPPED, document_message
 from lease_scheduler.service.pool_choice import everywhere, reason_in
@@ -77,6 +78,7 @@ class Leases:
     def _make(self, context: Document, lease: Document, *, offered: bool) -> Document:
         enforcement, site = self._enforcement, self._site
         site.images.learn(lease.get("servers") or ())
+        learn_flavors(site.driver.flavors(), lease)
         with enforcement.one_at_a_time(lease["project_id"], context.get("expires")), ExitStack() as asked:
             is_asked = enforcement.is_on and not lease.get("maintenance")
             groups: list[str] = []
@@ -229,6 +231,7 @@ class Leases:
         """
         if set(changes) & _TERMS:
             self._site.images.learn(self._documents.of(lease_id).servers)
+            learn_flavors(self._site.driver.flavors(), changes)
         if not self._enforcement.is_on or not set(changes) - {"name", "version"}:
             return self._update(context, lease_id, changes)
         with self._enforcement.one_at_a_time(self._documents.of(lease_id).project_id, context.get("expires")):

@@ -15,6 +15,7 @@ from lease_scheduler.records.units import Units
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.change_checks import check_change
 from lease_scheduler.service.enforcement import Enforcement
+from lease_scheduler.service.known_flavors import learn_flavors
 from lease_scheduler.service.lease_documents import LeaseDocuments
 from lease_scheduler.service.pool_choice import everywhere
 from lease_scheduler.service.refusals import alternatives, reason_for
@@ -39,6 +40,7 @@ class Quotes:
         """Return what ``create`` would come to, reserving nothing."""
         site = self._site
         site.images.learn(lease.get("servers") or ())
+        learn_flavors(site.driver.flavors(), lease)
         with site.inquiry(context):
             terms = self._documents.terms(lease)
             found = site.engine.quote(terms.request, terms.least)

@@ -107,7 +107,7 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
     reservations = []
     for position, reservation in enumerate(lease["reservations"]):
         field = f"reservations[{position}]"
-        found = _node_sets(reservation, pool, field)
+        found = _node_sets(reservation, pool, field, lease["project_id"])
         node_sets += [node_set for node_set, _ in found]
         least += [fewest for _, fewest in found]
         reservations.append(
@@ -203,7 +203,7 @@ def _interval(lease: Document, kind: LeaseKind, now: int) -> tuple[int | None, i
     return (start if kind.has_start else None), duration
 
 
-def _node_sets(reservation: Document, pool: Pool, field: str) -> list[tuple[NodeSet, int]]:
+def _node_sets(reservation: Document, pool: Pool, field: str, project_id: str) -> list[tuple[NodeSet, int]]:
     """Return the node sets of a reservation, each with the fewest nodes that suffice."""
     resource_type = reservation["resource_type"]
     if reservation.get("nodes"):
@@ -223,7 +223,8 @@ def _node_sets(reservation: Document, pool: Pool, field: str) -> list[tuple[Node
         return [_instances(Needs(resources), pool, hosts, reservation)]
     if resource_type == "flavor:instance":
         flavor = pool.flavors.get(reservation["flavor_id"])
-        if flavor is None:
+        # A private flavor of others is not told from one that does not exist, as in Nova.
+        if flavor is None or not flavor.is_for(project_id):
             raise InvalidValueError(f"{field}.flavor_id", f"there is no flavor {reservation['flavor_id']}")
         needs = Needs(flavor.resources, flavor.traits, flavor.groups)
         return [_instances(needs, pool, None, reservation)]

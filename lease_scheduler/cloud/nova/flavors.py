@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
+from time import monotonic
 from typing import Any
 
 from novaclient.exceptions import Conflict, NotFound
@@ -19,34 +20,48 @@ from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
 from lease_scheduler.nova.boots import FLAVOR_LEASE
 
+#: Real seconds for which what is known of a private flavor counts: the projects that may use it can be changed.
+_FRESH = 10.0
+
 
 class FlavorCatalogue(Mapping[str, Flavor]):
-    """The flavors of the cloud by id. The lookup of an unknown flavor asks Nova.
+    """The flavors of the cloud by id. The lookup of an unknown flavor asks Nova, and so does that of a private one.
 
     :param nova: novaclient's client with administrator rights
+    :param clock: returns real seconds
     """
 
-    def __init__(self, nova: Any, aliases: PciAliases) -> None:
+    def __init__(self, nova: Any, aliases: PciAliases, clock: Callable[[], float] = monotonic) -> None:
         self._nova = nova
         self._aliases = aliases
+        self._clock = clock
         self._lock = Lock()
         self._known: dict[str, Flavor] | None = None
+        #: Private flavor -> when the projects that may use it were last read.
+        self._read_at: dict[str, float] = {}
 
     def refresh(self) -> None:
         """Read all flavors again."""
-        found = {each.id: read_flavor(each, self._aliases) for each in self._nova.flavors.list(is_public=None)}
+        # Leases have many private flavors, so the projects that may use one are read when a request names it.
+        found = {each.id: self._value(each, frozenset()) for each in self._nova.flavors.list(is_public=None)}
         with self._lock:
             self._known = found
+            self._read_at.clear()
 
     def __getitem__(self, flavor_id: str) -> Flavor:
         known = self._all()
-        if flavor_id not in known:
+        present = known.get(flavor_id)
+        if present is None or (present.private_to is not None and not self._is_fresh(flavor_id)):
             try:
-                found = read_flavor(self._nova.flavors.get(flavor_id), self._aliases)
+                found = self._ask(flavor_id)
             except NotFound:
+                with self._lock:
+                    known.pop(flavor_id, None)
                 raise KeyError(flavor_id) from None
             with self._lock:
                 known[flavor_id] = found
+                if found.private_to is not None:
+                    self._read_at[flavor_id] = self._clock()
         return known[flavor_id]
 
     def __iter__(self) -> Iterator[str]:
@@ -55,11 +70,30 @@ class FlavorCatalogue(Mapping[str, Flavor]):
     def __len__(self) -> int:
         return len(self._all())
 
+    def _is_fresh(self, flavor_id: str) -> bool:
+        read_at = self._read_at.get(flavor_id)
+        return read_at is not None and self._clock() - read_at < _FRESH
+
+    def _ask(self, flavor_id: str) -> Flavor:
+        found = self._nova.flavors.get(flavor_id)
+        if _is_public(found):
+            return self._value(found)
+        return self._value(found, frozenset(each.tenant_id for each in self._nova.flavor_access.list(flavor=found)))
+
+    def _value(self, found: Any, projects: frozenset[str] = frozenset()) -> Flavor:
+        value = read_flavor(found, self._aliases)
+        return value if _is_public(found) else replace(value, private_to=projects)
+
     def _all(self) -> dict[str, Flavor]:
         if self._known is None:
             self.refresh()
         assert self._known is not None
         return self._known
+
+
+def _is_public(found: Any) -> bool:
+    is_public: bool = getattr(found, "os-flavor-access:is_public", True)
+    return is_public
 
 
 def read_flavor(found: Any, aliases: PciAliases) -> Flavor:

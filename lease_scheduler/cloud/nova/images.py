@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
@@ -72,8 +72,19 @@ class GlanceImages:
             stored_mb=ceil(stored / _MB),
             min_disk_gb=min_disk,
             min_memory_mb=found.get("min_ram") or 0,
-            private_to=found.get("owner") if found.get("visibility") == "private" else None,
+            private_to=self._private_to(image_id, found),
         )
+
+    def _private_to(self, image_id: str, found: Mapping[str, Any]) -> frozenset[str] | None:
+        """Return the only projects that may boot from an image, or None if all may."""
+        visibility, owner = found.get("visibility"), found.get("owner")
+        if visibility not in ("private", "shared") or owner is None:
+            return None
+        if visibility == "private":
+            return frozenset({owner})
+        # Most images are called shared, and have no members.
+        listed = self._glance().get(f"{_path(image_id)}/members", timeout=_PATIENCE).json()["members"]
+        return frozenset({owner, *(each["member_id"] for each in listed)})
 
     @property
     def own_project(self) -> str | None:

@@ -66,7 +66,7 @@ class _Cloud(SimulatedCloud):
         if image_id == "demanding":
             return ImageFacts(1, 1, min_disk_gb=self.min_disk_gb, min_memory_mb=50)
         if image_id == "private":
-            return ImageFacts(1, 1, private_to="somebody else")
+            return ImageFacts(1, 1, private_to=frozenset({"somebody else"}))
         if image_id in self.missing:
             return ImageFacts(exists=False)
         return ImageFacts(self._sizes[image_id]) if image_id in self._sizes else None

@@ -99,6 +99,16 @@ def test_properties_that_are_hidden_are_found_nowhere() -> None:
     assert _reserve(hidden, **asked).request.nodes[0].hosts == frozenset()
 
 
+def test_a_private_flavor_of_others_does_not_exist() -> None:
+    """As for Nova; that it is there, and what it consists of, is not told."""
+    asked: dict[str, Any] = {"resource_type": "flavor:instance", "flavor_id": "big", "amount": 1}
+    private = {"big": Flavor({VCPU: 2, MEMORY_MB: 64}, private_to=frozenset({"others"}))}
+    with pytest.raises(InvalidValueError, match="there is no flavor big"):
+        _reserve(Pool(_HOSTS, (), private), **asked)
+    mine = {"big": Flavor({VCPU: 2, MEMORY_MB: 64}, private_to=frozenset({_terms().document.project_id}))}
+    assert _reserve(Pool(_HOSTS, (), mine), **asked).request.nodes[0].count == 1
+
+
 def test_a_flavor_is_shown_with_what_it_consists_of() -> None:
     terms = _reserve(resource_type="flavor:instance", flavor_id="small", amount=2, affinity=None)
     (nodes,) = terms.request.nodes

@@ -217,8 +217,12 @@ class _Glance:
         ({"size": None, "virtual_size": None, "min_disk": 2}, ImageFacts(2048, 0, 2)),
         ({"size": 1, "min_disk": 20, "min_ram": 512}, ImageFacts(1, 1, 20, 512)),
         ({"size": 0, "min_disk": 0}, ImageFacts()),
-        ({"size": 0, "visibility": "private", "owner": "p"}, ImageFacts(private_to="p")),
-        ({"size": 0, "visibility": "shared", "owner": "p"}, ImageFacts()),
+        ({"size": 0, "visibility": "private", "owner": "p"}, ImageFacts(private_to=frozenset({"p"}))),
+        ({"size": 0, "visibility": "community", "owner": "p"}, ImageFacts()),
+        (
+            {"size": 0, "min_ram": 512, "visibility": "shared", "owner": "p", "members": [{"member_id": "q"}]},
+            ImageFacts(min_memory_mb=512, private_to=frozenset({"p", "q"})),
+        ),
         ({}, ImageFacts(exists=False)),
     ],
 )

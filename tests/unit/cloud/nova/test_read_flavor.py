@@ -6,9 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from novaclient.exceptions import NotFound
 
 from lease_scheduler.cloud.facts import Flavor
-from lease_scheduler.cloud.nova.flavors import read_flavor
+from lease_scheduler.cloud.nova.flavors import FlavorCatalogue, read_flavor
 from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 
 
@@ -33,3 +34,54 @@ def test_extra_specs_that_count() -> None:
     said = {"resources:CUSTOM_GPU": "1", "resources:VCPU": "0", "trait:HW_GPU": "required", "trait:SLOW": "forbidden"}
     found = Flavor({"MEMORY_MB": 512, "DISK_GB": 1, "CUSTOM_GPU": 1}, frozenset({"HW_GPU"}))
     assert read_flavor(_flavor(None, said), PciAliases()) == read_flavor(_flavor(said), PciAliases()) == found
+
+
+class FakeNova:
+    """Nova with one private flavor.
+
+    :ivar projects: may use it
+    :ivar asked: number of times that these were read
+    """
+
+    def __init__(self) -> None:
+        self.projects = ["physics"]
+        self.asked = 0
+        self.flavor = _flavor({})
+        self.flavor.id = "big"
+        setattr(self.flavor, "os-flavor-access:is_public", False)
+        self.flavors = SimpleNamespace(list=lambda is_public: [self.flavor], get=self._get)
+        self.flavor_access = SimpleNamespace(list=self._access)
+
+    def _get(self, flavor_id: str) -> Any:
+        if flavor_id != "big":
+            raise NotFound(404)
+        return self.flavor
+
+    def _access(self, flavor: Any) -> list[Any]:
+        self.asked += 1
+        return [SimpleNamespace(tenant_id=each) for each in self.projects]
+
+
+def test_the_projects_of_a_private_flavor_are_read_when_it_is_looked_up() -> None:
+    """Leases have many private flavors, which requests do not name."""
+    nova, now = FakeNova(), 0.0
+    catalogue = FlavorCatalogue(nova, PciAliases(), lambda: now)
+    catalogue.refresh()
+    assert nova.asked == 0
+    assert catalogue["big"].is_for("physics")
+    assert not catalogue["big"].is_for("biology")
+    assert nova.asked == 1
+    nova.projects.append("biology")
+    now = 10.0
+    assert catalogue["big"].is_for("biology")
+
+
+def test_a_flavor_that_was_deleted_is_none() -> None:
+    nova, now = FakeNova(), 0.0
+    catalogue = FlavorCatalogue(nova, PciAliases(), lambda: now)
+    assert "big" in catalogue
+    assert "small" not in catalogue
+    nova.flavor.id = "other"
+    nova.flavors.get = lambda flavor_id: (_ for _ in ()).throw(NotFound(404))
+    now = 10.0
+    assert "big" not in catalogue
