@@ -11,6 +11,7 @@ from threading import Thread
 from typing import Any
 
 import oslo_messaging
+from kombu.exceptions import OperationalError
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from lease_scheduler.model.documents import Document
@@ -31,6 +32,9 @@ _NO_ANSWER = (
     oslo_messaging.MessageDeliveryFailure,
     oslo_messaging.MessageUndeliverable,
     oslo_messaging.ClientSendError,
+    # The transport lets these through if the broker is away when it makes a connection.
+    OSError,
+    OperationalError,
 )
 
 #: Makes the broker report a request for which no engine has a queue.

@@ -186,6 +186,28 @@ def test_a_broker_that_is_away_counts_as_an_engine_that_is(serve: Serve, transpo
         pytest.fail("requests are not answered although the broker is back")
 
 
+def test_requests_that_are_sent_at_once_while_the_broker_is_away(
+    serve: Serve, transport: Any, rabbitmq_server: Any
+) -> None:
+    """Each of them needs a connection of its own, which the transport makes in another way than the first one."""
+    serve(Any2One(lambda name, context, arguments: {}))
+    client = RpcEngineClient(transport, "site", timeout=2.0)
+
+    def ask(_: int) -> type[BaseException] | None:
+        try:
+            client.reconcile(CONTEXT)
+        except Exception as error:
+            return type(error)
+        return None
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(ask, range(8))) == {None}
+        rabbitmq_server.kill()
+        found = set(pool.map(ask, range(24)))
+    rabbitmq_server.ensure_running()
+    assert found == {EngineUnavailableError}
+
+
 def test_a_request_that_reaches_no_engine_is_sent_again(serve: Serve, transport: Any, rabbitmq_server: Any) -> None:
     """A broker that is back has no queue until the engine has noticed; requests before that are answered, too."""
     asked: list[str] = []
