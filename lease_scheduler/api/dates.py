@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from lease_scheduler.api.errors import ApiError
@@ -13,6 +14,7 @@ from lease_scheduler.records.dates import LAST, blazar_date, date_and_time
 #: Date format of Blazar's clients.
 BLAZAR_FORMAT = "%Y-%m-%d %H:%M"
 NOW = "now"
+_WITH_SECONDS = re.compile(r"\D\d{2}:?\d{2}:?\d{2}")
 
 
 def minute_of(instant: int) -> int:
@@ -42,6 +44,19 @@ def parse_date(text: str, field: str, now: int, version: Version) -> int:
             pass
     wanted = f"{BLAZAR_FORMAT}, or ISO 8601 like 2030-01-31T12:00:00+00:00" if version >= V1_2 else BLAZAR_FORMAT
     raise ApiError(400, f"{text} is an invalid date. Required format: {wanted}", field)
+
+
+def names_seconds(text: str) -> bool:
+    """Return whether a date is exact to the second. The dates of Blazar's clients are exact to the minute."""
+    return _WITH_SECONDS.search(text) is not None
+
+
+def is_same_date(text: str, instant: int, old: int) -> bool:
+    """Return whether a date means an old instant: this one or, if the date names no seconds, its minute.
+
+    :param instant: what the text parses to
+    """
+    return instant == old or (not names_seconds(text) and instant == minute_of(old))
 
 
 def parse_duration(value: int | str, field: str) -> int:

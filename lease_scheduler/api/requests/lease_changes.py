@@ -46,12 +46,13 @@ def lease_changes(body: Document, view: Document, now: int, version: Version) ->
     ):
         # A lease with the mode NONE is never preempted.
         terms["preemption_mode"] = PreemptionMode.SHELVE.value
-    start = _new_start(body, view, now, version)
+    new_start = _new_start(body, view, now, version)
     if _has_ended(view, now):
         raise ApiError(400, "Terminated leases can only be renamed")
+    start: int | None = view["start"] if new_start is None else new_start
     end = _new_end(body, view, start, now, version)
-    if start != view["start"]:
-        terms["start"] = start
+    if new_start is not None:
+        terms["start"] = new_start
     terms |= _new_lengths(body, view, start, now, version)
     end_now = end is not None and end != view["end"] and end <= now and view["started"] is not None
     if end != view["end"] and not end_now:
@@ -83,20 +84,25 @@ def _has_started(view: Document, now: int) -> bool:
 
 
 def _new_start(body: Document, view: Document, now: int, version: Version) -> int | None:
-    old: int | None = view["start"]
+    """Return the new start, or None if it stays."""
     if "start_date" not in body:
-        return old
+        return None
+    text = body["start_date"]
     if not LeaseKind(view["kind"]).has_start:
         raise ApiError(400, f"start_date: a lease of kind {view['kind']} has none; leave it out", "start_date")
-    new = dates.parse_date(body["start_date"], "start_date", now, version)
-    if old is not None and dates.minute_of(new) == dates.minute_of(old):
-        # Clients send whole minutes, but the start of a lease requested for "now" has seconds.
-        return old
+    new = dates.parse_date(text, "start_date", now, version)
+    # A deadline lease shows its planned start, which changes nothing when clients send it back. A date with seconds
+    # that they give before that start asks for an earliest start, even if it is the planned one.
+    meant = {view["requested_start"]}
+    if view["started"] is not None or not dates.names_seconds(text):
+        meant.add(view["start"])
+    if any(dates.is_same_date(text, new, old) for old in meant if old is not None):
+        return None
     if _has_started(view, now):
         raise ApiError(400, "Cannot modify the start date of already started leases", "start_date")
     if new < dates.minute_of(now):
         raise ApiError(400, "Start date must be later than current date", "start_date")
-    if body["start_date"] == dates.NOW and "duration" in body:
+    if text == dates.NOW and "duration" in body:
         # Counting the duration from the start of the minute would shorten the lease.
         return now
     return new
@@ -111,7 +117,8 @@ def _new_end(body: Document, view: Document, start: int | None, now: int, versio
     if not LeaseKind(view["kind"]).promises_interval:
         raise ApiError(400, f"end_date: a lease of kind {view['kind']} has none; change its duration", "end_date")
     new = dates.parse_date(body["end_date"], "end_date", now, version)
-    if new < dates.minute_of(now) or (start is not None and new < dates.minute_of(start)):
+    exact = dates.names_seconds(body["end_date"])
+    if new < dates.minute_of(now) or (start is not None and new < (start if exact else dates.minute_of(start))):
         raise ApiError(400, "End date must be later than current and start date", "end_date")
     return new
 

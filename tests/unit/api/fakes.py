@@ -202,6 +202,7 @@ class Site(EngineRequests):
         self._called("update_lease", context, lease_id, changes)
         view = self.views[lease_id]
         view.update({key: value for key, value in changes.items() if key != "reservations"})
+        view["requested_start"] = changes.get("start", view["requested_start"])
         for change in changes.get("reservations", []):
             for reservation in view["reservations"]:
                 if reservation["id"] == change["id"]:

@@ -39,6 +39,26 @@ def test_what_is_no_date_of_blazars(text: str) -> None:
     assert (raised.value.code, raised.value.field) == (400, "start_date")
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("now", False),
+        ("2030-01-31 12:00", False),
+        ("2030-01-31T12:00Z", False),
+        ("2030-01-31T12:00+05:30", False),
+        ("20300131T1200", False),
+        ("2030-01-31", False),
+        ("2030-01-31T12:00:00", True),
+        ("2030-01-31 12:00:00+05:30", True),
+        ("2030-01-31T12:00:00.5Z", True),
+        ("20300131T120000Z", True),
+    ],
+)
+def test_dates_that_name_seconds(text: str, expected: bool) -> None:
+    assert dates.parse_date(text, "start_date", NOW, V1_2) is not None
+    assert dates.names_seconds(text) is expected
+
+
 @given(st.text(max_size=30) | st.datetimes().map(str))
 def test_any_text_is_a_date_or_wrong(text: str) -> None:
     try:

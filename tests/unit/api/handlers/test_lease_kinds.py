@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -293,6 +293,76 @@ class TestChanges:
         path = self.path(client, **DATES)
         assert client.put(path, {"start_date": "now", "duration": "1h"}).status_code == 200
         assert site.calls[-1][3] == {"start": NOW, "end": NOW + HOUR, "duration": HOUR}
+
+
+class TestSeconds:
+    """A start with seconds is taken at its word. A start in whole minutes, as Blazar's clients send it, is not."""
+
+    MOVED: ClassVar[dict[str, Any]] = {"start_date": "2030-02-01T00:00:45Z", "end_date": "2030-02-02T00:00:45Z"}
+    TERMS: ClassVar[dict[str, int]] = {"start": 1_896_134_445, "end": 1_896_220_845}
+
+    @pytest.fixture
+    def client(self, member: Client) -> Client:
+        return member.at("latest")
+
+    def path(self, client: Client, site: Site, **terms: Any) -> str:
+        found: str = (client.post("/v1/leases", lease(**terms)).json or {})["lease"]["id"]
+        site.calls.clear()
+        return f"/v1/leases/{found}"
+
+    def test_a_start_in_the_same_minute_is_another_start(self, client: Client, site: Site) -> None:
+        path = self.path(client, site, **DATES)
+        assert client.put(path, self.MOVED).status_code == 200
+        assert client.put(path, DATES | {"start_date": "2030-02-01T00:00:00Z"}).status_code == 200
+        assert [call[3] for call in site.calls] == [self.TERMS, {"start": 1_896_134_400, "end": 1_896_220_800}]
+
+    def test_moves_quotes_and_counters_too(self, client: Client, site: Site) -> None:
+        path = self.path(client, site, **DATES)
+        assert client.post(f"{path}/quote", {"change": self.MOVED}).status_code == 200
+        assert client.post(f"{path}/action", {"counter": self.MOVED}).status_code == 200
+        assert client.post(f"{path}/action", {"move": self.MOVED}).status_code == 200
+        assert [call[3] for call in site.calls] == [self.TERMS] * 3
+
+    def test_a_start_with_a_duration(self, client: Client, site: Site) -> None:
+        path = self.path(client, site, **DATES)
+        assert client.put(path, {"start_date": "2030-02-01T00:00:45Z", "duration": "1h"}).status_code == 200
+        assert site.calls[-1][3] == {"start": 1_896_134_445, "end": 1_896_138_045}
+
+    def test_maintenance(self, admin: Client, site: Site) -> None:
+        site.add_host("host-1", {})
+        made = admin.at("latest").post("/v1/maintenances", {"name": "fans", "hosts": ["host-1"], **DATES}).json or {}
+        assert admin.at("latest").put(f"/v1/leases/{made['maintenance']['id']}", self.MOVED).status_code == 200
+        assert site.calls[-1][3] == self.TERMS
+
+    @pytest.mark.parametrize("same", ["2030-02-01 00:00", "2030-02-01T00:00Z", "2030-02-01T01:00+01:00"])
+    def test_whole_minutes_of_the_present_start_change_nothing(self, client: Client, site: Site, same: str) -> None:
+        path = self.path(client, site, **(DATES | self.MOVED))
+        assert client.put(path, {"start_date": same, "end_date": "2030-02-03 00:00"}).status_code == 200
+        assert site.calls[-1][3] == {"end": 1_896_307_200}
+
+    def test_the_start_of_a_started_lease_stays_to_the_second(self, client: Client, site: Site) -> None:
+        path = self.path(client, site, **(DATES | self.MOVED))
+        site.views[path.rpartition("/")[2]].update(state="active", started=1_896_134_445)
+        assert client.put(path, {"start_date": "2030-02-01T00:00:45.000000"}).status_code == 200
+        assert refused(client.put(path, {"start_date": "2030-02-01T00:00:46Z"}))[1] == (
+            "Cannot modify the start date of already started leases"
+        )
+
+    def test_an_end_before_the_start_of_the_same_minute(self, client: Client, site: Site) -> None:
+        path = self.path(client, site, **DATES)
+        answer = client.put(path, {"start_date": "2030-02-01T00:00:45Z", "end_date": "2030-02-01T00:00:30Z"})
+        assert refused(answer) == (400, "End date must be later than current and start date")
+
+    def test_the_planned_start_of_a_deadline_lease_can_become_its_earliest(self, client: Client, site: Site) -> None:
+        path = self.path(client, site, kind="deadline", duration="1h", deadline="2030-03-01 00:00")
+        lease_id = path.rpartition("/")[2]
+        site.views[lease_id].update(state="scheduled", start=1_896_134_400)
+        assert client.put(path, {"start_date": "2030-02-01 00:00"}).status_code == 200
+        assert site.calls == [], "clients of Blazar send back what they were shown"
+        assert client.put(path, {"start_date": "2030-02-01T00:00:00Z"}).status_code == 200
+        assert site.calls[-1][3] == {"start": 1_896_134_400}
+        assert client.put(path, {"start_date": "2030-02-01T00:00:01Z"}).status_code == 200
+        assert site.calls[-1][3] == {"start": 1_896_134_401}
 
 
 class TestActions:
