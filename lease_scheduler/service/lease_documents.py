@@ -58,11 +58,6 @@ class LeaseDocuments:
             raise RefusedError(409, f"lease {lease_id} was changed meanwhile; read it again", "version")
         return self._site.work.leases[lease_id], document
 
-    def put(self, document: LeaseDocument) -> None:
-        """Store a document, and schedule the notification before the end of its lease."""
-        self._site.work.put_document(document)
-        self._site.before_end.note(document.lease_id)
-
     def terms(self, lease: Document) -> Terms:
         """Return the terms that a new lease asks for.
 
@@ -75,7 +70,7 @@ class LeaseDocuments:
             terms = _in_pool(terms, pool)
         else:
             terms = self._terms_somewhere(lease)
-        return replace(terms, document=self._with_before_end(terms.document, lease, terms.request.start))
+        return replace(terms, document=self._site.ends.chosen(terms.document, terms.request))
 
     def _terms_somewhere(self, lease: Document) -> Terms:
         """Return the terms of a new lease in one of the pools that it may use."""
@@ -133,14 +128,6 @@ class LeaseDocuments:
                     problem = self._site.driver.unusable(group)
                     if problem is not None:
                         raise InvalidValueError("nodes.groups", problem)
-
-    def _with_before_end(self, document: LeaseDocument, lease: Document, start: int | None) -> LeaseDocument:
-        """Return the document with the default instant of the notification before the end, if none was given."""
-        end = lease.get("end")
-        if document.before_end is not None or end is None or start is None:
-            return document
-        minutes = self._site.options.minutes_before_end
-        return replace(document, before_end=max(start, end - 60 * minutes)) if minutes else document
 
     def new_terms(self, lease: Lease, document: LeaseDocument, changes: Document) -> tuple[LeaseRequest, Terms]:
         """Return the changed request of a lease, and the terms built from its new document alone."""
@@ -214,16 +201,6 @@ def _counted_from(lease: Lease, now: int) -> int:
     if lease.kind is LeaseKind.IMMEDIATE and lease.holdings:
         return lease.holdings[0].run_end - lease.request.duration
     return now
-
-
-def moved_before_end(document: LeaseDocument, given: int | None, end_before: int | None, lease: Lease) -> LeaseDocument:
-    """Return the document with its notification moved along with the end, keeping the notice, to be sent again."""
-    if given is not None:
-        return replace(document, before_end=given, before_end_done=False)
-    if document.before_end is None or end_before is None or not lease.holdings:
-        return document
-    notice = end_before - document.before_end
-    return replace(document, before_end=lease.holdings[-1].run_end - notice, before_end_done=False)
 
 
 def _check_sizes_kept(before: LeaseDocument, after: LeaseDocument) -> None:

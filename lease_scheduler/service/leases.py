@@ -24,7 +24,7 @@ from lease_scheduler.service.enforcement import Enforcement, Proposal
 from lease_scheduler.service.enforcement.bounds import PERIOD, check_offers
 from lease_scheduler.service.enforcement.proposals import new_proposal
 from lease_scheduler.service.known_flavors import learn_flavors
-from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before_end
+from lease_scheduler.service.lease_documents import LeaseDocuments
 from lease_scheduler.service.notifications import BEFORE_END_STOPPED, document_message
 from lease_scheduler.service.pool_choice import everywhere, reason_in
 from lease_scheduler.service.quotes import granted
@@ -180,7 +180,7 @@ class Leases:
             raise NoPlaceError(refusal) if refusal is not None else RefusedError(409, reason_in(made))
         if made.state is LeaseState.FAILED:
             raise RefusedError(409, reason_in(made))
-        self._documents.put(numbered(terms.document, made.request))
+        site.work.put_document(site.ends.granted(numbered(terms.document, made.request), terms.request, made))
         if not offered:
             return {"lease_id": made.lease_id}
         after = site.work.leases
@@ -250,13 +250,11 @@ class Leases:
         with site.request(context):
             lease, document = self._documents.expected(lease_id, changes)
             updated = replace(document, updated_at=site.work.now, **values(_REMARKS, changes))
-            end_before = lease.holdings[-1].run_end if lease.holdings else None
             if set(changes) & _TERMS:
                 lease, updated = self._change_terms(lease, updated, changes)
-            if "before_end" in changes or "end" in changes:
-                updated = moved_before_end(updated, changes.get("before_end"), end_before, lease)
+            updated = site.ends.moved(updated, lease, changes.get("before_end"))
             if lease_id in site.work.documents:
-                self._documents.put(updated)
+                site.work.put_document(updated)
             self._notify_updated(lease, document, updated)
             return {"lease_id": lease_id}
 

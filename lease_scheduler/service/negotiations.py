@@ -11,6 +11,7 @@ from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.rpc.interface import EngineRequests, answers
+from lease_scheduler.service.before_end import Span, moved_instant
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.quotes import Quotes
 from lease_scheduler.service.site_plan import SitePlan
@@ -110,7 +111,11 @@ def changed(lease: Document, alternative: Alternative, number: int) -> dict[str,
         other["reservations"][0] |= with_count(other["reservations"][0], alternative.nodes)
     if LeaseKind(lease["kind"]) is LeaseKind.RESERVATION:
         end = alternative.start + alternative.duration
-        return {**other, "start": alternative.start, "end": end, "duration": None, "before_end": None}
+        before_end = lease.get("before_end")
+        if before_end is not None:
+            # The instant that the project has given keeps its distance to the end.
+            before_end = moved_instant(before_end, Span(lease["start"], lease["end"]), Span(alternative.start, end), 0)
+        return {**other, "start": alternative.start, "end": end, "duration": None, "before_end": before_end}
     other["duration"] = alternative.duration
     if lease.get("deadline") is not None:
         other["deadline"] = max(lease["deadline"], alternative.start + alternative.duration)

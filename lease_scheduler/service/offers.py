@@ -9,7 +9,7 @@ from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.enforcement.proposals import change_proposal
-from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before_end
+from lease_scheduler.service.lease_documents import LeaseDocuments
 from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.server_groups import ServerGroups
 from lease_scheduler.service.site_plan import SitePlan
@@ -50,7 +50,7 @@ class Offers:
                     document = replace(document, trust_id=trust_id)
                 document = replace(document, updated_at=site.work.now)
                 # Both must be stored before the lease may start, because the start uses them.
-                self._documents.put(document)
+                site.work.put_document(document)
                 site.engine.accept(lease_id)
                 # The notification carries the state after acceptance.
                 site.settle()
@@ -99,10 +99,7 @@ class Offers:
         updated = numbered(
             replace(self._documents.renewed(document, terms, changes), updated_at=site.work.now), value.request
         )
-        if "before_end" in changes or "end" in changes:
-            end_before = lease.holdings[-1].run_end if lease.holdings else None
-            updated = moved_before_end(updated, changes.get("before_end"), end_before, value)
-        self._documents.put(updated)
+        site.work.put_document(site.ends.moved(updated, value, changes.get("before_end")))
         site.work.note_price(lease, value)
         site.work.notify(document_message("lease.update", value, updated, site.work.now))
         return {"lease_id": lease_id}

@@ -1,17 +1,17 @@
-"""Reminders for projects that a lease starts or ends soon, or that it will be preempted."""
+"""Reminders for projects: when they are sent, and those that a lease starts soon or will be preempted.
+
+``service.before_end`` has the reminders before its end.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from heapq import heappop, heappush
 from typing import Protocol
 
-from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.model.states import LeaseState
-from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.unit_of_work import UnitOfWork
 
@@ -20,9 +20,6 @@ PREEMPTION_WARNING = "lease.event.preemption_warning"
 
 #: Event type: a lease will start.
 BEFORE_START = "lease.event.before_start_lease"
-
-#: A lease in these states has no place yet, and so no end to remind of.
-_NOT_STARTED = frozenset({LeaseState.NEW, LeaseState.PENDING, LeaseState.QUEUED})
 
 
 class Occasion(Protocol):
@@ -71,50 +68,6 @@ class Reminders:
         """Send the reminders that are due."""
         while (due := self.next_due()) is not None and due <= now:
             self._occasion.remind(heappop(self._heap)[1], now)
-
-
-class BeforeEnd:
-    """The time before the end of a lease when its project is told and images are made (Blazar's ``before_end_lease``).
-
-    The document of the lease says whether the reminder was sent. A lease without a place at that time gets none.
-
-    :param is_busy: returns whether the cloud is carrying something out for a lease
-    :param saves_by_default: whether images are made for reservations that leave the choice to the operator
-    """
-
-    def __init__(
-        self, work: UnitOfWork, is_busy: Callable[[str], bool] = lambda _: False, *, saves_by_default: bool = False
-    ) -> None:
-        self._work = work
-        self._is_busy = is_busy
-        self._saves_by_default = saves_by_default
-
-    def due(self, lease_id: str) -> int | None:
-        """Return the instant in the lease's document, or None if it has none or the reminder was sent."""
-        document = self._work.documents.get(lease_id)
-        return None if document is None or document.before_end_done else document.before_end
-
-    def remind(self, lease_id: str, now: int) -> None:
-        """Have images made, and notify the project."""
-        lease = self._work.leases[lease_id]
-        document = replace(self._work.documents[lease_id], before_end_done=True)
-        self._work.put_document(document)
-        if lease.state not in _NOT_STARTED:
-            self._save(lease, document, now)
-            self._work.notify(document_message("lease.event.before_end_lease", lease, document, now))
-
-    def _save(self, lease: Lease, document: LeaseDocument, now: int) -> None:
-        """Have images made of the servers of a lease that asks for them.
-
-        If the lease is being started or suspended now, its end makes the images.
-        """
-        if (
-            lease.active_since is not None
-            and not self._is_busy(lease.lease_id)
-            and document.saved_nodes(by_default=self._saves_by_default)
-        ):
-            hosts = lease.holdings[0].assignment
-            self._work.intents.begin(Operation(OperationKind.SNAPSHOT, lease.lease_id, hosts, now, now))
 
 
 class BeforeStart:

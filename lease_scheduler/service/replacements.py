@@ -12,6 +12,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
+from lease_scheduler.service.before_end import BeforeEnd
 from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.pool_engines import PoolEngines
 from lease_scheduler.service.terms import numbered, with_count
@@ -30,12 +31,14 @@ class Replacements:
 
     :param work: collects the changes
     :param engine: plans the offers
+    :param ends: chooses when projects are told of the end of an offered lease
     :param lifetime: seconds for which an offer is held; 0 to make no offers
     """
 
-    def __init__(self, work: UnitOfWork, engine: PoolEngines, lifetime: int) -> None:
+    def __init__(self, work: UnitOfWork, engine: PoolEngines, ends: BeforeEnd, lifetime: int) -> None:
         self._work = work
         self._engine = engine
+        self._ends = ends
         self._lifetime = lifetime
 
     def offer(self) -> None:
@@ -90,7 +93,9 @@ class Replacements:
             created_at=work.now,
             updated_at=None,
             deleted_at=None,
-            before_end=None,
+            before_end=self._ends.for_other_terms(document.before_end, lease.request, asked),
+            before_end_done=False,
+            reminded_start=None,
             degraded=False,
             reservations=reservations,
         )

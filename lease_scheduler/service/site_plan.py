@@ -23,6 +23,7 @@ from lease_scheduler.prediction.coverage import Covered
 from lease_scheduler.records.idleness import Idleness
 from lease_scheduler.records.pool import FOR_GOOD
 from lease_scheduler.records.writes import StoreChanges
+from lease_scheduler.service.before_end import BeforeEnd
 from lease_scheduler.service.flow_weights import STORED, FlowWeights
 from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.journal import log_written
@@ -35,7 +36,7 @@ from lease_scheduler.service.orders import order_of
 from lease_scheduler.service.policies import PoolPlanning, ReplacePolicies, SitePolicies, learning_policies
 from lease_scheduler.service.pools import Pools
 from lease_scheduler.service.refusals import refusals
-from lease_scheduler.service.reminders import BeforeEnd, BeforeStart, PreemptionWarnings, Reminders
+from lease_scheduler.service.reminders import BeforeStart, PreemptionWarnings, Reminders
 from lease_scheduler.service.replacements import Replacements
 from lease_scheduler.service.restoring import pool_parts, restored_engines, restored_work
 from lease_scheduler.service.site_records import SiteRecords
@@ -134,22 +135,21 @@ class SitePlan:
         }
         self._learning = Learning(learning, snapshot.policy_state)
         self.engine = restored_engines(snapshot, self.work, *where, self.parts)
-        #: Notifies projects that their leases end soon.
-        self.before_end = Reminders(
-            BeforeEnd(
-                self.work,
-                lambda lease_id: lease_id in self.engine.operations,
-                saves_by_default=options.before_end == "snapshot",
-            ),
-            self.work.documents,
+        #: When and how projects are notified that their leases end soon.
+        self.ends = BeforeEnd(
+            self.work,
+            lambda: 60 * self.options.minutes_before_end,
+            lambda lease_id: lease_id in self.engine.operations,
+            saves_by_default=options.before_end == "snapshot",
         )
+        self.before_end = Reminders(self.ends, self.work.documents)
         #: Reminders that follow from the plan, so that every change of a lease may bring one.
         self._planned = (
             Reminders(PreemptionWarnings(self.work, options.preemption_warning), self.work.leases),
             Reminders(BeforeStart(self.work, 60 * options.minutes_before_start), self.work.leases),
         )
         self._replacements = Replacements(
-            self.work, self.engine, options.quote_lifetime if options.replacement_offers else 0
+            self.work, self.engine, self.ends, options.quote_lifetime if options.replacement_offers else 0
         )
 
     @property
@@ -307,6 +307,9 @@ class SitePlan:
         return {pool: self.engine.forecasts(pool) for pool in self.parts}
 
     def _write(self, planning_seconds: float) -> None:
+        for lease_id in list(self.work.changes.leases):
+            self.ends.follow(lease_id)
+            self.before_end.note(lease_id)
         for reminders in self._planned:
             for lease_id in self.work.changes.leases:
                 reminders.note(lease_id)

@@ -98,12 +98,18 @@ def test_another_end_is_told_of_again(core: Any, store: Any) -> None:
     assert len(store.messages(BEFORE_END)) == 2
 
 
-def test_a_lease_that_waits_has_no_end_to_be_told_of(core: Any) -> None:
+def test_a_lease_that_waits_is_told_of_its_end_when_it_has_one(core: Any) -> None:
     now, work = core.clock.now(), core.site.work
     waiting = core.ask("best-effort", before_end=now + 60)
-    work.leases[waiting] = replace(core.lease(waiting), state=LeaseState.QUEUED)
+    running = core.lease(waiting)
+    work.leases[waiting] = replace(running, state=LeaseState.QUEUED)
     core.site.before_end.send(now + 60)
     assert not work.changes.messages
+    assert not work.documents[waiting].before_end_done
+    work.leases[waiting] = running
+    core.site.before_end.note(waiting)
+    core.site.before_end.send(now + 60)
+    assert [message.event_type for message in work.changes.messages] == [BEFORE_END]
     assert work.documents[waiting].before_end_done
 
 
