@@ -9,6 +9,7 @@ from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.views.lease import is_endless
 from lease_scheduler.model.blazar import lease_status
 from lease_scheduler.model.documents import Document
+from lease_scheduler.model.states import FINAL_STATES, LeaseState
 from lease_scheduler.records.dates import FIRST, LAST, utc
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ CONTENT_TYPE = "text/calendar; charset=utf-8"
 _DAY = 86_400
 #: Seconds for which past leases stay in the feed.
 _PAST = 90 * _DAY
+
+#: The project did not get, or did not want, what was booked in these states.
+_DEAD = frozenset({LeaseState.REJECTED, LeaseState.REJECTED_BY_USER, LeaseState.FAILED})
 
 #: First and last instant of an event: dates of iCalendar have four digits, in every time zone.
 _EARLIEST, _LATEST = FIRST + _DAY, LAST - _DAY
@@ -30,6 +34,8 @@ def show(request: ApiRequest) -> Answer:
 
 def leases_of(request: ApiRequest, project_id: str) -> Answer:
     """Return the leases of a project that have a start and an end, and ended at most 90 days ago.
+
+    Leases that came to nothing stay as cancelled events, since calendars may already have them. Deleted ones are gone.
 
     Only programs of the project may keep the answer, and must ask each time whether it still holds.
     """
@@ -64,6 +70,15 @@ def _event(view: Document) -> Event:
     event.add("summary", view["name"])
     until = "; it runs until somebody ends it" if is_endless(view) else ""
     event.add("description", f"{view['kind']} lease {view['id']}: {view['state']}{until}")
-    event.add("status", "TENTATIVE" if lease_status(view["state"], view["operation"]) == "PENDING" else "CONFIRMED")
+    event.add("status", _status(view))
+    # Grows with every change, so that calendars which already have the event take over its new status.
     event.add("sequence", view["version"])
     return event
+
+
+def _status(view: Document) -> str:
+    """Return the status of an event: cancelled if the lease never ran and never will, or failed."""
+    state = LeaseState(view["state"])
+    if state in _DEAD or (state in FINAL_STATES and view["started"] is None):
+        return "CANCELLED"
+    return "TENTATIVE" if lease_status(view["state"], view["operation"]) == "PENDING" else "CONFIRMED"

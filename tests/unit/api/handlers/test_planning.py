@@ -736,6 +736,49 @@ def test_a_lease_without_an_end_has_none_in_the_feed(latest: Client, site: Site)
     assert "dtend" in event()
 
 
+@pytest.mark.parametrize(
+    ("state", "started", "status"),
+    [
+        ("scheduled", None, "TENTATIVE"),
+        ("active", NOW, "CONFIRMED"),
+        ("suspended-queued", NOW, "CONFIRMED"),
+        ("done", NOW, "CONFIRMED"),
+        ("cancelled", NOW, "CONFIRMED"),
+        ("cancelled", None, "CANCELLED"),
+        ("done", None, "CANCELLED"),
+        ("rejected", None, "CANCELLED"),
+        ("rejected", NOW, "CANCELLED"),
+        ("rejected-by-user", None, "CANCELLED"),
+        ("failed", None, "CANCELLED"),
+        ("failed", NOW, "CANCELLED"),
+    ],
+)
+def test_bookings_that_came_to_nothing_are_cancelled_in_the_feed(
+    latest: Client, site: Site, state: str, started: int | None, status: str
+) -> None:
+    lease = made(latest, HOSTS)
+
+    def event() -> Any:
+        answer = latest.get("/v1/leases.ics", headers={"Accept": "text/calendar"})
+        (found,) = Calendar.from_ical(answer.data).walk("VEVENT")
+        return found
+
+    before = event()
+    assert str(before["status"]) == "TENTATIVE"
+    site.views[lease["id"]].update(state=state, started=started, version=2)
+    after = event()
+    assert str(after["status"]) == status
+    assert after["uid"] == before["uid"]
+    assert after["sequence"] > before["sequence"], "calendars that have the event take over the new one"
+
+
+def test_a_deleted_lease_is_gone_from_the_feed(latest: Client) -> None:
+    lease = made(latest, HOSTS)
+    latest.delete(f"/v1/leases/{lease['id']}")
+    answer = latest.get("/v1/leases.ics", headers={"Accept": "text/calendar"})
+    assert not Calendar.from_ical(answer.data).walk("VEVENT")
+
+
 def test_feed(latest: Client, app: Flask, site: Site) -> None:
     lease = made(latest, HOSTS, name="Größe; 2, 3")
     made(Client(app, roles="member", project="blue"), HOSTS)
