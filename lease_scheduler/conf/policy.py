@@ -178,9 +178,30 @@ OPTIONS: list[cfg.Opt] = [
         default="yes",
         choices=[
             ("yes", "a lease that costs more than the share of one window uses up that of the next ones too"),
-            ("no", "such a lease waits, and is refused if it costs more than all of a window"),
+            (
+                "no",
+                "such a lease waits for a larger share, and is refused if it can never have one: if it costs more than "
+                "all of a window or, with winks_limit_when_idle = strict, more than the share of its flow",
+            ),
         ],
         help="winks: whether a lease may cost more than the share of its flow of one window.",
+    ),
+    cfg.StrOpt(
+        "winks_limit_when_idle",
+        default="spare",
+        choices=[
+            (
+                "spare",
+                "projects that have leases divide each window, and a lease that exceeds its share may start where "
+                "hosts would otherwise stay idle",
+            ),
+            (
+                "strict",
+                "the weights that are set divide each window, whether or not these projects have leases, and hosts may "
+                "stay idle",
+            ),
+        ],
+        help="winks: what becomes of the shares of a window that flows do not use.",
     ),
     cfg.IntOpt(
         "winks_preempt_after",

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lease_scheduler.policy.queueing.winks.flow_queue import QueuedRequest
-from lease_scheduler.policy.queueing.winks.shares import Accounting, ShareLimit, Shares, WinksOptions
+from lease_scheduler.policy.queueing.winks.shares import Accounting, ShareLimit, Shares, WhenIdle, WinksOptions
 
 _NAMES = ("a", "b", "c", "d")
 _CAPACITY = 10
@@ -19,6 +19,7 @@ _OPTIONS = st.builds(
     st.sampled_from(list(ShareLimit)),
     st.booleans(),
     st.just(Accounting.SCHEDULE),
+    st.sampled_from(list(WhenIdle)),
 )
 
 #: What happens to a flow: seconds that pass before it, the flow, what, and how much.
@@ -104,9 +105,9 @@ def test_what_stays_is_queued_or_owes_something(options: WinksOptions, steps: li
     shares.forget_before(10_000)
     shares.forget_idle((), 1)
     for flow in shares.flows.values():
-        has_debt = flow.queue.clock > shares.virtual_time or flow.windows.used or flow.windows.spent_before
+        has_debt = flow.queue.clock > shares.virtual_time or not flow.windows.is_clear
         assert flow.queue.requests or has_debt
     if not any(flow.queue.requests for flow in shares.flows.values()):
         shares.rest()
         shares.forget_idle((), 1)
-        assert all(flow.windows.used or flow.windows.spent_before for flow in shares.flows.values())
+        assert all(not flow.windows.is_clear for flow in shares.flows.values())

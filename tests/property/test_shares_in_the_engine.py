@@ -41,6 +41,8 @@ def _shared(draw: st.DrawFn) -> tuple[Workload, RunSettings]:
     options = {
         "winks_window": draw(st.sampled_from(["0", "600", "3000"])),
         "winks_limit": draw(st.sampled_from(["wide", "none"])),
+        "winks_debt": draw(st.sampled_from(["yes", "no"])),
+        "winks_limit_when_idle": draw(st.sampled_from(["spare", "strict"])),
         "winks_accounting": draw(st.sampled_from(["schedule", "dispatch"])),
         "winks_preempt_after": draw(st.sampled_from(["0", "0", "300"])),
     }

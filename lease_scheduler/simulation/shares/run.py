@@ -14,7 +14,7 @@ from itertools import count, islice
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy.queueing.winks.division import Division, ElasticFlow, ElasticRequest
 from lease_scheduler.policy.queueing.winks.flow_queue import UNIT, QueuedRequest
-from lease_scheduler.policy.queueing.winks.shares import Flow, ServiceOrder, Shares, Waiting, WinksOptions
+from lease_scheduler.policy.queueing.winks.shares import Flow, ServiceOrder, Shares, Waiting, WhenIdle, WinksOptions
 from lease_scheduler.simulation.generators.flows import FlowLoad
 from lease_scheduler.simulation.shares.calendar import WidthCalendar
 from lease_scheduler.simulation.shares.result import Asked, FlowResult, SharesResult, Start
@@ -58,7 +58,8 @@ class SharesRun:
     :param drain: ticks after that, in which nothing arrives and queued requests are still served
     :param keeps_too_costly: whether requests that cost more than the share of a window, and so never start, stay in the
         queue; otherwise they are dropped
-    :raises InvalidValueError: requests accept fewer hosts than they ask for, and there is a window
+    :raises InvalidValueError: requests accept fewer hosts than they ask for, and there is a window; or hosts that stay
+        idle may be used beyond a share
     """
 
     def __init__(
@@ -76,6 +77,8 @@ class SharesRun:
         self._is_elastic = any(load.least < 1 for load in flows)
         if self._is_elastic and options.window:
             raise InvalidValueError("window", "must be 0 if requests accept fewer hosts than they ask for")
+        if options.when_idle is not WhenIdle.STRICT:
+            raise InvalidValueError("when_idle", "must be strict: only runs of the engine know which hosts stay idle")
         self._loads = flows
         self._hosts = hosts
         self._ticks = ticks
@@ -83,6 +86,7 @@ class SharesRun:
         self._seed = seed
         self._longest = max(load.durations[1] for load in flows)
         self.shares = Shares(options, hosts)
+        self.shares.configured = {load.name: load.share for load in flows}
         self.calendar = WidthCalendar(hosts, self._end + options.window + self._longest + 1)
         self._all_shares = sum(load.share for load in flows)
         self._keeps_too_costly = keeps_too_costly
@@ -294,7 +298,10 @@ class SharesRun:
         :param index: its place in the ``starts`` of the result of its flow
         """
         started = self._cut(name, index, now)
-        self.shares.flows[name].queue.credit(started.width * (started.end - now))
+        flow, cost = self.shares.flows[name], started.width * (started.end - now)
+        flow.queue.credit(cost)
+        owes = self.shares.owes(flow, started.width * started.duration, self.shares.share_per_weight(now))
+        flow.windows.refund(self.shares.window_of(started.start), cost, owes=owes)
 
     def preempt(self, name: str, index: int, now: int) -> None:
         """Preempt a request that runs; it is resumed before any flow is served (section 5.6.1)."""

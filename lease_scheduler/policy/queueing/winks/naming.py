@@ -57,6 +57,10 @@ class FlowNames:
             found = weights.get(name.rpartition("@")[0])
         return self.default_weight if found is None else found
 
+    def flows_of(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """Return the weights that are those of flows: without those of projects, if each peer has its own of them."""
+        return {name: weight for name, weight in weights.items() if self.by != "both" or "@" in name}
+
 
 def _stored(name: str) -> str:
     if len(name) <= _LONGEST:

@@ -16,6 +16,7 @@ from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.outcomes import Outcome
 from lease_scheduler.policy.queueing.base import QueueingPolicy
 from lease_scheduler.policy.queueing.report import FlowReport
+from lease_scheduler.policy.queueing.winks.charging import settle, take_back, with_terms
 from lease_scheduler.policy.queueing.winks.claims import (
     Balance,
     Held,
@@ -30,7 +31,14 @@ from lease_scheduler.policy.queueing.winks.kinds import Kinds
 from lease_scheduler.policy.queueing.winks.naming import FlowNames, own_priority
 from lease_scheduler.policy.queueing.winks.report import reports
 from lease_scheduler.policy.queueing.winks.round import FlowRound, waiting_again
-from lease_scheduler.policy.queueing.winks.shares import Accounting, Flow, ShareLimit, Shares, WinksOptions
+from lease_scheduler.policy.queueing.winks.shares import (
+    Accounting,
+    Flow,
+    ShareLimit,
+    Shares,
+    WhenIdle,
+    WinksOptions,
+)
 from lease_scheduler.policy.queueing.winks.state import Charge, Ledger
 
 _ENDS = (Outcome.DONE, Outcome.CANCELLED, Outcome.REFUSED, Outcome.DECLINED, Outcome.FAILED)
@@ -64,13 +72,14 @@ class Winks(QueueingPolicy):
         self.has_claims = self._preemption.after > 0
         self._claim_again: int | None = None
         self._ledger = Ledger()
+        self._shares.holding = self._ledger.serving
         self._weights: Mapping[str, float] = {}
         self._site: Site | None = None
         self._size = SiteSize(0, {})
         self._kinds = Kinds()
         self._round: FlowRound | None = None
         self._hour: int | None = None
-        #: What ``Shares.share_per_weight`` has returned, for which window, and the names of the flows that are active.
+        #: What ``Shares.share_per_weight`` has returned, for which window, and the names of the flows that share it.
         self._share: tuple[int, float, frozenset[str]] | None = None
         #: Gaps of queues whose requests are not known yet.
         self._gaps: dict[str, dict[str, int]] = {}
@@ -81,6 +90,7 @@ class Winks(QueueingPolicy):
             limit=ShareLimit(options.choice("winks_limit", [each.value for each in ShareLimit], "wide")),
             debt=options.choice("winks_debt", ["yes", "no"], "yes") == "yes",
             accounting=Accounting(options.choice("winks_accounting", [each.value for each in Accounting], "schedule")),
+            when_idle=WhenIdle(options.choice("winks_limit_when_idle", [each.value for each in WhenIdle], "spare")),
         )
 
     def _preemption_options(self, options: PolicyOptions) -> PreemptionOptions:
@@ -96,6 +106,7 @@ class Winks(QueueingPolicy):
             self._share = None
         if weights is not self._weights:
             self._weights, self._share = weights, None
+            self._shares.configured = self._names.flows_of(weights)
             for flow in self._shares.flows.values():
                 flow.set_weight(self._weight(flow.name))
 
@@ -105,9 +116,11 @@ class Winks(QueueingPolicy):
         Leases that hold hosts and were not charged got them under another policy: their flows do not pay for them.
         """
         self._ledger.now = now
+        for flow in self._shares.flows.values():
+            flow.windows.go_back_to(self._shares.window_of(now))
         live = {lease.lease_id for lease in leases}
         for lease_id in [each for each in self._ledger.charges if each not in live]:
-            self._refund(lease_id, 0, now)
+            self._settle(lease_id, 0)
         by_flow: dict[str, list[QueuedRequest]] = {}
         for lease in leases:
             if lease.state in QUEUED_STATES and lease.lease_id not in self._ledger.charges:
@@ -132,7 +145,10 @@ class Winks(QueueingPolicy):
     def _note(self, flow: Flow) -> None:
         """Note that a flow has changed."""
         self._ledger.note(flow)
-        if self._share is not None and (flow.name in self._share[2]) is not flow.is_active(self._share[0]):
+        if self._share is None:
+            return
+        window, _, shared = self._share
+        if (flow.name in shared) is not self._shares.takes_part(flow, window):
             self._share = None
 
     def _share_per_weight(self, now: int) -> float:
@@ -141,8 +157,10 @@ class Winks(QueueingPolicy):
             return 0.0
         window = self._shares.window_of(now)
         if self._share is None or self._share[0] != window:
-            active = frozenset(flow.name for flow in self._shares.flows.values() if flow.is_active(window))
-            self._share = window, self._shares.share_per_weight(now), active
+            shared = frozenset(
+                flow.name for flow in self._shares.flows.values() if self._shares.takes_part(flow, window)
+            )
+            self._share = window, self._shares.share_per_weight(now), shared
         return self._share[1]
 
     # -- the queue ---------------------------------------------------------------------------------------
@@ -158,6 +176,7 @@ class Winks(QueueingPolicy):
         yield from this_round.look_aside(waiting)
         yield from this_round.turns()
         yield from this_round.left_over(later)
+        yield from this_round.spare_turns()
 
     def claims(self, queue: QueueRound) -> Iterable[Claim]:
         """See ``Queueing.claims``."""
@@ -187,17 +206,22 @@ class Winks(QueueingPolicy):
         return self._size.width(lease.request)
 
     def refusal(self, request: LeaseRequest) -> str | None:
-        """See ``Queueing.refusal``: a lease that costs more than all of a window never starts without debt."""
+        """See ``Queueing.refusal``: without debt, a lease that costs more than all of a window or a strict share."""
         seconds, nodes = self._seconds(request), request.node_count
         cost = self._cost(request, seconds)
         window = self._shares.options.window
-        most = window * self._shares.capacity
+        most, whole = float(window * self._shares.capacity), "the whole site"
+        if self._shares.limits and not self._shares.has_spare:
+            name = self._names.flow_of(request)
+            flow = self._shares.flows.get(name) or Flow(name, -1, self._weight(name))
+            part = self._shares.share_of(flow, self._ledger.now) / most if most else 1.0
+            most, whole = most * part, f"the share of its project, {part:.1%} of the site,"
         if not self._shares.is_too_costly(QueuedRequest(request.lease_id, cost, seconds, nodes, nodes > 1), most):
             return None
         return (
             f"duration: {nodes} nodes for {in_words(seconds, up=True)} would never start, because a lease of several "
-            f"nodes may use no more than the whole site for {in_words(window)}; the longest duration of these nodes is "
-            f"{in_words(most * seconds // cost)}, and fewer nodes can have more"
+            f"nodes may use no more than {whole} for {in_words(window)}; the longest duration of these nodes is "
+            f"{in_words(int(most * seconds / cost))}, and fewer nodes can have more"
         )
 
     def look_again(self, now: int) -> int | None:
@@ -235,8 +259,11 @@ class Winks(QueueingPolicy):
     def observe(self, outcome: Outcome, lease: Lease, before: Lease | None, now: int) -> None:
         """See ``Policy.observe``."""
         self._ledger.now = now
-        if self._shares.forget_before(now):
+        owing = self._shares.forget_before(now)
+        if owing is not None:
             self._share = None
+            for flow in owing:
+                self._ledger.note(flow)
         self._forget_idle(now)
         if outcome is Outcome.QUEUED:
             self._queued(lease, before)
@@ -247,7 +274,7 @@ class Winks(QueueingPolicy):
         elif outcome is Outcome.STARTED:
             self._started(lease)
         elif outcome in _ENDS:
-            self._ended(lease, now)
+            self._ended(lease)
 
     def _forget_idle(self, now: int) -> None:
         """Once an hour, forget the flows of which there has been nothing for long."""
@@ -255,8 +282,7 @@ class Winks(QueueingPolicy):
         if hour == self._hour:
             return
         self._hour = hour
-        serving = {charge.flow for charge in self._ledger.charges.values()}
-        for name in self._shares.forget_idle(serving, hour * _HOUR - _IDLE):
+        for name in self._shares.forget_idle(self._ledger.serving, hour * _HOUR - _IDLE):
             self._ledger.forget(name)
 
     def _queued(self, lease: Lease, before: Lease | None) -> None:
@@ -270,9 +296,7 @@ class Winks(QueueingPolicy):
         else:
             # It lost its place before it started: it is queued with its old tags.
             self._ledger.take(lease.lease_id)
-            flow.windows.refund(charge.window, charge.cost)
-            if charge.is_due:
-                flow.queue.charge(charge.cost)
+            take_back(flow, charge)
             flow.queue.put_back(replace(self._request(lease), cost=charge.cost))
             if before is not None and before.request is not lease.request:
                 self._changed(lease)
@@ -315,24 +339,16 @@ class Winks(QueueingPolicy):
             return
         window = self._shares.window_of(start)
         seconds = max(1, self._seconds(request) - lease.accumulated)
-        self._ledger.put(lease.lease_id, Charge(flow.name, cost, seconds, tag, window, is_due))
+        owes = self._shares.owes(flow, cost, share)
+        self._ledger.put(lease.lease_id, Charge(flow.name, cost, seconds, tag, window, is_due, owes))
         self._note(flow)
 
     def _terms_changed(self, lease: Lease, old: LeaseRequest) -> None:
         charge = self._ledger.charges[lease.lease_id]
         seconds = max(1, charge.duration + self._seconds(lease.request) - self._seconds(old))
         cost = max(0, charge.cost + self._cost(lease.request, seconds) - self._cost(old, charge.duration))
-        self._adjust(lease.lease_id, charge, cost, seconds)
-
-    def _adjust(self, lease_id: str, charge: Charge, cost: int, seconds: int) -> None:
-        """Charge a flow for more, or less, than was charged for a lease."""
-        flow = self._flow(charge.flow)
-        if not charge.is_due:
-            if cost > charge.cost:
-                flow.queue.charge(cost - charge.cost)
-            else:
-                flow.queue.credit(charge.cost - cost)
-        self._ledger.put(lease_id, Charge(charge.flow, cost, seconds, charge.tag, charge.window, charge.is_due))
+        flow, share = self._flow(charge.flow), self._share_per_weight(self._ledger.now)
+        self._ledger.put(lease.lease_id, with_terms(self._shares, flow, charge, cost, seconds, share))
         self._note(flow)
 
     def _started(self, lease: Lease) -> None:
@@ -341,12 +357,12 @@ class Winks(QueueingPolicy):
             return
         flow = self._flow(charge.flow)
         tag = self._shares.dispatch(flow, charge.cost)
-        self._ledger.put(lease.lease_id, Charge(charge.flow, charge.cost, charge.duration, tag, charge.window))
+        self._ledger.put(lease.lease_id, replace(charge, tag=tag, is_due=False))
         self._note(flow)
 
-    def _ended(self, lease: Lease, now: int) -> None:
+    def _ended(self, lease: Lease) -> None:
         if lease.lease_id in self._ledger.charges:
-            self._refund(lease.lease_id, lease.accumulated, now)
+            self._settle(lease.lease_id, lease.accumulated)
         else:
             flow = self._shares.flows.get(self._names.flow_of(lease.request))
             position = None if flow is None else flow.queue.position(lease.lease_id)
@@ -356,25 +372,13 @@ class Winks(QueueingPolicy):
         if not self._ledger.charges and not any(flow.queue.requests for flow in self._shares.flows.values()):
             self._shares.rest()
 
-    def _refund(self, lease_id: str, ran: int, now: int) -> None:
-        """Settle the charge of a lease that is over: it pays for what it has run.
-
-        :param ran: seconds that it has run
-        """
+    def _settle(self, lease_id: str, ran: int) -> None:
+        """Settle the charge of a lease that is over, and has run for so many seconds."""
         charge = self._ledger.take(lease_id)
-        if charge is None:
-            return
-        flow = self._flow(charge.flow)
-        used = charge.part(ran)
-        if charge.is_due:
-            flow.windows.refund(charge.window, charge.cost)
-        elif used > charge.cost:
-            flow.queue.charge(used - charge.cost)
-        else:
-            flow.queue.credit(charge.cost - used)
-            if charge.window >= self._shares.window_of(now):
-                flow.windows.refund(charge.window, charge.cost - used)
-        self._note(flow)
+        if charge is not None:
+            flow = self._flow(charge.flow)
+            settle(self._shares, flow, charge, ran)
+            self._note(flow)
 
     # -- what is kept ------------------------------------------------------------------------------------
 
@@ -386,6 +390,7 @@ class Winks(QueueingPolicy):
         """See ``Policy.restore``; ``take_over`` follows."""
         self._share = None
         self._gaps = self._ledger.restore(learnt, self._shares, self._weight)
+        self._shares.holding = self._ledger.serving
 
     def flows(self, now: int) -> list[FlowReport]:
         """See ``QueueingPolicy.flows``."""

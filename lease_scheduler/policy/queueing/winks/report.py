@@ -34,7 +34,7 @@ def reports(shares: Shares, charges: Iterable[Charge], now: int) -> list[FlowRep
         share, overtaken = share_per_weight * float(flow.weight), 0
         for request, (start, end) in zip(flow.queue.requests, flow.queue.tags(), strict=True):
             if shares.is_too_costly(request, share):
-                blocked[request.key] = _blocked(request, share)
+                blocked[request.key] = _blocked(request, share, has_spare=shares.has_spare)
                 # Those behind it go before it.
                 overtaken += end - start
             elif shares.capacity:
@@ -57,13 +57,15 @@ def reports(shares: Shares, charges: Iterable[Charge], now: int) -> list[FlowRep
     return found
 
 
-def _blocked(request: QueuedRequest, share: float) -> str:
+def _blocked(request: QueuedRequest, share: float, *, has_spare: bool) -> str:
     """Return why a request does not start at present.
 
     :param share: cost that its flow may use of a window
+    :param has_spare: whether it may use hosts that would stay idle
     """
+    others = "when it fits on hosts that no other lease can use, when fewer projects share the site, "
     cost, most = (round(amount / (3_600 * HOST_UNITS), 2) for amount in (request.cost, share))
     return (
-        f"it needs {cost:g} host-hours, and the share of its project in a window is {most:g}: it starts when fewer "
-        f"projects share the site, when its project has a larger weight, or with fewer nodes or a shorter duration"
+        f"it needs {cost:g} host-hours, and the share of its project in a window is {most:g}: it starts "
+        f"{others if has_spare else ''}when its project has a larger weight, or with fewer nodes or a shorter duration"
     )

@@ -21,12 +21,15 @@ class FlowRound:
     :param queue: the round
     :ivar shares: the flows without what has got a place
     :ivar share: cost that a flow of weight 1 may use of a window
-    :ivar refused: whether the share of a window was used up for a lease that may start in a later one
+    :ivar refused: whether shares refused a lease that those of a later window may let start
     """
 
     def __init__(self, shares: Shares, queue: QueueRound) -> None:
         self._queue = queue
         self.refused = False
+        #: Whether shares refused any lease at all.
+        self._has_refused = False
+        self._grows = shares.grows_with_next_window(queue.now)
         self.shares = TrialShares(shares)
         self.share = self.shares.share_per_weight(queue.now)
         #: Node counts and durations for which no place was found, none of them at least as large as another one, by
@@ -47,9 +50,20 @@ class FlowRound:
 
     def turns(self) -> Iterator[Turn]:
         """Yield the turns of the flows, lowest clock first."""
+        yield from self._in_order(self._turns_of)
+
+    def spare_turns(self) -> Iterator[Turn]:
+        """Yield the turns of leases that shares have refused, if they may use hosts that would stay idle (P19d).
+
+        They start at once or wait, so no flow can fill the window with them.
+        """
+        if self.shares.has_spare and self._has_refused:
+            yield from self._in_order(self._spare_turns_of)
+
+    def _in_order(self, turns_of: Callable[[Flow], Iterator[tuple[Turn, int]]]) -> Iterator[Turn]:
         order = ServiceOrder(self.shares.flows.values())
         while (flow := order.next()) is not None:
-            for turn, position in self._turns_of(flow):
+            for turn, position in turns_of(flow):
                 yield turn
                 placed = self._queue.placed.get(turn.lease.lease_id)
                 if placed is not None:
@@ -69,7 +83,7 @@ class FlowRound:
             if request.is_wide and request.cost > most:
                 if request.key in self._queue.waiting:
                     share = self.share * float(flow.weight)
-                    self.refused = self.refused or not self.shares.is_too_costly(request, share)
+                    self._note_share(lasts=self.shares.is_too_costly(request, share))
                 continue
             size, group = (request.width, request.duration), (request.kind, request.is_wide)
             if self._is_too_large(size, group, flow.name):
@@ -90,6 +104,25 @@ class FlowRound:
         if not self.shares.has_changed(flow):
             flow.queue.tighten()
 
+    def _spare_turns_of(self, flow: Flow) -> Iterator[tuple[Turn, int]]:
+        for position, request in enumerate(flow.queue.requests):
+            size, group = (request.width, request.duration), (request.kind, request.is_wide)
+            lease = self._queue.waiting.get(request.key)
+            # Narrow leases were never refused, and have had their turn.
+            if lease is None or not request.is_wide or self._has_no_place(size, group, None):
+                continue
+            yield Turn(lease, self._queue.now), position
+            if lease.lease_id not in self._queue.placed:
+                self._note_refusal(size, group, None)
+
+    def _note_share(self, *, lasts: bool = False) -> None:
+        """Note that shares have refused a lease.
+
+        :param lasts: whether they do so in each window, as long as they are not larger
+        """
+        self._has_refused = True
+        self.refused = self.refused or not lasts or self._grows
+
     def _is_refused(self, flow: Flow, request: QueuedRequest, group: Group) -> bool:
         """Return whether the share of its flow refuses a lease wherever its place is, without a search for that.
 
@@ -106,7 +139,7 @@ class FlowRound:
         instants = self._queue.now, min(found)
         if any(self.shares.may_start(flow, request, instant, self.share) for instant in instants):
             return False
-        self.refused = True
+        self._note_share()
         return True
 
     def _has_none(self, flow: Flow, most: float) -> bool:
@@ -120,12 +153,11 @@ class FlowRound:
         )
 
     def _is_too_large(self, size: tuple[int, int], group: Group, flow: str) -> bool:
+        return self._has_no_place(size, group, None) or self._has_no_place(size, group, flow)
+
+    def _has_no_place(self, size: tuple[int, int], group: Group, flow: str | None) -> bool:
         width, duration = size
-        for key in ((group, None), (group, flow)):
-            for nodes, seconds in self._no_place.get(key, ()):
-                if width >= nodes and duration >= seconds:
-                    return True
-        return False
+        return any(width >= nodes and duration >= seconds for nodes, seconds in self._no_place.get((group, flow), ()))
 
     def _note_refusal(self, size: tuple[int, int], group: Group, flow: str | None) -> None:
         width, duration = size
@@ -140,7 +172,7 @@ class FlowRound:
             if self.shares.may_start(flow, request, holding.start, self.share):
                 return True
             refused.append(holding)
-            self.refused = True
+            self._note_share()
             return False
 
         return accepts

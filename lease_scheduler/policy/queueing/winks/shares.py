@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
@@ -27,6 +27,18 @@ class ShareLimit(Enum):
     WIDE = "wide"
 
 
+class WhenIdle(Enum):
+    """What becomes of the shares that flows do not use (shirako P19d).
+
+    With ``STRICT``, the configured weights divide each window, whether or not there is anything of their flows, and
+    hosts may stay idle. With ``SPARE``, only flows that take part in a window have a share of it, and requests that
+    shares refuse start where hosts would otherwise stay idle.
+    """
+
+    STRICT = "strict"
+    SPARE = "spare"
+
+
 @dataclass(frozen=True)
 class WinksOptions:
     """How a site is shared.
@@ -37,12 +49,14 @@ class WinksOptions:
     :ivar debt: whether a request that costs more than the share of one window may use that of the next ones too;
         otherwise it is never scheduled
     :ivar accounting: when requests that are scheduled ahead are charged
+    :ivar when_idle: what becomes of the shares that flows do not use
     """
 
     window: int = 0
     limit: ShareLimit = ShareLimit.WIDE
     debt: bool = False
     accounting: Accounting = Accounting.SCHEDULE
+    when_idle: WhenIdle = WhenIdle.STRICT
 
 
 @dataclass
@@ -63,10 +77,6 @@ class Flow:
     queue: FlowQueue = field(default_factory=FlowQueue)
     windows: WindowUse = field(default_factory=WindowUse)
     changed: int = 0
-
-    def is_active(self, window: int) -> bool:
-        """Return whether something is queued, or has been charged to this window or a later one."""
-        return bool(self.queue.requests) or any(each >= window for each in self.windows.used)
 
     def set_weight(self, weight: float | Fraction) -> None:
         """Use another weight from now on."""
@@ -97,7 +107,10 @@ class Shares:
     :param options: how the site is shared
     :param capacity: capacity of the site, in the unit of the width of requests; may change
     :ivar limits: whether there is a window of which shares are limited
+    :ivar has_spare: whether requests that shares refuse start where hosts would otherwise stay idle
     :ivar flows: the flows by name
+    :ivar configured: weights of flows for which one is set, by name, whether or not there is anything of them
+    :ivar holding: names of flows of which leases hold hosts, or have held some and are not over
     :ivar virtual_time: start tag of the request that was served last; never decreases
     :ivar look_aside: preempted requests, in the order in which they are served: before all flows, and not charged again
         (section 5.6.1)
@@ -107,7 +120,10 @@ class Shares:
         self.options = options
         self.capacity = capacity
         self.limits = options.window > 0 and options.limit is not ShareLimit.NONE
+        self.has_spare = self.limits and options.when_idle is WhenIdle.SPARE
         self.flows: dict[str, Flow] = {}
+        self.configured: Mapping[str, float] = {}
+        self.holding: Container[str] = frozenset()
         self.virtual_time = 0
         self.look_aside: list[Waiting] = []
         self._forgotten_before = 0
@@ -139,13 +155,55 @@ class Shares:
         """Return the number of the window of an instant."""
         return instant // self.options.window if self.options.window else 0
 
+    def takes_part(self, flow: Flow, window: int) -> bool:
+        """Return whether a window is shared with a flow.
+
+        It is if something of the flow is queued, holds hosts, or has been charged to this window or a later one. With
+        ``WhenIdle.STRICT``, it always is with flows whose weights are configured.
+        """
+        return self._has_leases(flow) or self._was_charged(flow, window)
+
+    def _has_leases(self, flow: Flow) -> bool:
+        always = not self.has_spare and flow.name in self.configured
+        return always or bool(flow.queue.requests) or flow.name in self.holding
+
+    @staticmethod
+    def _was_charged(flow: Flow, window: int) -> bool:
+        return any(each >= window for each in flow.windows.used)
+
     def share_per_weight(self, now: int) -> float:
-        """Return the cost that a flow of weight 1 may use of a window, shared among the flows that are active."""
+        """Return the cost that a flow of weight 1 may use of a window, shared among the flows that take part."""
         if not self.limits:
             return 0.0
+        total = self._weight_of_all(self.window_of(now))
+        return self._window_cost / total if total else 0.0
+
+    def share_of(self, flow: Flow, now: int) -> float:
+        """Return the cost that a flow may use of a window, also if it takes no part in the present one."""
         window = self.window_of(now)
-        total = sum(float(flow.weight) for flow in self.flows.values() if flow.is_active(window))
-        return self.options.window * self.capacity / total if total else 0.0
+        total = self._weight_of_all(window)
+        if not self.takes_part(flow, window):
+            total += float(flow.weight)
+        return self._window_cost * float(flow.weight) / total
+
+    @property
+    def _window_cost(self) -> int:
+        return self.options.window * self.capacity
+
+    def _weight_of_all(self, window: int) -> float:
+        total = sum(float(flow.weight) for flow in self.flows.values() if self.takes_part(flow, window))
+        if not self.has_spare:
+            total += sum(weight for name, weight in self.configured.items() if name not in self.flows)
+        return total
+
+    def grows_with_next_window(self, now: int) -> bool:
+        """Return whether shares of the next window are larger even if nothing happens until then."""
+        window = self.window_of(now)
+        return any(not self._has_leases(flow) and self._was_charged(flow, window) for flow in self.flows.values())
+
+    def owes(self, flow: Flow, cost: int, share_per_weight: float) -> bool:
+        """Return whether later windows pay what a request costs beyond the share of its own."""
+        return self.limits and self.options.debt and cost > share_per_weight * float(flow.weight) > 0
 
     def may_start(self, flow: Flow, request: QueuedRequest, start: int, share_per_weight: float) -> bool:
         """Return whether the share of its flow lets a request start at an instant (section 5.5.2).
@@ -181,9 +239,7 @@ class Shares:
         :return: its start tag
         """
         request, tag = flow.queue.promote(position)
-        if self.limits:
-            share = share_per_weight * float(flow.weight)
-            flow.windows.add(self.window_of(start), request.cost, share, debt=self.options.debt)
+        self._charge_window(flow, request.cost, start, share_per_weight)
         if start > now and self.options.accounting is Accounting.DISPATCH:
             flow.queue.charge(-request.cost)
         else:
@@ -206,25 +262,34 @@ class Shares:
         :return: its start tag
         """
         flow.queue.catch_up(self.virtual_time)
-        if self.limits:
-            share = share_per_weight * float(flow.weight)
-            flow.windows.add(self.window_of(start), cost, share, debt=self.options.debt)
+        self._charge_window(flow, cost, start, share_per_weight)
         return self.dispatch(flow, cost)
+
+    def _charge_window(self, flow: Flow, cost: int, start: int, share_per_weight: float) -> None:
+        if self.limits:
+            flow.windows.add(self.window_of(start), cost, owes=self.owes(flow, cost, share_per_weight))
 
     def rest(self) -> None:
         """Note that nothing is queued or runs: no flow keeps what it used less, or more, than others."""
         latest = max((flow.queue.tail for flow in self.flows.values()), default=0)
         self.virtual_time = max(self.virtual_time, latest)
 
-    def forget_before(self, now: int) -> bool:
-        """Drop what flows used of windows that are over, and return whether another window has begun."""
+    def forget_before(self, now: int) -> Iterable[Flow] | None:
+        """Drop what flows used of windows that are over.
+
+        :return: the flows that owe, or have owed, something of these; None if no other window has begun
+        """
         window = self.window_of(now)
         if window == self._forgotten_before:
-            return False
+            return None
         self._forgotten_before = window
+        if not self.limits:
+            return ()
+        owing = [flow for flow in self.flows.values() if flow.windows.debt or flow.windows.owing]
+        shares = {flow.name: self.share_of(flow, now) for flow in owing}
         for flow in self.flows.values():
-            flow.windows.forget_before(window)
-        return True
+            flow.windows.forget_before(window, shares.get(flow.name, 0.0))
+        return owing
 
     def forget_idle(self, serving: Container[str], unchanged_since: int) -> list[str]:
         """Drop the flows that have been idle for long, and return their names.
@@ -243,8 +308,7 @@ class Shares:
             if flow.changed < unchanged_since
             and not flow.queue.requests
             and flow.queue.clock <= self.virtual_time
-            and not flow.windows.used
-            and not flow.windows.spent_before
+            and flow.windows.is_clear
             and flow.name not in serving
         ]
         for name in found:
@@ -262,6 +326,7 @@ class TrialShares(Shares):
         super().__init__(shares.options, shares.capacity)
         self.virtual_time = shares.virtual_time
         self.flows = dict(shares.flows)
+        self.configured, self.holding = shares.configured, shares.holding
         self._copied: set[str] = set()
 
     def has_changed(self, flow: Flow) -> bool:

@@ -23,6 +23,7 @@ class Charge:
     :ivar tag: start tag that the lease had
     :ivar window: number of the window that it was charged to
     :ivar is_due: whether the clock of the flow is still to be charged, when the lease starts
+    :ivar owes: whether later windows pay what it costs beyond the share of its own
     """
 
     flow: str
@@ -31,6 +32,7 @@ class Charge:
     tag: int
     window: int
     is_due: bool = False
+    owes: bool = False
 
     def part(self, seconds: int) -> int:
         """Return the part of the cost for this many seconds of it."""
@@ -45,6 +47,7 @@ class Charge:
             "tag": str(self.tag),
             "window": self.window,
             "is_due": self.is_due,
+            "owes": self.owes,
         }
 
     @classmethod
@@ -57,6 +60,8 @@ class Charge:
             int(document["tag"]),
             document["window"],
             document["is_due"],
+            # What an earlier version has stored does not say it.
+            document.get("owes", False),
         )
 
 
@@ -66,12 +71,14 @@ class Ledger:
     Tags and costs are stored as text: they may have more digits than the numbers of a JSON column.
 
     :ivar charges: charges by lease id
+    :ivar serving: number of charges of each flow that has any
     :ivar now: the instant of what happens at present
     :ivar look_again: when the queue is to be processed again even if nothing else happens; None if never
     """
 
     def __init__(self) -> None:
         self.charges: dict[str, Charge] = {}
+        self.serving: dict[str, int] = {}
         self._changed_leases: dict[str, None] = {}
         self._changed_flows: dict[str, None] = {}
         self._stored_time = 0
@@ -81,6 +88,8 @@ class Ledger:
 
     def put(self, lease_id: str, charge: Charge) -> None:
         """Add or replace the charge of a lease."""
+        if lease_id not in self.charges:
+            self.serving[charge.flow] = self.serving.get(charge.flow, 0) + 1
         self.charges[lease_id] = charge
         self._changed_leases[lease_id] = None
 
@@ -89,6 +98,9 @@ class Ledger:
         found = self.charges.pop(lease_id, None)
         if found is not None:
             self._changed_leases[lease_id] = None
+            self.serving[found.flow] -= 1
+            if not self.serving[found.flow]:
+                del self.serving[found.flow]
         return found
 
     def note(self, flow: Flow) -> None:
@@ -131,7 +143,8 @@ class Ledger:
         gaps: dict[str, dict[str, int]] = {}
         for subject, values in learnt.items():
             if subject.startswith(_LEASE):
-                self.charges[subject.removeprefix(_LEASE)] = Charge.of_document(values)
+                charge = self.charges[subject.removeprefix(_LEASE)] = Charge.of_document(values)
+                self.serving[charge.flow] = self.serving.get(charge.flow, 0) + 1
             elif subject.startswith(_FLOW):
                 name = subject.removeprefix(_FLOW)
                 flow = shares.flow(name, weight(name))
@@ -139,7 +152,7 @@ class Ledger:
                 # What an earlier version has stored does not say it.
                 flow.changed = values.get("changed", 0)
                 flow.queue.clock = int(values["clock"])
-                flow.windows = WindowUse.of_document({key: int(cost) for key, cost in values["windows"].items()})
+                flow.windows = WindowUse.of_document(values["windows"])
                 gaps[name] = {key: int(gap) for key, gap in values["gaps"].items()}
         return gaps
 
@@ -149,6 +162,6 @@ def _flow_document(flow: Flow) -> dict[str, Any]:
         "index": flow.index,
         "clock": str(flow.queue.clock),
         "gaps": {key: str(gap) for key, gap in flow.queue.gaps().items()},
-        "windows": {key: str(cost) for key, cost in flow.windows.as_document().items()},
+        "windows": flow.windows.as_document(),
         "changed": flow.changed,
     }

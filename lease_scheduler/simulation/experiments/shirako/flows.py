@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lease_scheduler.policy.queueing.winks.shares import ShareLimit, WinksOptions
+from lease_scheduler.policy.queueing.winks.shares import ShareLimit, WhenIdle, WinksOptions
 from lease_scheduler.simulation.generators.flows import FlowLoad
 from lease_scheduler.simulation.shares.run import SharesRun
 
@@ -106,7 +106,7 @@ class FlowsCase:
             _loads(setup),
             HOSTS,
             TICKS,
-            WinksOptions(setup.window, setup.limit),
+            WinksOptions(setup.window, setup.limit, when_idle=WhenIdle.STRICT),
             bound=setup.queue,
             seed=self.seed,
             drain=setup.drain,

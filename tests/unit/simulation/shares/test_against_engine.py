@@ -18,13 +18,17 @@ from lease_scheduler.simulation.shares.workload import as_workload
 _TICKS = 400
 
 
-@pytest.mark.parametrize("debt", ["yes", "no"])
+@pytest.mark.parametrize(
+    ("debt", "when_idle"), [("yes", "spare"), ("no", "spare"), ("yes", "strict"), ("no", "strict")]
+)
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_leases_that_a_share_refuses_need_no_search(seed: int, debt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leases_that_a_share_refuses_need_no_search(
+    seed: int, debt: str, when_idle: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All leases get the same places if one is looked for for each of them, and only then refused."""
     flows = [FlowLoad(str(number), 1 / 8, (5, 30), (2, 12) if number % 2 else None) for number in range(8)]
     study = SharesRun(flows, 24, 150, WinksOptions(40, debt=True), bound=400, seed=seed).execute()
-    options = {"winks_window": "40", "winks_debt": debt}
+    options = {"winks_window": "40", "winks_debt": debt, "winks_limit_when_idle": when_idle}
     planning = PlanningOptions(backfilling_limit=None, suspension=Suspension.NONE)
     chosen = RunSettings(planning=planning, queueing="winks", policy_options=options)
     decided = []
@@ -54,7 +58,7 @@ def test_engine_and_policy_alone_agree(window: int, widths: tuple[int, int] | No
         planning=PlanningOptions(backfilling_limit=None, suspension=Suspension.NONE),
         queueing="winks",
         flow_weights={flow.name: flow.share for flow in flows},
-        policy_options={"winks_window": str(window), "winks_debt": "no"},
+        policy_options={"winks_window": str(window), "winks_debt": "no", "winks_limit_when_idle": "strict"},
     )
 
     result = Run(as_workload(alone), chosen).execute()

@@ -8,7 +8,7 @@ import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy.queueing.winks.flow_queue import UNIT
-from lease_scheduler.policy.queueing.winks.shares import WinksOptions
+from lease_scheduler.policy.queueing.winks.shares import WhenIdle, WinksOptions
 from lease_scheduler.simulation.generators.flows import FlowLoad
 from lease_scheduler.simulation.shares.calendar import WidthCalendar
 from lease_scheduler.simulation.shares.run import SharesRun
@@ -81,6 +81,23 @@ def test_flows_that_accept_fewer_hosts_get_their_shares_and_leave_none_free() ->
 def test_requests_that_accept_fewer_hosts_have_no_window() -> None:
     with pytest.raises(InvalidValueError, match="window"):
         SharesRun([FlowLoad("a", 1, (1, 2), (2, 4), least=0.5)], 4, 10, WinksOptions(5))
+
+
+def test_only_the_engine_knows_which_hosts_stay_idle() -> None:
+    with pytest.raises(InvalidValueError, match="when_idle: must be strict"):
+        SharesRun([FlowLoad("a", 1, (1, 2))], 4, 10, WinksOptions(5, when_idle=WhenIdle.SPARE))
+
+
+def test_what_ends_early_gives_back_the_debt_of_its_flow() -> None:
+    """shirako A29: the study charges windows as the policy does."""
+    run = SharesRun([FlowLoad("a", 1, (5, 5), load=0)], 4, 100, WinksOptions(10, debt=True))
+    for number in range(2):
+        run.ask("a", 4, 30, 0, number)
+    run.serve(0)
+    run.end_early("a", 0, 5)
+    run.serve(5)
+
+    assert [start.start for start in run.result("a").starts] == [0, 5]
     with pytest.raises(InvalidValueError, match="least"):
         FlowLoad("a", 1, (1, 2), (2, 4), least=0)
 

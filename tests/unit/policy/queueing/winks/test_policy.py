@@ -162,7 +162,7 @@ def test_reservations_are_charged_when_they_get_their_hosts(make_book: MakeBook)
 
 def test_an_early_end_gives_the_rest_of_the_window_back(make_book: MakeBook) -> None:
     """shirako A27, A30: of 200 host-seconds of a window, 80 are used, so that one lease of 100 fits, and not two."""
-    book = make_book(_winks(window="100"))
+    book = make_book(_winks(window="100", limit_when_idle="strict"))
     book.queue("b")
     first = book.start(book.place(book.queue("a", nodes=2), 0), 0)
     later = [book.queue("a", nodes=2, duration=50).lease_id for _ in range(2)]
@@ -175,10 +175,25 @@ def test_an_early_end_gives_the_rest_of_the_window_back(make_book: MakeBook) -> 
 
 def test_a_window_limits_what_a_wide_lease_may_use(make_book: MakeBook) -> None:
     """shirako A27 and P19c: without debt, 2 nodes of 4 for 100 s are too much of half of 60 s."""
-    for debt, expected in (("no", ["1", "2"]), ("yes", ["1", "3", "2"])):
-        book = make_book(_winks(window="60", debt=debt))
+    for debt, when_idle, expected in (("no", "strict", "12"), ("yes", "strict", "132"), ("no", "spare", "123")):
+        book = make_book(_winks(window="60", debt=debt, limit_when_idle=when_idle))
         book.queue("a", duration=10), book.queue("b", duration=20), book.queue("a", nodes=2)
         assert sorted(book.turns(0)) == sorted(expected)
+
+
+def test_hosts_that_would_stay_idle_may_be_used_beyond_a_share(make_book: MakeBook) -> None:
+    """shirako P19d: at once and not ahead, after all others, the lowest clock first."""
+    book = make_book(_winks(window="100", debt="no"))
+    book.place(book.queue("a", nodes=4, duration=50), 0)
+    book.queue("a", nodes=2, duration=60), book.queue("b", nodes=2, duration=110), book.queue("b", duration=10)
+    queue = QueueRound(10, list, {number: book.leases[number] for number in "234"}, book.leases)
+
+    found = [
+        (turn.lease.lease_id, turn.latest_start, turn.allows(Holding((0, 1), 50, 50, 110, 110)))
+        for turn in book.policy.turns(queue)
+    ]
+
+    assert found == [("4", 10, True), ("2", 110, False), ("3", 10, True), ("2", 10, True)]
 
 
 def test_without_debt_a_lease_that_exceeds_a_whole_window_is_refused(make_book: MakeBook) -> None:
@@ -196,6 +211,38 @@ def test_without_debt_a_lease_that_exceeds_a_whole_window_is_refused(make_book: 
     assert make_book(_winks(window="60")).policy.refusal(replace(fits.request, duration=81)) is None
 
 
+def test_strict_shares_refuse_what_costs_more_than_that_of_the_project(make_book: MakeBook) -> None:
+    """shirako A27, P19c: w D phi is known when a lease is asked for."""
+    book = make_book(_winks(window="60", debt="no", limit_when_idle="strict"))
+    fits = book.queue("a", nodes=3, duration=20)
+    book.policy.follow(book.site, {"a": 1.0, "b": 3.0})
+
+    refusal = book.policy.refusal(replace(fits.request, duration=21))
+    assert refusal is not None
+    assert (
+        "the share of its project, 25.0% of the site, for 1 min; the longest duration of these nodes is 20 s" in refusal
+    )
+    assert book.policy.refusal(fits.request) is None
+    assert book.policy.refusal(replace(fits.request, user="b", duration=60)) is None
+    assert book.policy.refusal(replace(fits.request, user="b", duration=61)) is not None
+
+
+def test_longer_terms_are_charged_to_the_windows_too(make_book: MakeBook) -> None:
+    """What is refunded in the end is no more than what was charged."""
+    book = make_book(_winks(window="100"))
+    book.queue("b")
+    lease = book.place(book.queue("a", nodes=2, duration=50), 0)
+    assert isinstance(book.policy, Winks)
+    windows = book.policy._shares.flows["a"].windows
+    before = dict(windows.used)
+    longer = book.place(replace(lease, request=replace(lease.request, duration=500)), 0)
+    assert (windows.used[0], windows.owing[0]) == (10 * before[0], 10 * before[0])
+    book.place(replace(longer, request=lease.request), 0)
+    assert windows.used == before
+    book.finish(book.leases[lease.lease_id], 30, ran=0, state=LeaseState.CANCELLED)
+    assert windows.is_clear
+
+
 def test_reports_tell_what_the_share_of_a_window_blocks(make_book: MakeBook) -> None:
     """A lease that the present share never admits has no expected start; those behind it go before it."""
     book = make_book(_winks(window="3600", debt="no"))
@@ -205,7 +252,11 @@ def test_reports_tell_what_the_share_of_a_window_blocks(make_book: MakeBook) -> 
     (first, _) = book.policy.flows(0)
 
     assert list(first.blocked) == ["1"]
-    assert first.blocked["1"].startswith("it needs 3 host-hours, and the share of its project in a window is 2: ")
+    assert first.blocked["1"] == (
+        "it needs 3 host-hours, and the share of its project in a window is 2: it starts when it fits on hosts that no "
+        "other lease can use, when fewer projects share the site, when its project has a larger weight, or with fewer "
+        "nodes or a shorter duration"
+    )
     assert first.expected == {"2": 0}
     book.weights = {"a": 3.0}
     book.policy.follow(book.site, book.weights)
@@ -585,7 +636,7 @@ def test_no_place_is_looked_for_if_the_share_refuses_it_wherever_it_is(make_book
     If a lease of two hosts fits at 60, a shorter one fits there, too, or before, and the share of its flow refuses it.
     At 100 another window has begun, of which something is left.
     """
-    book = make_book(_winks(window="100", debt="no"))
+    book = make_book(_winks(window="100", debt="no", limit_when_idle="strict"))
     for user in "ab":
         book.place(book.queue(user, nodes=4, duration=50), 0)
     book.queue("a", nodes=2, duration=40)

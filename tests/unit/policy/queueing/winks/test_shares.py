@@ -9,7 +9,7 @@ import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy.queueing.winks.flow_queue import UNIT, FlowQueue, QueuedRequest, tags_per_cost
-from lease_scheduler.policy.queueing.winks.shares import ShareLimit, Shares, WinksOptions
+from lease_scheduler.policy.queueing.winks.shares import Flow, ShareLimit, Shares, WhenIdle, WinksOptions
 from lease_scheduler.policy.queueing.winks.window import WindowUse
 
 
@@ -27,7 +27,7 @@ def test_ordinary_weights_have_no_rounding_error() -> None:
 def test_a_window_has_one_share_without_debt() -> None:
     """shirako A27: whole cost, in the window of the start."""
     use = WindowUse()
-    use.add(3, 60, 100, debt=False)
+    use.add(3, 60)
 
     assert use.allows(3, 40, 100, debt=False)
     assert not use.allows(3, 41, 100, debt=False)
@@ -41,40 +41,84 @@ def test_debt_is_taken_from_the_windows_that_follow() -> None:
     """shirako P19c: 250 of shares of 100 are this window, the next one, and half of the one after that."""
     use = WindowUse()
     assert use.allows(0, 250, 100, debt=True)
-    use.add(0, 250, 100, debt=True)
+    use.add(0, 250, owes=True)
 
-    assert [use.of(window, 100) for window in range(4)] == [100, 100, 50, 0]
+    assert [use.of(window, 100) for window in range(4)] == [250, 150, 50, 0]
     assert not use.allows(1, 250, 100, debt=True)
     assert use.allows(2, 250, 100, debt=True)
     assert not use.allows(2, 60, 100, debt=True)
-    use.add(2, 250, 100, debt=True)
-    assert [use.of(window, 100) for window in range(2, 6)] == [100, 100, 100, 0]
-    assert WindowUse.of_document(use.as_document()).used == use.used
-    assert WindowUse.of_document(use.as_document()).spent_before == use.spent_before
-    use.forget_before(5)
+    use.add(2, 250, owes=True)
+    assert [use.of(window, 100) for window in range(2, 6)] == [300, 200, 100, 0]
+    use.forget_before(3, 100)
+    assert [use.of(window, 100) for window in range(3, 6)] == [200, 100, 0]
+    use.forget_before(5, 100)
     assert [use.of(window, 100) for window in range(5, 7)] == [0, 0]
 
 
-def test_a_debt_of_a_thousand_windows_is_one_number() -> None:
+def test_a_debt_of_a_million_windows_is_one_number() -> None:
     use = WindowUse()
-    use.add(0, 100_000_050, 100, debt=True)
+    use.add(0, 100_000_050, owes=True)
 
-    assert len(use.used) <= 3
-    assert use.of(999_999, 100) == 100
+    assert len(use.used) == 1
+    assert use.of(999_999, 100) == 150
     assert use.of(1_000_000, 100) == 50
 
 
+def test_a_refund_takes_back_the_debt_of_windows_that_are_over() -> None:
+    """shirako A29: of a cost of 1,000, the first two windows of 100 are over when 750 of it are refunded."""
+    use = WindowUse()
+    use.add(0, 40)
+    use.add(0, 1_000, owes=True)
+    use.forget_before(2, 100)
+    assert use.of(2, 100) == 800
+
+    use.refund(0, 750, owes=True)
+    assert use.of(2, 100) == 50
+    use.refund(0, 40)
+    assert use.of(2, 100) == 50, "what owes nothing was paid when its window was over"
+    use.refund(0, 100, owes=True)
+    assert use.of(2, 100) == 0, "nothing is saved up"
+
+
+def test_a_smaller_share_pays_a_debt_more_slowly() -> None:
+    use = WindowUse()
+    use.add(0, 300, owes=True)
+
+    assert [use.of(3, share) for share in (100, 60, 0)] == [0, 120, 300]
+
+
 def test_what_a_window_leaves_idle_flows_is_for_the_active_ones() -> None:
-    shares = Shares(WinksOptions(window=10), 4)
+    shares = Shares(WinksOptions(window=10, when_idle=WhenIdle.SPARE), 4)
     for name in "ab":
         shares.flow(name, 1)
     assert shares.share_per_weight(0) == 0
     shares.arrive(shares.flows["a"], QueuedRequest("1", 30, 15, 2, True))
 
     assert shares.share_per_weight(0) == 40
+    assert shares.share_of(shares.flows["b"], 0) == 20
+    shares.holding = {"b"}
+    assert shares.share_per_weight(0) == shares.share_per_weight(1_000) == 20, "in each window in which it holds hosts"
+    assert not shares.grows_with_next_window(0)
+    shares.holding = ()
+    shares.flows["b"].windows.add(2, 1)
+    assert (shares.share_per_weight(29), shares.share_per_weight(30)) == (20, 40)
+    assert shares.grows_with_next_window(29) and not shares.grows_with_next_window(30)
     assert shares.may_start(shares.flows["a"], shares.flows["a"].queue.requests[0], 0, 40)
     assert not shares.may_start(shares.flows["a"], shares.flows["a"].queue.requests[0], 0, 20)
     assert Shares(WinksOptions(window=10, limit=ShareLimit.NONE), 4).most_allowed(shares.flows["a"], 0, 0) == inf
+
+
+def test_strict_shares_follow_from_the_weights_alone() -> None:
+    """shirako A27, P19d: w D phi, whether or not the others have leases."""
+    shares = Shares(WinksOptions(window=10), 4)
+    shares.configured = {"a": 1.0, "idle": 3.0}
+    flow, other = shares.flow("a", 1), shares.flow("without a weight", 1)
+
+    assert shares.share_per_weight(0) == shares.share_of(flow, 0) == 10
+    assert shares.share_of(Flow("idle", 9, 3), 0) == 30
+    assert shares.share_of(other, 0) == 8
+    shares.holding = {other.name}
+    assert shares.share_per_weight(0) == shares.share_of(other, 0) == 8
 
 
 def test_a_higher_priority_goes_before_lower_ones_of_its_flow() -> None:
