@@ -32,6 +32,8 @@ class Problem(StrEnum):
     LEFT_OVER = "left_over"
     #: It is on a host for leases although it belongs to none.
     INTRUDING = "intruding"
+    #: The same, and the scheduler of the cloud has let it in where it should not have.
+    UNFILTERED = "unfiltered"
 
 
 class Presence(StrEnum):

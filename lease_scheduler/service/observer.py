@@ -69,8 +69,13 @@ class SiteObserver:
                 site.work.note(lease, f"server {server_id} is deleted without an image: {reason}")
 
     def on_stranger(self, stranger: Stranger) -> None:
-        """Notify the project of the lease and the operator. The server stays, as it is not ours to remove."""
+        """Notify the project of the lease and the operator. The server stays, as it is not ours to remove.
+
+        A comparison of leases and cloud follows at once. It tells why the server is there, and marks the leases that
+        lack what it uses.
+        """
         self._unless_stopping(lambda: self._tell(stranger))
+        self._engine.reconciler.compare_soon()
 
     def _tell(self, stranger: Stranger) -> None:
         with self._site.transaction():

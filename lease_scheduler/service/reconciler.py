@@ -53,6 +53,10 @@ class Reconciler:
         """Start comparing and repairing; the driver reports nothing before the first comparison."""
         self._worker.start()
 
+    def compare_soon(self) -> None:
+        """Compare now instead of at the next interval, without waiting for it."""
+        self._worker.wake()
+
     def ask_to_stop(self) -> None:
         """Begin no further comparison."""
         self._worker.ask_to_stop()
@@ -92,6 +96,7 @@ class Reconciler:
             repaired.update(self._repair({each.order.lease_id: each for each in expected}, differences))
             self._site.metrics.reconciled(repaired, time.perf_counter() - began, time.time())
         self._site.metrics.compared(differences)
+        self._site.unfiltered = frozenset(each.name for each in differences if each.problem is Problem.UNFILTERED)
         return Reconciliation(tuple(differences), dict(repaired))
 
     def _leases(self) -> Leases:

@@ -35,6 +35,10 @@ _WHAT_IS_GONE = {
 }
 
 
+#: What tenants are told. Only operators may know whose server it is.
+_INTRUDED = "a server that does not belong to it is on one of its hosts"
+
+
 class Repairs:
     """Repairs the differences between leases and cloud, and reports those that it cannot repair.
 
@@ -96,11 +100,14 @@ class Repairs:
             if lease is None or lease.lease_id in self._short:
                 continue
             LOG.error("lease %s has lost capacity: %s", lease.lease_id, difference.detail)
+            said = f"it lacks capacity: {difference.detail}"
+            if difference.problem is Problem.UNFILTERED:
+                said = _INTRUDED
             self._short.add(lease.lease_id)
             hosts = self._engine.site.hosts
             assignment = lease.holdings[0].assignment
             vms = tuple(vm for vm, number in enumerate(assignment) if hosts[number].name == difference.host)
-            self._work.note(lease, f"it lacks capacity: {difference.detail}")
+            self._work.note(lease, said)
             self._work.hosts_lost(lease, vms, replaced=False)
         for lease_id in sorted(self._short - taken.keys()):
             lease = self._engine.lease(lease_id)
@@ -127,10 +134,11 @@ class Repairs:
         self._untrusted = untrusted
 
     def _tell_of_intruders(self, differences: Iterable[Difference]) -> None:
-        intruding = [each for each in differences if each.problem is Problem.INTRUDING]
+        intruding = [each for each in differences if each.problem in (Problem.INTRUDING, Problem.UNFILTERED)]
         for each in intruding:
             if each.name not in self._intruding:
-                LOG.warning("server %s belongs to no lease: %s", each.name, each.detail)
+                level = logging.ERROR if each.problem is Problem.UNFILTERED else logging.WARNING
+                LOG.log(level, "server %s belongs to no lease: %s", each.name, each.detail)
         self._intruding = frozenset(each.name for each in intruding)
 
     # -- outside of a transaction ------------------------------------------------------------------------------

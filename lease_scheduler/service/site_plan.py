@@ -71,6 +71,7 @@ class SitePlan:
     :ivar carry_out: called with what was written and with the new orders. By default, nothing is carried out
     :ivar follow_wishes: called after the power of hosts was written. By default, nobody follows
     :ivar bring: called with each transfer of an image that begins. By default, nothing is brought
+    :ivar unfiltered: servers that the cloud let in, at the last comparison, where leases have hosts for themselves
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class SitePlan:
         self._broken = False
         #: Real instant at which the current step began.
         self._begun: float | None = None
+        self.unfiltered: frozenset[str] = frozenset()
         #: Whether everything that the current block made due has been done.
         self._is_settled = True
         self.pools = Pools(pools or {})
@@ -246,12 +248,17 @@ class SitePlan:
                 raise refused
 
     def problem(self) -> str | None:
-        """Return what keeps this engine from working at present, or None. Never waits for the lock."""
+        """Return what keeps this engine or its leases from working at present, or None. Never waits for the lock."""
         if self._broken:
             return "the engine builds its plan anew"
         begun = self._begun
         if begun is not None and (seconds := time.monotonic() - begun) > _LONG_STEP:
             return f"the engine has been busy with one step for {in_words(seconds)}"
+        if self.unfiltered:
+            return (
+                f"LeaseFilter does not answer in nova-scheduler: it let in {len(self.unfiltered)} servers where leases "
+                "have the hosts for themselves"
+            )
         return None
 
     def _note_outages(self) -> None:

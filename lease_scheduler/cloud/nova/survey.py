@@ -102,7 +102,7 @@ class Survey:
         if self._images is not None:
             left_over += self._try("images", self._images.find)
         intruding = trespassers.find(servers, aggregates.values(), self._freepool, self._services(pool))
-        found_there = list(intruding) if self._tells_trespassers else []
+        found_there = [each for each in intruding if self._tells_trespassers or each.lease_id is not None]
         return [*without_host, *self._explain(compare(items, found), expectations), *left_over, *found_there]
 
     def _services(self, pool: Collection[str]) -> dict[str, str]:

@@ -100,16 +100,25 @@ class ConfiguredNova(ConfiguredCloud):
         return self._adapter(service_type)
 
     def upgrade_warning(self) -> str | None:
-        """Return a warning if Placement grants concurrent claims that together exceed the capacity, or None."""
+        """Return a warning if servers may get what leases were promised, or None.
+
+        Either Placement grants concurrent claims that together exceed the capacity, or nova-scheduler has let servers
+        in where ``LeaseFilter`` would have refused them.
+        """
         from lease_scheduler.cloud.nova.placement import Placement
         from lease_scheduler.cloud.nova.probing import oversells
+        from lease_scheduler.cloud.nova.trespassers import unfiltered
 
-        if not oversells(Placement(self.connection().placement)):
-            return None
-        return (
-            "Placement grants claims that meet more than there is, so servers may get what leases were promised: set "
-            "[placement] allocation_conflict_retry_count = 1 in placement.conf"
-        )
+        connection, found = self.connection(), []
+        let_in = unfiltered(connection.nova, self.conf[_GROUP].aggregate_freepool_name)
+        if let_in:
+            found.append(f"server {let_in[0].name} {let_in[0].detail}; {len(let_in)} such servers in all")
+        if oversells(Placement(connection.placement)):
+            found.append(
+                "Placement grants claims that meet more than there is, so servers may get what leases were promised: "
+                "set [placement] allocation_conflict_retry_count = 1 in placement.conf"
+            )
+        return "; ".join(found) or None
 
     def connection(self) -> Connection:
         """Return clients of the services of this OpenStack."""

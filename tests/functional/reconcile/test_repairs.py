@@ -69,6 +69,27 @@ def test_lost_capacity_is_told_once_and_healed_when_it_is_back(make_service: Mak
     assert _reasons(service, lease_id)[-1] == "it has all its capacity again"
 
 
+def test_a_lease_is_degraded_while_a_server_is_on_its_host_that_the_filter_should_have_refused(
+    make_service: MakeService,
+) -> None:
+    """The health check names the cause. The project of the lease does not learn whose server it is."""
+    service = make_service()
+    lease_id = _active(service)
+    detail = "of project physics, on host compute-1; LeaseFilter does not answer"
+    found = Difference(Kind.SERVER, Problem.UNFILTERED, "s", lease_id, detail, host="compute-1", is_ours_to_mend=False)
+    service.cloud.differing = [found]
+    for _ in range(2):
+        service.engine.reconciler.reconcile()
+    assert _view(service, lease_id)["degraded"]
+    assert len(_told(service, "lease.degraded")) == 1
+    assert not any("physics" in reason for reason in _reasons(service, lease_id))
+    assert "LeaseFilter does not answer" in str(service.site.problem())
+    service.cloud.differing = []
+    service.engine.reconciler.reconcile()
+    assert not _view(service, lease_id)["degraded"]
+    assert service.site.problem() is None
+
+
 def test_lost_capacity_is_known_after_a_restart(make_service: MakeService) -> None:
     """An engine that takes over neither reports it again nor forgets to repair it."""
     first = make_service()

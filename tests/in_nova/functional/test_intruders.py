@@ -10,8 +10,9 @@ from uuid import uuid4
 import pytest
 from novaclient.exceptions import Conflict
 
+from lease_scheduler.cloud.differences import Problem
 from lease_scheduler.cloud.driver import HostsOccupiedError
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova import names, trespassers
 from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.room import IntruderAction, RoomOptions
 from lease_scheduler.cloud.orders import Order, Removal
@@ -504,3 +505,22 @@ class MigratedIntrudersTest(_Site):
         self.driver = self.new_driver(self.options)
         self.driver.set_pool(["host1", "host2"])
         self.leave_for_a_lease(running, stopped)
+
+
+class WithoutFilterTest(_Site):
+    """An operator has forgotten LeaseFilter in the configuration of nova-scheduler."""
+
+    filters = ("ComputeFilter",)
+
+    def test_servers_that_nova_lets_in_name_the_filter(self) -> None:
+        lease_id = self.whole(*HOSTS)
+        self.nova = self.client_of("other-project")
+        server = self.boot(ORDINARY)
+        host = self.host_of(server)
+        assert host in HOSTS
+        (found,) = [
+            each for each in self.driver.differences([], {lease_id: 3}, HOSTS) if each.problem is Problem.UNFILTERED
+        ]
+        assert (found.name, found.lease_id, found.host) == (server.id, lease_id, host)
+        assert "LeaseFilter does not answer" in found.detail
+        assert [each.name for each in trespassers.unfiltered(self.nova, "freepool")] == [server.id]

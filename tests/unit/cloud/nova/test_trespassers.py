@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -68,3 +69,28 @@ def test_whole_hosts_are_their_projects_and_parts_are_not() -> None:
     reserved = Aggregate("r1", {"blazar:owner": "physics"}, frozenset({"service-1"}), "blazar_r1")
     assert not _told(_server(), reserved)
     assert _told(_server(project="biology"), reserved)
+
+
+def _held_from(instant: int, project: str = "biology") -> Aggregate:
+    lease = _lease("service-1", project=project)
+    return Aggregate(lease.name, {**lease.metadata, "lease:from": str(instant)}, lease.hosts)
+
+
+@pytest.mark.parametrize("extra_specs", [{}, {"lease__preemptible": "true"}])
+def test_a_server_that_came_when_a_lease_had_the_host_names_the_filter(extra_specs: dict[str, str]) -> None:
+    """Nothing else tells an operator that the filter is missing in the configuration of nova-scheduler."""
+    server = _server(**extra_specs)
+    server.created = datetime.fromtimestamp(1_000, UTC).isoformat()
+    (found,) = trespassers.find([server], [FREEPOOL, _held_from(900)], "freepool", POOL)
+    assert (found.problem, found.lease_id, found.host) == (Problem.UNFILTERED, "L1", "compute-1")
+    assert "LeaseFilter does not answer" in found.detail
+    assert not found.is_ours_to_mend
+    assert not list(trespassers.find([server], [FREEPOOL, _held_from(900, "physics")], "freepool", POOL))
+
+
+@pytest.mark.parametrize("start", [950, 2**40])
+def test_a_server_that_was_there_before_says_nothing_of_the_filter(start: int) -> None:
+    server = _server()
+    server.created = datetime.fromtimestamp(1_000, UTC).isoformat()
+    (found,) = trespassers.find([server], [FREEPOOL, _held_from(start)], "freepool", POOL)
+    assert (found.problem, found.lease_id) == (Problem.INTRUDING, None)
