@@ -46,7 +46,7 @@ class Saving:
 
         :return: whether that is done for all for which it can be done
         """
-        return self._snapshots.set_apart(order.lease_id, self._wishes(order, servers), self._late(order))
+        return self._snapshots.set_apart(order.lease_id, self._wishes(order, servers))
 
     def apart(self, lease_id: str) -> frozenset[str]:
         """Return the servers of a lease that are set apart."""

@@ -8,6 +8,7 @@ running server. At the end, the server is stopped first, so that its users can n
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -46,8 +47,11 @@ _ATTEMPTS = 3
 #: Seconds after the beginning of an attempt for which an incomplete image of an idle server counts as just begun.
 _JUST_BEGUN = 30
 
-#: Seconds after the end of a lease after which an image that users make of its server is broken off.
+#: Real seconds after the end of a lease after which an image that users make of its server is broken off.
 _GRACE = 5
+
+#: How many images that users make of a server are broken off before it is given up.
+_MOST_BROKEN_OFF = 5
 
 #: Called for a server without an image, with the ids of lease and server and the reason.
 OnFailure = Callable[[str, str, str], None]
@@ -133,6 +137,7 @@ class Snapshots:
         self._options = options
         self._lock = Lock()
         self._why: dict[str, str] = {}
+        self._broken_off: Counter[str] = Counter()
         self._waiting_since: dict[str, float] = {}
         #: Called for servers that are deleted without an image.
         self.on_failure: OnFailure = lambda *_: None
@@ -153,25 +158,25 @@ class Snapshots:
 
     # -- at the end ------------------------------------------------------------------------------------------
 
-    def set_apart(self, lease_id: str, wishes: Iterable[Wish], late: float | None) -> bool:
+    def set_apart(self, lease_id: str, wishes: Iterable[Wish]) -> bool:
         """Stop servers and remove them from the books of Placement, so that other leases can have their hosts.
 
         Servers of which there are images already, and those that cannot be stopped, are left as they are.
 
-        :param late: as for ``finish``
         :return: whether all is done that can be
         """
-        waited = self._waited(lease_id) if late is None else late
+        # Not since the end of the lease: another engine, or what came before this, may have taken long.
+        waited = self._waited(lease_id)
         are_done = [self._is_apart(wish, waited) for wish in wishes]
         return all(are_done)
 
-    def _is_apart(self, wish: Wish, late: float) -> bool:
+    def _is_apart(self, wish: Wish, waited: float) -> bool:
         server, record = wish.server, self._record(wish)
         if record.is_apart:
             return True
         if server.status in _IS_SHELVED or of.claims_devices(server) or self._complete(wish, record) is not None:
             return True
-        found = self._stopping.stop(server, late)
+        found = self._stopping.stop(server, waited)
         if found is Stop.STOPPED:
             # This comes first: an engine that takes over must know why Placement counts nothing for it.
             self._write(wish, replace(record, is_apart=True, since=self._clock.now()))
@@ -191,9 +196,9 @@ class Snapshots:
 
         :param late: seconds since the end of the lease began; None counts from the first call in this process
         """
-        waited = self._waited(lease_id) if late is None else late
+        waited = self._waited(lease_id)
         progress = [(wish, self._progress(wish, waited)) for wish in wishes]
-        is_too_late = waited >= self._options.timeout
+        is_too_late = (waited if late is None else late) >= self._options.timeout
         if not is_too_late and any(found.state is _State.GOING_ON for _, found in progress):
             return False
         for wish, found in progress:
@@ -205,6 +210,7 @@ class Snapshots:
             self._waiting_since.pop(lease_id, None)
             for wish, _ in progress:
                 self._why.pop(wish.server.id, None)
+                self._broken_off.pop(wish.server.id, None)
         return True
 
     def release(self, lease_id: str, project_id: str) -> None:
@@ -218,10 +224,10 @@ class Snapshots:
 
     # -- one image -------------------------------------------------------------------------------------------
 
-    def _progress(self, wish: Wish, late: float | None) -> _Progress:
+    def _progress(self, wish: Wish, waited: float | None) -> _Progress:
         """Do what comes next for an image.
 
-        :param late: seconds since the end of the lease began, or None before it
+        :param waited: real seconds since the images of the lease were first seen to at its end, or None before that
         """
         server, record = wish.server, self._record(wish)
         found = self._found(wish, record)
@@ -230,24 +236,25 @@ class Snapshots:
             self._hand_over(wish, image)
             return _Progress(_State.SAFE)
         is_made_now = image is not None and of.task(server) in IMAGE_TASKS
-        if of.is_busy(server) and (is_made_now or late is None):
+        if of.is_busy(server) and (is_made_now or waited is None):
             return self._busy(server, is_begun=image is not None)
         if server.status in _IS_SHELVED and not of.is_busy(server):
             return self._adopted(wish, record)
         if server.status == of.VERIFY_RESIZE and not of.is_busy(server):
             of.command(self._nova.servers.confirm_resize, server)
             return _GOING_ON
-        if late is not None and not of.is_busy(server) and server.status not in _HAS_DISK:
+        if waited is not None and not of.is_busy(server) and server.status not in _HAS_DISK:
             return _impossible(server)
-        if late is not None and not record.is_apart:
+        if waited is not None and not record.is_apart:
             # That another image is being made does not count: its owner could begin one after the other.
-            stopped = self._stopping.stop(server, late)
+            stopped = self._stopping.stop(server, waited)
             if stopped is Stop.IMPOSSIBLE:
                 return _Progress(_State.IMPOSSIBLE, reason="it cannot be stopped")
             if stopped is Stop.GOING_ON:
                 return _GOING_ON
-        if of.task(server) in IMAGE_TASKS and late is not None and late >= _GRACE:
-            self._lost.reset(server)
+        if of.task(server) in IMAGE_TASKS and waited is not None and waited >= _GRACE:
+            if not self._breaks_off(server):
+                return _Progress(_State.IMPOSSIBLE, reason="its users make one image of it after the other")
         elif of.is_busy(server):
             return self._busy(server, is_begun=False)
         if server.status not in _HAS_DISK:
@@ -258,6 +265,15 @@ class Snapshots:
             # The service that uploaded it has died.
             self._images.delete(each.image_id)
         return self._create(wish, record)
+
+    def _breaks_off(self, server: Any) -> bool:
+        """Break off an image that users make of a server. Return False if they do not stop doing that."""
+        with self._lock:
+            self._broken_off[server.id] += 1
+            if self._broken_off[server.id] > _MOST_BROKEN_OFF:
+                return False
+        self._lost.reset(server)
+        return True
 
     def _busy(self, server: Any, *, is_begun: bool) -> _Progress:
         try:

@@ -15,11 +15,10 @@ from lease_scheduler.cloud.nova.lost import LostCommands
 #: Tasks in which Nova makes an image of a server. Users can begin them at any time, also while the server is locked.
 IMAGE_TASKS = frozenset({"image_snapshot", "image_snapshot_pending", "image_pending_upload", "image_uploading"})
 
-#: Seconds after the end of a lease after which an image that users make of its server is broken off.
+#: Real seconds after which an image that users make of a server that is to stop is broken off.
 _GRACE = 5
 
-#: Seconds after the end of a lease for which its servers may take to stop. Nova switches off a server that does not
-#: shut down after 60 s.
+#: Real seconds for which a server may take to stop. Nova switches one off that does not shut down after 60 s.
 _LONGEST_STOP = 90
 
 #: States in which a server uses only disk space of its host.
@@ -45,18 +44,18 @@ class Stopping:
         self._nova = nova
         self._lost = lost
 
-    def stop(self, server: Any, late: float) -> Stop:
+    def stop(self, server: Any, waited: float) -> Stop:
         """Have a server stopped. Return how far it is.
 
-        :param late: seconds since the end of its lease began
+        :param waited: real seconds since this was first asked for
         """
         if server.status in _ASIDE and of.task(server) in {None, *IMAGE_TASKS}:
             self._lock(server)
             return Stop.STOPPED
-        if late >= _LONGEST_STOP or server.status not in {of.ACTIVE, of.PAUSED, *_ASIDE}:
+        if waited >= _LONGEST_STOP or server.status not in {of.ACTIVE, of.PAUSED, *_ASIDE}:
             return Stop.IMPOSSIBLE
         self._lock(server)
-        if of.task(server) in IMAGE_TASKS and late >= _GRACE:
+        if of.task(server) in IMAGE_TASKS and waited >= _GRACE:
             self._lost.reset(server)
         elif of.is_busy(server):
             try:

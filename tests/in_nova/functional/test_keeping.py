@@ -8,6 +8,7 @@ from unittest import mock
 from uuid import uuid4
 
 from lease_scheduler.cloud.nova import outliving as keeping
+from lease_scheduler.cloud.orders import Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 from tests.in_nova.functional.site import IMAGE, LIMIT, ORDINARY, SMALL, NovaSite
@@ -44,7 +45,9 @@ class KeepingTest(NovaSite):
         if not template:
             assert self.host_of(self.boot(ORDINARY, scheduler_hints={"lease": self.lease_id})) == hosts[0]
         before = [server.id for server in self.nova.servers.list()]
-        self.carry_out(self.order(OperationKind.STOP, self.lease_id, hosts, size, **said))
+        order = self.order(OperationKind.STOP, self.lease_id, hosts, size, **said)
+        self.carry_out(order)
+        self.carry_out(Removal(2, self.lease_id, order.document, is_over=True))
         return before
 
     def _assert_ordinary(self, ids: list[str], status: str, host: str | None) -> None:
