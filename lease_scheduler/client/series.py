@@ -26,10 +26,19 @@ class CreateSeries(ShowCommand):
             help="Rule by which it repeats, as in iCalendar: FREQ=WEEKLY;BYDAY=MO;COUNT=10",
         )
 
+        parser.add_argument(
+            "--time-zone",
+            metavar="<zone>",
+            help="Time zone whose clocks it follows, such as Europe/Berlin: 08:00 stays 08:00 all year (default: UTC)",
+        )
+
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         lease = terms.body_of(parsed)
         body = {"name": parsed.name, "rule": parsed.rule, "lease": lease}
-        return client.one("POST", "/series", terms.later(terms.version_of(lease), "1.9"), "series", body)
+        since = "1.9"
+        if parsed.time_zone is not None:
+            body["time_zone"], since = parsed.time_zone, "1.36"
+        return client.one("POST", "/series", terms.later(terms.version_of(lease), since), "series", body)
 
 
 class ListSeries(ListCommand):

@@ -12,6 +12,7 @@ class SeriesRecord:
     """A lease that repeats by a rule (iCalendar RRULE).
 
     :ivar template: the lease document of the first occurrence
+    :ivar time_zone: IANA name of the time zone whose clocks the rule follows; None for UTC
     :ivar planned_until: start of the last occurrence that was requested
     """
 
@@ -24,3 +25,4 @@ class SeriesRecord:
     planned_until: int
     created_at: int
     deleted_at: int | None = None
+    time_zone: str | None = None

@@ -9,7 +9,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.35"
+MAXIMUM_MICROVERSION = "1.36"
 
 
 class _Resource(resource.Resource):
@@ -229,6 +229,8 @@ class Series(_Resource):
     project_id = Body("project_id")
     user_id = Body("user_id")
     rule = Body("rule")
+    #: IANA name of the time zone whose clocks it follows, such as Europe/Berlin; None for UTC
+    time_zone = Body("time_zone")
     #: Terms of the first lease, in a request
     lease = Body("lease", type=dict)
     #: Ids of its leases

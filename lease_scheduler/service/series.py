@@ -48,6 +48,7 @@ class SeriesKeeper:
                 template=dict(first),
                 planned_until=starts[-1],
                 created_at=site.work.now,
+                time_zone=series.get("time_zone"),
             )
             site.records.put_series(record)
         made: list[str] = []

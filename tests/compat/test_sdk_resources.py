@@ -141,10 +141,11 @@ def test_what_is_free_and_what_was_used(reservation: proxy.Proxy) -> None:
 
 def test_series(reservation: proxy.Proxy) -> None:
     first = {"name": "weekly", "nodes": _NODES, "start_date": "2040-03-01 10:00", "duration": "1h"}
-    made = reservation.create_series(name="weekly", rule="FREQ=WEEKLY;COUNT=3", lease=first)
+    made = reservation.create_series(name="weekly", rule="FREQ=WEEKLY;COUNT=3", time_zone="Europe/Berlin", lease=first)
     assert (len(made.leases), made.refused) == (3, [])
     assert [each.id for each in reservation.series()] == [made.id]
     assert reservation.get_series(made).leases == made.leases
+    assert reservation.get_series(made).time_zone == "Europe/Berlin"
     assert {each.id for each in reservation.leases(series_id=made.id)} == set(made.leases)
     reservation.delete_series(made)
     assert list(reservation.series()) == []

@@ -20,8 +20,8 @@ _OURS = {"benchmarks", "lease_scheduler", "setup", "tests", "tools"}
 #: Installed wherever these parts of ours are loaded: the filter and the weigher in nova-scheduler, and their tests.
 _HOSTS_OF_OURS = {"nova", "placement"}
 
-#: Loaded by the name at the beginning of a database URL.
-_BY_NAME = {"psycopg2-binary", "pymysql"}
+#: Loaded by the name at the beginning of a database URL, or by zoneinfo where the system has no time zones.
+_BY_NAME = {"psycopg2-binary", "pymysql", "tzdata"}
 
 
 def _required(*files: str) -> set[str]:

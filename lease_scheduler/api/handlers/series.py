@@ -9,6 +9,7 @@ from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.handlers.leases import needs_trust, pools_of, private_queries
 from lease_scheduler.api.interfaces import RefusedError
+from lease_scheduler.api.microversions import V1_36
 from lease_scheduler.api.recurrence import occurrences
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease
@@ -19,7 +20,7 @@ from lease_scheduler.model.kinds import LeaseKind
 def list_series(request: ApiRequest) -> Answer:
     """List the series of the caller's project, or those of all projects for an administrator."""
     project_id = None if request.may("leases:all_projects") else request.caller.project_id
-    return Answer({"series": [_shown(series) for series in request.reader.series(project_id)]})
+    return Answer({"series": [_shown(series, request) for series in request.reader.series(project_id)]})
 
 
 def create_series(request: ApiRequest) -> Answer:
@@ -33,7 +34,8 @@ def create_series(request: ApiRequest) -> Answer:
     if lease["kind"] != LeaseKind.RESERVATION.value:
         raise ApiError(400, "lease.kind: only leases of kind reservation can repeat", "lease.kind")
     settings = request.services.settings
-    starts = occurrences(body["rule"], lease["start"], settings.maximum_occurrences, settings.series_days)
+    time_zone = body.get("time_zone")
+    starts = occurrences(body["rule"], lease["start"], settings.maximum_occurrences, settings.series_days, time_zone)
     length = lease["end"] - lease["start"]
     if any(following - start < length for start, following in pairwise(starts)):
         raise ApiError(400, "rule: a lease would begin before the one before it has ended", "rule")
@@ -48,13 +50,14 @@ def create_series(request: ApiRequest) -> Answer:
         "project_id": request.caller.project_id,
         "user_id": request.caller.user_id,
         "rule": body["rule"],
+        "time_zone": time_zone,
         "starts": starts,
         "lease": lease,
     }
     made = _made(request, series)
     kept = request.reader.serie(series_id) or {**series, "created_at": request.now}
     refused = [{"start": iso_date(each["start"]), "message": each["message"]} for each in made.get("refused", [])]
-    return Answer({"series": {**_shown(kept), "leases": list(made["leases"]), "refused": refused}})
+    return Answer({"series": {**_shown(kept, request), "leases": list(made["leases"]), "refused": refused}})
 
 
 def _made(request: ApiRequest, series: Document) -> Document:
@@ -81,7 +84,7 @@ def show(request: ApiRequest) -> Answer:
     """Show one series and the ids of its leases."""
     series = request.named
     leases = request.reader.leases({"series_id": series["id"]})
-    return Answer({"series": {**_shown(series), "leases": [lease["id"] for lease in leases]}})
+    return Answer({"series": {**_shown(series, request), "leases": [lease["id"] for lease in leases]}})
 
 
 def delete_series(request: ApiRequest) -> Answer:
@@ -91,8 +94,10 @@ def delete_series(request: ApiRequest) -> Answer:
     return Answer()
 
 
-def _shown(series: Document) -> Document:
+def _shown(series: Document, request: ApiRequest) -> Document:
+    zone = {"time_zone": series.get("time_zone")} if request.version >= V1_36 else {}
     return {
+        **zone,
         "id": series["id"],
         "name": series["name"],
         "project_id": series["project_id"],

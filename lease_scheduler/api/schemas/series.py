@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.microversions import V1_36, Version
 from lease_scheduler.api.schemas import base, leases
 from lease_scheduler.api.validation import Schema
 
@@ -10,11 +10,13 @@ from lease_scheduler.api.validation import Schema
 def create(version: Version) -> Schema:
     """Return the schema of the body of POST /series."""
     rule = base.text(255, 1, examples=["FREQ=WEEKLY;BYDAY=MO;COUNT=10"])
-    return base.closed({"name": leases.NAME, "rule": rule, "lease": leases.create(version)}, ["rule", "lease"])
+    zone = {"time_zone": base.text(64, 1, examples=["Europe/Berlin"])} if version >= V1_36 else {}
+    return base.closed({"name": leases.NAME, "rule": rule, **zone, "lease": leases.create(version)}, ["rule", "lease"])
 
 
-def _series() -> dict[str, Schema]:
+def _series(version: Version) -> dict[str, Schema]:
     return {
+        **({"time_zone": base.MAYBE_STRING} if version >= V1_36 else {}),
         "id": base.STRING,
         "name": base.STRING,
         "project_id": base.STRING,
@@ -26,18 +28,17 @@ def _series() -> dict[str, Schema]:
 
 def created(version: Version) -> Schema:
     """Return the schema of the answer of POST /series."""
-    del version
     refused = base.array(base.answer({"start": base.ISO_DATE, "message": base.STRING}))
-    return base.wrapped("series", base.answer({**_series(), "leases": base.array(base.STRING), "refused": refused}))
+    return base.wrapped(
+        "series", base.answer({**_series(version), "leases": base.array(base.STRING), "refused": refused})
+    )
 
 
 def one(version: Version) -> Schema:
     """Return the schema of the answer with one series and the ids of its leases."""
-    del version
-    return base.wrapped("series", base.answer({**_series(), "leases": base.array(base.STRING)}))
+    return base.wrapped("series", base.answer({**_series(version), "leases": base.array(base.STRING)}))
 
 
 def several(version: Version) -> Schema:
     """Return the schema of the answer with all series."""
-    del version
-    return base.wrapped("series", base.array(base.answer(_series())))
+    return base.wrapped("series", base.array(base.answer(_series(version))))

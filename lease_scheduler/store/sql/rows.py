@@ -363,7 +363,7 @@ def breach_values(record: BreachRecord) -> Values:
     }
 
 
-_SERIES_COLUMNS = ("project_id", "user_id", "name", "rule", "planned_until", "created_at", "deleted_at")
+_SERIES_COLUMNS = ("project_id", "user_id", "name", "rule", "time_zone", "planned_until", "created_at", "deleted_at")
 
 
 def series_values(record: SeriesRecord) -> Values:

@@ -351,6 +351,7 @@ SERIES = Table(
     Column("user_id", _KEYSTONE_ID, nullable=False),
     Column("name", String(255), nullable=False),
     Column("rule", Text, nullable=False),
+    Column("time_zone", String(64)),
     Column("template", JSON, nullable=False),
     # Occurrences up to this instant have been requested; each became a lease or was refused.
     Column("planned_until", BigInteger, nullable=False),

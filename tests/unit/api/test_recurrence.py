@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -15,6 +17,7 @@ from lease_scheduler.api.recurrence import occurrences
 #: A Friday.
 FIRST = int(datetime(2030, 2, 1, 9, tzinfo=UTC).timestamp())
 DAY = 86_400
+BERLIN = ZoneInfo("Europe/Berlin")
 
 
 def dates(rule: str) -> list[str]:
@@ -60,6 +63,16 @@ def test_when(rule: str, expected: list[str]) -> None:
         ("FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30;COUNT=3", "describes no lease at all"),
         ("FREQ=HOURLY;BYSETPOS=50;COUNT=3", "cannot be combined with FREQ=HOURLY"),
         ("FREQ=MONTHLY;BYDAY=9MO;COUNT=2", "BYDAY=9MO names a day that never occurs"),
+        ("FREQ=YEARLY;BYDAY=0MO;COUNT=2", "BYDAY=0MO names a day that never occurs"),
+        ("FREQ=YEARLY;BYMONTH=12;BYDAY=6MO;COUNT=2", "BYDAY=6MO names a day that never occurs"),
+        ("FREQ=WEEKLY;BYDAY=1MO;COUNT=3", "BYDAY=1MO numbers a weekday of a month or year"),
+        ("FREQ=DAILY;BYDAY=MO,-1FR;COUNT=3", "BYDAY=-1FR numbers a weekday of a month or year"),
+        ("FREQ=HOURLY;BYDAY=+2TU;COUNT=3", "BYDAY=+2TU numbers a weekday of a month or year"),
+        ("FREQ=WEEKLY;BYMONTHDAY=13;COUNT=3", "BYMONTHDAY cannot be combined with FREQ=WEEKLY"),
+        ("FREQ=DAILY;BYSETPOS=1;COUNT=3", "BYSETPOS chooses among other parts"),
+        ("FREQ=DAILY;BYMONTH=13;COUNT=3", "BYMONTH=13 is not right; its numbers go up to 12"),
+        ("FREQ=DAILY;BYMONTHDAY=0;COUNT=3", "BYMONTHDAY=0 is not right"),
+        ("FREQ=MONTHLY;BYDAY=MO;BYSETPOS=367;COUNT=3", "BYSETPOS=367 is not right"),
         ("FREQ=DAILY;INTERVAL=7;BYDAY=MO;COUNT=2", "describes no lease at all"),
         ("FREQ=DAILY;COUNT=3\nEXDATE:20300202", "is not right"),
     ],
@@ -72,6 +85,61 @@ def test_what_is_wrong(rule: str, problem: str) -> None:
     assert problem in raised.value.message
 
 
+def local(rule: str, first: datetime, days: int = 400) -> list[str]:
+    """Return the dates of a rule as clocks in Berlin show them, with their offset from UTC."""
+    found = occurrences(rule, int(first.timestamp()), 50, days, "Europe/Berlin")
+    return [f"{datetime.fromtimestamp(start, BERLIN):%m-%d %H:%M%z}" for start in found]
+
+
+class TestLocalTime:
+    """In 2030, clocks in Berlin are set forward on 31 March at 02:00, and back on 27 October at 03:00."""
+
+    def test_a_class_at_eight_stays_at_eight(self) -> None:
+        first = datetime(2030, 3, 29, 8, tzinfo=BERLIN)
+        assert local("FREQ=DAILY;COUNT=4", first) == [
+            "03-29 08:00+0100",
+            "03-30 08:00+0100",
+            "03-31 08:00+0200",
+            "04-01 08:00+0200",
+        ]
+        utc = occurrences("FREQ=DAILY;COUNT=4", int(first.timestamp()), 50, 400)
+        assert [later - earlier for earlier, later in pairwise(utc)] == [DAY, DAY, DAY]
+
+    def test_a_weekday_is_one_of_its_own_zone(self) -> None:
+        """Monday at half past midnight in Berlin is Sunday in UTC."""
+        first = datetime(2030, 2, 4, 0, 30, tzinfo=BERLIN)
+        assert local("FREQ=WEEKLY;BYDAY=MO;COUNT=2", first) == ["02-04 00:30+0100", "02-11 00:30+0100"]
+
+    def test_a_time_that_clocks_skip_is_left_out_and_not_counted(self) -> None:
+        first = datetime(2030, 3, 30, 2, 30, tzinfo=BERLIN)
+        assert local("FREQ=DAILY;COUNT=2", first) == ["03-30 02:30+0100", "04-01 02:30+0200"]
+
+    def test_of_a_time_that_comes_twice_the_first_counts(self) -> None:
+        first = datetime(2030, 10, 26, 2, 30, tzinfo=BERLIN)
+        assert local("FREQ=DAILY;COUNT=2", first) == ["10-26 02:30+0200", "10-27 02:30+0200"]
+
+    def test_unless_the_series_begins_with_the_second(self) -> None:
+        first = datetime(2030, 10, 27, 2, 30, tzinfo=BERLIN, fold=1)
+        assert local("FREQ=DAILY;COUNT=2", first) == ["10-27 02:30+0100", "10-28 02:30+0100"]
+
+    def test_until_is_an_instant_or_a_day_of_the_zone(self) -> None:
+        first = datetime(2030, 3, 29, 8, tzinfo=BERLIN)
+        assert len(local("FREQ=DAILY;UNTIL=20300331T060000Z", first)) == 3
+        assert len(local("FREQ=DAILY;UNTIL=20300331T055959Z", first)) == 2
+        assert len(local("FREQ=DAILY;UNTIL=20300331", first)) == 3
+
+    @pytest.mark.parametrize("name", ["", "Berlin", "Europe", "../../etc/passwd", "europe/berlin", "UTC+1"])
+    def test_what_is_no_time_zone(self, name: str) -> None:
+        with pytest.raises(ApiError) as raised:
+            occurrences("FREQ=DAILY;COUNT=2", FIRST, 50, 400, name)
+        assert (raised.value.code, raised.value.field) == (400, "time_zone")
+
+    def test_hours_do_not_follow_clocks(self) -> None:
+        with pytest.raises(ApiError) as raised:
+            occurrences("FREQ=HOURLY;COUNT=2", FIRST, 50, 400, "Europe/Berlin")
+        assert (raised.value.code, raised.value.field) == (400, "time_zone")
+
+
 _PART = st.one_of(
     st.sampled_from(["FREQ=YEARLY", "FREQ=MONTHLY", "FREQ=WEEKLY", "FREQ=DAILY", "FREQ=HOURLY", "COUNT=5"]),
     st.from_regex(r"(BYDAY|BYMONTHDAY|BYMONTH|BYSETPOS)=[-+0-9A-Z,]{1,6}", fullmatch=True),
@@ -82,11 +150,11 @@ _PART = st.one_of(
 )
 
 
-@given(st.lists(_PART, max_size=6).map(";".join))
-def test_any_text_is_some_dates_or_wrong_and_soon(rule: str) -> None:
+@given(st.lists(_PART, max_size=6).map(";".join), st.sampled_from([None, "Europe/Berlin", "Pacific/Apia"]))
+def test_any_text_is_some_dates_or_wrong_and_soon(rule: str, time_zone: str | None) -> None:
     begun = time.monotonic()
     try:
-        found = occurrences(rule, FIRST, 50, 400)
+        found = occurrences(rule, FIRST, 50, 400, time_zone)
     except ApiError as error:
         assert error.code == 400
     else:

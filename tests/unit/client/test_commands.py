@@ -461,6 +461,8 @@ def test_series(service: Service, openstack: Openstack) -> None:
     assert openstack("series", "delete", "weekly").status == 0
     assert service.asked[-1].method == "DELETE"
     assert {asked.version for asked in service.asked} == {"reservation 1.9"}
+    assert openstack("series", "create", "weekly", *words, "--time-zone", "Europe/Berlin", "-f", "json").status == 0
+    assert (service.asked[-1].body["time_zone"], service.asked[-1].version) == ("Europe/Berlin", "reservation 1.36")
 
 
 def test_a_refusal_is_one_line_with_what_would_be_possible(service: Service, openstack: Openstack) -> None:

@@ -372,6 +372,7 @@ class TestSeries:
         assert [lease["id"] for lease in found] == series["leases"]
         shown = (latest.get(f"/v1/series/{series['id']}").json or {})["series"]
         assert (shown["leases"], shown["rule"]) == (series["leases"], "FREQ=WEEKLY;COUNT=3")
+        assert "time_zone" not in (latest.at("1.35").get(f"/v1/series/{series['id']}").json or {})["series"]
         assert len((latest.get("/v1/series").json or {})["series"]) == 1
         assert (Client(app, "latest", "member", "blue").get("/v1/series").json or {})["series"] == []
         assert len((Client(app, "latest", "admin", "blue").get("/v1/series").json or {})["series"]) == 1
@@ -402,6 +403,21 @@ class TestSeries:
         site.refusal = RefusedError(409, "full")
         assert latest.post("/v1/series", body, **ada).status_code == 409
         assert trusts.given == []
+
+    def test_in_local_time(self, latest: Client, site: Site) -> None:
+        """Clocks in Berlin are set forward on 2030-03-31."""
+        class_at_eight = {"name": "class", "start_date": "2030-03-30T08:00:00+01:00", "duration": "1h"}
+        body = {"rule": "FREQ=DAILY;COUNT=2", "time_zone": "Europe/Berlin", "lease": class_at_eight}
+        series = (latest.post("/v1/series", body).json or {})["series"]
+        assert series["time_zone"] == "Europe/Berlin"
+        first, second = site.calls[-1][2]["starts"]
+        assert second - first == 23 * HOUR
+        assert refused(latest.at("1.35").post("/v1/series", body)) == (
+            400,
+            "time_zone: needs the header OpenStack-API-Version: reservation 1.36",
+        )
+        answer = latest.post("/v1/series", {**body, "time_zone": "Mars/Olympus"})
+        assert (answer.status_code, (answer.json or {})["field"]) == (400, "time_zone")
 
     def test_the_first_lease_may_be_later_than_the_dates(self, latest: Client, site: Site) -> None:
         """2030-02-01 is a Friday."""
