@@ -11,6 +11,14 @@ from lease_scheduler.cmd.campaign import add_execution_options, execution
 from lease_scheduler.simulation.campaigns.runner import run_campaign
 from lease_scheduler.simulation.experiments import registry
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.paper import Chapter
+from lease_scheduler.simulation.experiments.replications import (
+    FIRST_SEED,
+    Replication,
+    distinct_cases,
+    is_random,
+    replications,
+)
 from lease_scheduler.simulation.experiments.report import REPORT_WIDTH
 
 
@@ -31,15 +39,29 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_const",
         const=Extent.QUICK,
         dest="extent",
-        help="the main tables only, with the first seed",
+        help="the main tables only; with one seed unless --seeds is given",
     )
     extent.add_argument(
         "--once",
         action="store_const",
         const=Extent.ONCE,
         dest="extent",
-        help="everything with the first seed only, as in the dissertation; otherwise results judged by their mean are "
-        "repeated with further seeds",
+        help="everything that the dissertation has, with one seed unless --seeds is given; by default, each experiment "
+        "has its own number of seeds",
+    )
+    parser.add_argument(
+        "--seed",
+        type=_seed,
+        default=FIRST_SEED,
+        metavar="S",
+        help="the first seed, at least 1; %(default)s by default. All that is random depends on it",
+    )
+    parser.add_argument(
+        "--seeds",
+        type=_seed,
+        metavar="N",
+        help="run everything with each of the seeds S to S + N - 1, and report the spread. What has nothing random in "
+        "it is run once",
     )
     parser.set_defaults(func=experiment, extent=Extent.REPEATED)
 
@@ -51,12 +73,33 @@ def experiment(given: argparse.Namespace) -> int:
     """
     directory = Path(given.output or f"output/{given.name}")
     paper, chapters = registry.find(given.name)
-    cases = [case for chapter in chapters.values() for case in chapter.cases(extent=given.extent)]
-    outcomes = run_campaign(cases, directory, execution(given), inputs=paper.inputs(), forecast=paper.forecast)
+    planned = {name: _planned(chapter, given) for name, chapter in chapters.items()}
+    cases = {
+        case.name: case for name, chapter in chapters.items() for case in distinct_cases(chapter.cases, planned[name])
+    }
+    outcomes = run_campaign(
+        [*cases.values()], directory, execution(given), inputs=paper.inputs(), forecast=paper.forecast
+    )
     # Outside a terminal, nothing limits the width of the tables.
     console = Console(width=None if Console().is_terminal else REPORT_WIDTH)
     for name, chapter in chapters.items():
         folder = directory / name if given.name == paper.name else directory
         folder.mkdir(exist_ok=True)
-        chapter.report(outcomes, folder, extent=given.extent, console=console)
+        chapter.report(outcomes, folder, replications=planned[name], console=console)
     return 0
+
+
+def _planned(chapter: Chapter, given: argparse.Namespace) -> tuple[Replication, ...]:
+    """Return the replications that are asked for; one if another seed would give the same runs."""
+    planned = replications(chapter.SEEDS, given.extent, given.seed, given.seeds)
+    return planned if is_random(chapter.cases, planned[0]) else planned[:1]
+
+
+def _seed(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text}")
+    return number

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import Enum
 
 
 class Extent(Enum):
-    """How much of the experiments is run: a first look, everything once, or with repetitions.
+    """How much of the experiments is run: a first look, everything, or more than the dissertation has.
 
-    :cvar QUICK: the main tables, with the first seed
-    :cvar ONCE: everything, with the first seed only, as in the dissertation
-    :cvar REPEATED: everything, with all seeds for figures that are checked by their mean
+    :cvar QUICK: the main tables
+    :cvar ONCE: everything that the dissertation has; with one seed unless more are asked for
+    :cvar REPEATED: everything; with the chapter's own number of seeds unless another number is asked for
     """
 
     QUICK = "quick"
@@ -22,7 +21,3 @@ class Extent(Enum):
     def is_whole(self) -> bool:
         """Whether the long experiments are run too: all sets, all figures."""
         return self is not Extent.QUICK
-
-    def seeds(self, seeds: Sequence[int]) -> Sequence[int]:
-        """Return those of an experiment's seeds that are run."""
-        return seeds if self is Extent.REPEATED else seeds[:1]

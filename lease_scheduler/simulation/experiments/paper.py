@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -11,23 +11,38 @@ from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 
 
 class Chapter(Protocol):
     """A module with the experiments of one chapter."""
 
-    def cases(self, *, extent: Extent) -> list[Case]:
-        """Return all runs.
+    @property
+    def SEEDS(self) -> DefaultSeeds:
+        """With how many seeds the chapter is run if the command line does not say."""
+        ...
+
+    def cases(self, *, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
+        """Return the runs of one replication.
 
         :param extent: how much of the chapter to run
+        :param seed: seed of all that is random; a chapter without anything random gives the same runs with any seed
         """
         ...
 
-    def report(self, outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
-        """Print every check, and write CSV files and plots into the directory.
+    def report(
+        self,
+        outcomes: Mapping[str, Outcome],
+        directory: Path,
+        *,
+        replications: Sequence[Replication],
+        console: Console,
+    ) -> int:
+        """Print every check with its spread over the replications, and write CSV files and plots into the directory.
 
         :param outcomes: outcomes by name of the case; there may be more than those of the chapter's cases
-        :return: number of checks outside their band
+        :param replications: what was run, at least one
+        :return: number of figures outside their band
         """
         ...
 

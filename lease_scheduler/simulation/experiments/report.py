@@ -1,4 +1,4 @@
-"""Reports of experiments: the checks as text and CSV, and the figures of single runs."""
+"""Reports of experiments: the figures with their spread over seeds, as text and CSV, and those of single runs."""
 
 from __future__ import annotations
 
@@ -6,48 +6,88 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from rich.console import Console
 
-from lease_scheduler.simulation.campaigns.case import Case, Outcome
-from lease_scheduler.simulation.experiments.checks import Check, missed, print_checks
+from lease_scheduler.simulation.campaigns.case import Outcome
+from lease_scheduler.simulation.experiments.checks import Check, Figure, missed, print_figures, replicated
+from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.replications import CasesOf, Replication, distinct_cases, is_random
 from lease_scheduler.simulation.formats.files import replace_file
 
 #: Characters per line of the report in a file.
-REPORT_WIDTH = 160
+REPORT_WIDTH = 180
+
+
+class ChecksOf(Protocol):
+    """Returns the checks of one replication."""
+
+    def __call__(self, outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> Mapping[str, Sequence[Check]]:
+        """Return title -> checks; those of a title have different names."""
+        ...
 
 
 def write_report(
-    groups: Mapping[str, Sequence[Check]],
-    cases: Sequence[Case],
+    checks: ChecksOf,
+    cases: CasesOf,
+    replications: Sequence[Replication],
     outcomes: Mapping[str, Outcome],
     directory: Path,
     console: Console,
     left_out: str = "",
 ) -> int:
-    """Print every check, and write ``report.txt``, ``checks.csv`` and ``runs.csv``.
+    """Print every figure with its spread, and write ``report.txt``, ``checks.csv`` and ``runs.csv``.
 
-    :param groups: title -> checks
-    :param cases: the runs, in the order of ``runs.csv``
+    :param checks: returns the checks of a replication
+    :param cases: returns the runs of a replication, in the order of ``runs.csv``
+    :param replications: what was run
     :param outcomes: outcomes by name of the case
     :param left_out: a sentence about what was not run and why, or empty
-    :return: number of checks outside their band
+    :return: number of figures whose mean over the seeds is outside its band
     :raises InputFileError: a file cannot be written
     """
-    everything = [check for checks in groups.values() for check in checks]
+    groups = replicated({each.seed: checks(outcomes, extent=each.extent, seed=each.seed) for each in replications})
+    everything = [figure for figures in groups.values() for figure in figures]
     outside = missed(everything)
     report = io.StringIO()
     for out in (console, Console(file=report, width=REPORT_WIDTH)):
-        for title, checks in groups.items():
-            print_checks(title, checks, out)
-        if left_out:
-            out.print(left_out)
-        judged = sum(check.passed is not None for check in everything)
-        out.print(f"{judged - len(outside)} of {judged} figures lie in their bands.")
+        for title, figures in groups.items():
+            print_figures(title, figures, out)
+        for sentence in (left_out, _seeds(cases, replications), _verdict(everything)):
+            if sentence:
+                out.print(sentence, highlight=False)
+    runs = distinct_cases(cases, replications)
     replace_file(directory / "report.txt", _without_trailing_blanks(report.getvalue()))
-    replace_file(directory / "checks.csv", _csv([check.row() for check in everything]))
-    replace_file(directory / "runs.csv", _csv([_scalars(case.name, outcomes[case.name]) for case in cases]))
+    replace_file(directory / "checks.csv", _csv([figure.row() for figure in everything]))
+    replace_file(directory / "runs.csv", _csv([_scalars(case.name, outcomes[case.name]) for case in runs]))
     return len(outside)
+
+
+def _seeds(cases: CasesOf, replications: Sequence[Replication]) -> str:
+    """Return a sentence about the seeds."""
+    seeds = [each.seed for each in replications]
+    if not distinct_cases(cases, replications):
+        return ""
+    if not is_random(cases, replications[0]):
+        return "Nothing in these runs is random, so a seed changes nothing."
+    if len(seeds) == 1:
+        return f"Seed {seeds[0]}."
+    return (
+        f"Seeds {seeds[0]} to {seeds[-1]}. Each figure is the mean over the seeds, with the least and the greatest, "
+        "and half the width of the 95 % interval of the mean. The mean has to lie in the band; holds says with how "
+        "many seeds the figure does. A figure without a range is the same with every seed."
+    )
+
+
+def _verdict(figures: Sequence[Figure]) -> str:
+    judged = [figure for figure in figures if figure.passed is not None]
+    said = f"{len(judged) - len(missed(judged))} of {len(judged)} figures lie in their bands."
+    seeds = max((len(figure.checks) for figure in judged), default=1)
+    if seeds == 1:
+        return said
+    always = sum(figure.held == len(figure.checks) for figure in judged)
+    return f"{said} {always} do with every seed."
 
 
 def _without_trailing_blanks(text: str) -> bytes:

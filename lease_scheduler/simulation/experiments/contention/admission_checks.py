@@ -31,17 +31,14 @@ SPEEDS: Mapping[str, bool] = {"equal processors": True, "as fast as in the thesi
 #: Panel -> 95 % interval of the difference between RACP and PACP: violations, completed requests.
 _THESIS = {"a": ("14.1..17.9", "14.1..17.9"), "c": ("14.8..18.6", "17.1..21.3")}
 
-_QUEUE = QueueCase()
-
 Outcomes = Mapping[str, Outcome]
 
 
-def cases(seeds: Sequence[int], speeds: Sequence[bool]) -> list[AdmissionCase | QueueCase]:
-    """Return all runs, each once."""
-    found: list[AdmissionCase | QueueCase] = [_QUEUE]
-    for seed in seeds:
-        for equal in speeds:
-            found += [point for _, point in _points(AdmissionCase(equal_speed=equal, seed=seed))]
+def cases(seed: int, speeds: Sequence[bool]) -> list[AdmissionCase | QueueCase]:
+    """Return all runs with a seed, each once."""
+    found: list[AdmissionCase | QueueCase] = [QueueCase(seed=seed)]
+    for equal in speeds:
+        found += [point for _, point in _points(AdmissionCase(equal_speed=equal, seed=seed))]
     return list(dict.fromkeys(found))
 
 
@@ -51,14 +48,15 @@ def _points(base: AdmissionCase) -> list[tuple[str, AdmissionCase]]:
     ]
 
 
-def model_checks(outcomes: Outcomes) -> list[Check]:
+def model_checks(outcomes: Outcomes, seed: int) -> list[Check]:
     """Return the checks of the queueing model against simulations."""
-    found = outcomes[_QUEUE.name]
+    case = QueueCase(seed=seed)
+    found = outcomes[case.name]
     checks = [
         _near("mean external service time", GOLDEN.mean_service, found["mean_service"], 0.01),
         _near("variance of external service times", GOLDEN.variance_of_service, found["variance_of_service"], 0.03),
     ]
-    for queue in islice(queues(GOLDEN), _QUEUE.places):
+    for queue in islice(queues(GOLDEN), case.places):
         name = f"{queue.places} admitted at a time"
         checks.append(_near(f"{name}: mean response", queue.response, found[f"response_{queue.places}"], 0.01))
         blocked = float(found[f"blocked_{queue.places}"])

@@ -8,13 +8,15 @@ from pathlib import Path
 from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.contention import site_checks
 from lease_scheduler.simulation.experiments.contention.one_site import POLICIES
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_lines
 
-_SEEDS = (1, 2)
+SEEDS = DefaultSeeds(6)
 
 #: Figure -> column, label of the ordinates, policies.
 _FIGURES = {
@@ -26,20 +28,17 @@ _FIGURES = {
 }
 
 
-def cases(*, extent: Extent) -> list[Case]:
+def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs; see ``paper.Chapter``. A first look is the sweep over best-effort requests."""
-    return [*site_checks.cases(_sweeps(extent), extent.seeds(_SEEDS))]
+    return [*site_checks.cases(_sweeps(extent), (seed,))]
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+def report(
+    outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
+) -> int:
     """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
-    seeds, sweeps = extent.seeds(_SEEDS), _sweeps(extent)
-    groups = {
-        "Table 3.1 (E1): no preemption and MOML": site_checks.rejection_checks(outcomes, seeds, sweeps),
-        "Figure 3.5 (E3): preempted leases": site_checks.preemption_checks(outcomes, seeds, sweeps),
-        "Figures 3.4 and 3.6 (E2, E4): the text has no numbers": site_checks.soft_checks(outcomes, seeds, sweeps),
-    }
-    outside = write_report(groups, cases(extent=extent), outcomes, directory, console)
+    seeds, sweeps = [each.seed for each in replications], _sweeps(replications[-1].extent)
+    outside = write_report(_checks, cases, replications, outcomes, directory, console)
     for name, (column, label, policies) in _FIGURES.items():
         panels = {
             f"({letter}) {site_checks.SWEEPS[letter].title}": {
@@ -51,6 +50,15 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, 
         plot_lines(panels, directory / f"{name}.png", quantity="%", measure=label, reference=None)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
+
+
+def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
+    sweeps = _sweeps(extent)
+    return {
+        "Table 3.1 (E1): no preemption and MOML": site_checks.rejection_checks(outcomes, (seed,), sweeps),
+        "Figure 3.5 (E3): preempted leases": site_checks.preemption_checks(outcomes, (seed,), sweeps),
+        "Figures 3.4 and 3.6 (E2, E4): the text has no numbers": site_checks.soft_checks(outcomes, (seed,), sweeps),
+    }
 
 
 def _sweeps(extent: Extent) -> Sequence[str]:

@@ -8,13 +8,15 @@ from pathlib import Path
 from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.contention import admission_checks
 from lease_scheduler.simulation.experiments.contention.admission import POLICIES
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_lines
 
-_SEEDS = (1, 2, 3, 4, 5)
+SEEDS = DefaultSeeds(5)
 
 #: Figure -> column, label of the ordinates.
 _FIGURES = {
@@ -23,18 +25,17 @@ _FIGURES = {
 }
 
 
-def cases(*, extent: Extent) -> list[Case]:
+def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs; see ``paper.Chapter``. A first look has equally fast processors only."""
-    return [*admission_checks.cases(extent.seeds(_SEEDS), list(_speeds(extent).values()))]
+    return [*admission_checks.cases(seed, list(_speeds(extent).values()))]
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+def report(
+    outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
+) -> int:
     """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
-    seeds, speeds = extent.seeds(_SEEDS), _speeds(extent)
-    groups = {"The model and simulations of its queue": admission_checks.model_checks(outcomes)}
-    for title, equal in speeds.items():
-        groups[f"Figures 5.3 and 5.4 (E10, E11), {title}"] = admission_checks.policy_checks(outcomes, seeds, equal)
-    outside = write_report(groups, cases(extent=extent), outcomes, directory, console)
+    seeds = [each.seed for each in replications]
+    outside = write_report(_checks, cases, replications, outcomes, directory, console)
     for name, (column, label) in _FIGURES.items():
         panels = {
             f"({panel}) {factor}": _lines(outcomes, panel, column, seeds)
@@ -43,6 +44,13 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, 
         plot_lines(panels, directory / f"{name}.png", quantity="tenths of a second", measure=label, reference=None)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
+
+
+def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
+    groups = {"The model and simulations of its queue": admission_checks.model_checks(outcomes, seed)}
+    for title, equal in _speeds(extent).items():
+        groups[f"Figures 5.3 and 5.4 (E10, E11), {title}"] = admission_checks.policy_checks(outcomes, (seed,), equal)
+    return groups
 
 
 def _speeds(extent: Extent) -> Mapping[str, bool]:

@@ -14,11 +14,12 @@ from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.contention import energy_checks
 from lease_scheduler.simulation.experiments.contention.sleeping_site import POLICIES, EnergyCase
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.generators.reservations import HOURS, SIZES, UTILISATIONS
 from lease_scheduler.simulation.reports.plots import plot_lines
 
-_SEEDS = (1, 2, 3, 4)
+SEEDS = DefaultSeeds(4)
 _BASE = EnergyCase("SESP")
 #: Reading of the data -> what the points differ from. A first look has the first of them only.
 _READINGS: Mapping[str, EnergyCase] = {
@@ -33,13 +34,13 @@ _FIGURES = {
 }
 
 
-def cases(*, extent: Extent) -> list[Case]:
+def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs; see ``paper.Chapter``. A first look is one sweep over the scaled workload.
 
     With repetitions there are also the other combinations of the 72 workloads, and the other reading of the share of
     local requests.
     """
-    seeds, found = extent.seeds(_SEEDS), list[EnergyCase]()
+    seeds, found = (seed,), list[EnergyCase]()
     for base in _readings(extent).values():
         found += energy_checks.sweep_cases(base, _sweeps(extent), seeds)
     if extent.is_whole:
@@ -50,22 +51,13 @@ def cases(*, extent: Extent) -> list[Case]:
     return [*dict.fromkeys(found)]
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+def report(
+    outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
+) -> int:
     """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
-    seeds, sweeps, readings = extent.seeds(_SEEDS), _sweeps(extent), _readings(extent)
-    groups: dict[str, list[Check]] = {}
-    for title, base in readings.items():
-        groups[f"Figure 6.3 (E12), {title}"] = energy_checks.energy_checks(outcomes, base, sweeps, seeds)
-        groups[f"Figure 6.4 (E13), {title}"] = energy_checks.violation_checks(outcomes, base, sweeps, seeds)
-    if extent.is_whole:
-        groups["Time to wake, scaled requests"] = energy_checks.sensitivity_checks(outcomes, _BASE, seeds)
-    if extent is Extent.REPEATED:
-        of_all = replace(_BASE, of_all=True)
-        groups["Figure 6.3 (E12), local work as a share of all work"] = energy_checks.energy_checks(
-            outcomes, of_all, "a", seeds
-        )
-        groups["All 72 workloads, scaled requests"] = energy_checks.policy_checks(outcomes, _all_workloads(seeds))
-    outside = write_report(groups, cases(extent=extent), outcomes, directory, console)
+    extent, seeds = replications[-1].extent, [each.seed for each in replications]
+    sweeps, readings = _sweeps(extent), _readings(extent)
+    outside = write_report(_checks, cases, replications, outcomes, directory, console)
     for name, (column, label) in _FIGURES.items():
         for sweep in sweeps:
             panels = {
@@ -81,6 +73,23 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, 
             plot_lines(panels, directory / f"{name}-{sweep}.png", quantity=quantity, measure=label, reference=None)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
+
+
+def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
+    seeds, sweeps = (seed,), _sweeps(extent)
+    groups: dict[str, list[Check]] = {}
+    for title, base in _readings(extent).items():
+        groups[f"Figure 6.3 (E12), {title}"] = energy_checks.energy_checks(outcomes, base, sweeps, seeds)
+        groups[f"Figure 6.4 (E13), {title}"] = energy_checks.violation_checks(outcomes, base, sweeps, seeds)
+    if extent.is_whole:
+        groups["Time to wake, scaled requests"] = energy_checks.sensitivity_checks(outcomes, _BASE, seeds)
+    if extent is Extent.REPEATED:
+        of_all = replace(_BASE, of_all=True)
+        groups["Figure 6.3 (E12), local work as a share of all work"] = energy_checks.energy_checks(
+            outcomes, of_all, "a", seeds
+        )
+        groups["All 72 workloads, scaled requests"] = energy_checks.policy_checks(outcomes, _all_workloads(seeds))
+    return groups
 
 
 def _sweeps(extent: Extent) -> Sequence[str]:

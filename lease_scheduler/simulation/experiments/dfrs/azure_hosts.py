@@ -12,6 +12,7 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, block_name
 from lease_scheduler.simulation.formats.azure import AzureOptions, read_azure
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
@@ -58,15 +59,17 @@ class AzureHostsCase:
 
     :ivar shape: a key of ``SHAPES``
     :ivar selection: the host selection policy
+    :ivar seed: of the choice of batches, and of the lives within their bins
     """
 
     shape: str
     selection: str
+    seed: int = FIRST_SEED
 
     @property
     def name(self) -> str:
         """See ``campaigns.case.Case``."""
-        return f"Azure on {self.shape}: {self.selection}"
+        return f"Azure on {self.shape}: {self.selection}{block_name(self.seed)}"
 
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
@@ -74,7 +77,7 @@ class AzureHostsCase:
         if folder is None:
             raise InvalidValueError("LEASE_SCHEDULER_DATA", f"must name the folder of workload logs for {TRACE}")
         shape = SHAPES[self.shape]
-        workload = read_azure(folder / TRACE, AzureOptions(sample=shape.sample))
+        workload = read_azure(folder / TRACE, AzureOptions(sample=shape.sample, seed=self.seed))
         site = Site.homogeneous(shape.hosts, Resources({VCPU: 100 * shape.vcpus, MEMORY_MB: 1024 * shape.gib}))
         meter = FreeHosts(_DAY, workload.last_submission)
         result = Run(workload, RunSettings(host_selection=self.selection), site).execute([meter])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -29,8 +29,12 @@ from lease_scheduler.simulation.experiments.dfrs.online_checks import (
 )
 from lease_scheduler.simulation.experiments.dfrs.published import DEGRADATION
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_lines
+
+#: A seed is a block of traces. One of them takes long enough.
+SEEDS = DefaultSeeds(1)
 
 LOADS = tuple(tenths / 10 for tenths in range(1, 10))
 
@@ -54,9 +58,9 @@ _WITHOUT_PROGRAMS = (*BATCH, *(row for row in DEGRADATION if row not in BATCH an
 _WITH_PROGRAMS = tuple(row for row in DEGRADATION if "OPT=AVG" in row)
 
 
-def cases(*, extent: Extent) -> list[Case]:
+def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs; see ``paper.Chapter``."""
-    return [*_log(extent), *_unscaled(extent), *_averages(extent), *_scaled(extent)]
+    return [*_log(extent), *_unscaled(extent, seed), *_averages(extent, seed), *_scaled(extent, seed)]
 
 
 def _log(extent: Extent) -> list[OnlineCase]:
@@ -65,40 +69,29 @@ def _log(extent: Extent) -> list[OnlineCase]:
     return online_cases(LOG, WEEKS, _WITHOUT_PROGRAMS if extent.is_whole else _QUICK_LOG)
 
 
-def _unscaled(extent: Extent) -> list[OnlineCase]:
+def _unscaled(extent: Extent, seed: int) -> list[OnlineCase]:
     if extent.is_whole:
-        return online_cases(LUBLIN, _WHOLE, _WITHOUT_PROGRAMS)
-    return online_cases(LUBLIN, _QUICK, _TABLE_5_2)
+        return online_cases(LUBLIN, _WHOLE, _WITHOUT_PROGRAMS, seed=seed)
+    return online_cases(LUBLIN, _QUICK, _TABLE_5_2, seed=seed)
 
 
-def _averages(extent: Extent) -> list[OnlineCase]:
+def _averages(extent: Extent, seed: int) -> list[OnlineCase]:
     # Each event needs a linear program, so not all traces are run.
-    return online_cases(LUBLIN, _QUICK, _WITH_PROGRAMS, at_once=1) if extent.is_whole else []
+    return online_cases(LUBLIN, _QUICK, _WITH_PROGRAMS, at_once=1, seed=seed) if extent.is_whole else []
 
 
-def _scaled(extent: Extent) -> list[OnlineCase]:
+def _scaled(extent: Extent, seed: int) -> list[OnlineCase]:
     if extent.is_whole:
-        return online_cases(LUBLIN, _WHOLE, _WITHOUT_PROGRAMS, loads=LOADS)
-    return online_cases(LUBLIN, _QUICK_LOADS, _QUICK_SCALED, loads=LOADS)
+        return online_cases(LUBLIN, _WHOLE, _WITHOUT_PROGRAMS, loads=LOADS, seed=seed)
+    return online_cases(LUBLIN, _QUICK_LOADS, _QUICK_SCALED, loads=LOADS, seed=seed)
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+def report(
+    outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
+) -> int:
     """Print every check, and write CSV files and a plot; see ``paper.Chapter``."""
-    log, unscaled, averages, scaled = _log(extent), _unscaled(extent), _averages(extent), _scaled(extent)
-    groups: dict[str, list[Check]] = {
-        f"Table B.2 (E10): degradation, {_WHOLE if extent.is_whole else _QUICK} unscaled traces": degradation_checks(
-            unscaled, outcomes, LUBLIN_BANDS
-        ),
-        "What is said of table 5.2 (E10)": claim_checks(unscaled, outcomes),
-        "Table B.3 (E10): degradation, scaled traces": degradation_checks(scaled, outcomes, {}),
-        "Scaled traces by load (E10)": load_checks(scaled, outcomes),
-    }
-    if averages:
-        groups[f"Table B.2 (E10): degradation, {_QUICK} unscaled traces, highest average yield"] = degradation_checks(
-            averages, outcomes, {}
-        )
-    if log:
-        groups[f"Table B.1 (E10): degradation, {WEEKS} weeks of HPC2N"] = degradation_checks(log, outcomes, LOG_BANDS)
+    first = replications[0]
+    log, scaled = _log(first.extent), _scaled(first.extent, first.seed)
     plot_lines(
         {
             "scaled traces, OPT=MIN": {
@@ -113,6 +106,30 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, 
         measure="degradation from the bound",
     )
     left_out = "" if log else "Left out, as LEASE_SCHEDULER_DATA names no folder: table B.1 with the weeks of HPC2N."
-    outside = write_report(groups, cases(extent=extent), outcomes, directory, console, left_out)
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
+
+
+def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
+    log, unscaled, averages, scaled = (
+        _log(extent),
+        _unscaled(extent, seed),
+        _averages(extent, seed),
+        _scaled(extent, seed),
+    )
+    groups: dict[str, list[Check]] = {
+        f"Table B.2 (E10): degradation, {_WHOLE if extent.is_whole else _QUICK} unscaled traces": degradation_checks(
+            unscaled, outcomes, LUBLIN_BANDS
+        ),
+        "What is said of table 5.2 (E10)": claim_checks(unscaled, outcomes),
+        "Table B.3 (E10): degradation, scaled traces": degradation_checks(scaled, outcomes, {}),
+        "Scaled traces by load (E10)": load_checks(scaled, outcomes),
+    }
+    if averages:
+        groups[f"Table B.2 (E10): degradation, {_QUICK} unscaled traces, highest average yield"] = degradation_checks(
+            averages, outcomes, {}
+        )
+    if log:
+        groups[f"Table B.1 (E10): degradation, {WEEKS} weeks of HPC2N"] = degradation_checks(log, outcomes, LOG_BANDS)
+    return groups

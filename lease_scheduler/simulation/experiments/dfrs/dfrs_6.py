@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -14,8 +14,12 @@ from lease_scheduler.simulation.experiments.dfrs.online_cases import LOG, LUBLIN
 from lease_scheduler.simulation.experiments.dfrs.online_checks import BEST, by_period, cost_checks, period_checks
 from lease_scheduler.simulation.experiments.dfrs.published import COST
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_lines
+
+#: A seed is a block of traces. One of them takes long enough.
+SEEDS = DefaultSeeds(1)
 
 _HIGH_LOADS = (0.7, 0.8, 0.9)
 _QUICK_PERIODS = (600, 1200, 2100, 3900, 6000, 12_000)
@@ -34,43 +38,40 @@ _QUICK_ROWS = (
 )
 
 
-def cases(*, extent: Extent) -> list[Case]:
+def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs; see ``paper.Chapter``."""
-    return [*_costs(extent), *(case for kind in _periods(extent).values() for case in kind)]
+    return [*_costs(extent, seed), *(case for kind in _periods(extent, seed).values() for case in kind)]
 
 
-def _costs(extent: Extent) -> list[OnlineCase]:
+def _costs(extent: Extent, seed: int) -> list[OnlineCase]:
     if extent.is_whole:
         rows = [row for row in COST if "OPT=AVG" not in row]
-        return online_cases(LUBLIN, _WHOLE, rows, loads=_HIGH_LOADS)
-    return online_cases(LUBLIN, _QUICK_LOADS, _QUICK_ROWS, loads=_HIGH_LOADS)
+        return online_cases(LUBLIN, _WHOLE, rows, loads=_HIGH_LOADS, seed=seed)
+    return online_cases(LUBLIN, _QUICK_LOADS, _QUICK_ROWS, loads=_HIGH_LOADS, seed=seed)
 
 
-def _periods(extent: Extent) -> dict[str, list[OnlineCase]]:
+def _periods(extent: Extent, seed: int) -> dict[str, list[OnlineCase]]:
     """Return kind of traces -> runs with each period."""
     if not extent.is_whole:
         return {
-            "unscaled": online_cases(LUBLIN, _QUICK, [BEST], periods=_QUICK_PERIODS),
-            "scaled": online_cases(LUBLIN, _QUICK_LOADS, [BEST], loads=_HIGH_LOADS, periods=_QUICK_PERIODS),
+            "unscaled": online_cases(LUBLIN, _QUICK, [BEST], periods=_QUICK_PERIODS, seed=seed),
+            "scaled": online_cases(LUBLIN, _QUICK_LOADS, [BEST], loads=_HIGH_LOADS, periods=_QUICK_PERIODS, seed=seed),
         }
     found = {
-        "unscaled": online_cases(LUBLIN, _WHOLE, [BEST], periods=_WHOLE_PERIODS),
-        "scaled": online_cases(LUBLIN, _WHOLE, [BEST], loads=_HIGH_LOADS, periods=_WHOLE_PERIODS),
+        "unscaled": online_cases(LUBLIN, _WHOLE, [BEST], periods=_WHOLE_PERIODS, seed=seed),
+        "scaled": online_cases(LUBLIN, _WHOLE, [BEST], loads=_HIGH_LOADS, periods=_WHOLE_PERIODS, seed=seed),
     }
     if data_folder() is not None:
         found["HPC2N"] = online_cases(LOG, WEEKS, [BEST], periods=_WHOLE_PERIODS, at_once=26)
     return found
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+def report(
+    outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
+) -> int:
     """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
-    periods = _periods(extent)
-    groups: dict[str, list[Check]] = {
-        "Tables 6.1 and B.4 to B.6 (E11): loads of 0.7 and more": cost_checks(_costs(extent), outcomes),
-        "Figure 6.1 (E12): the period": [
-            check for title, kind in periods.items() for check in period_checks(title, kind, outcomes)
-        ],
-    }
+    first = replications[0]
+    extent, periods = first.extent, _periods(first.extent, first.seed)
     found = {title: by_period(kind, outcomes) for title, kind in periods.items()}
     for place, measure, file in ((0, "degradation from the bound", "fig-6.1a.png"), (1, "GB/s", "fig-6.1b.png")):
         plot_lines(
@@ -83,6 +84,16 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, 
     left_out = ""
     if extent.is_whole and data_folder() is None:
         left_out = "Left out, as LEASE_SCHEDULER_DATA names no folder: periods with the weeks of HPC2N."
-    outside = write_report(groups, cases(extent=extent), outcomes, directory, console, left_out)
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
+
+
+def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
+    periods = _periods(extent, seed)
+    return {
+        "Tables 6.1 and B.4 to B.6 (E11): loads of 0.7 and more": cost_checks(_costs(extent, seed), outcomes),
+        "Figure 6.1 (E12): the period": [
+            check for title, kind in periods.items() for check in period_checks(title, kind, outcomes)
+        ],
+    }

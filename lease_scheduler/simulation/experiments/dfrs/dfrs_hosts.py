@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -12,24 +12,35 @@ from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.data_folder import data_folder
 from lease_scheduler.simulation.experiments.dfrs.azure_hosts import SELECTIONS, SHAPES, AzureHostsCase
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.simulation.experiments.report import write_report
 
+SEEDS = DefaultSeeds(1)
 _LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: all runs."
 
 
-def cases(*, extent: Extent) -> list[Case]:
+def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs; see ``paper.Chapter``."""
-    return [AzureHostsCase(shape, selection) for shape in _shapes(extent) for selection in SELECTIONS]
+    return [AzureHostsCase(shape, selection, seed) for shape in _shapes(extent) for selection in SELECTIONS]
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+def report(
+    outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
+) -> int:
     """Print every figure, and write CSV files; see ``paper.Chapter``.
 
     With ``vector-fit``, more hosts must stay free than with any of the other policies that accepts as much.
     """
+    left_out = "" if cases(extent=replications[0].extent) else _LEFT_OUT
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
+    console.print(f"Tables and single runs are in {directory}")
+    return outside
+
+
+def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
     groups = {}
     for shape in _shapes(extent):
-        found = {selection: outcomes[AzureHostsCase(shape, selection).name] for selection in SELECTIONS}
+        found = {selection: outcomes[AzureHostsCase(shape, selection, seed).name] for selection in SELECTIONS}
         others = [each["free_hosts"] for selection, each in found.items() if selection != "vector-fit"]
         packed = found["packing"]["free_hosts"]
         groups[f"Azure on {shape}: mean number of hosts without leases"] = [
@@ -43,10 +54,7 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, 
             )
             for selection, each in found.items()
         ]
-    left_out = "" if groups else _LEFT_OUT
-    outside = write_report(groups, cases(extent=extent), outcomes, directory, console, left_out)
-    console.print(f"Tables and single runs are in {directory}")
-    return outside
+    return groups
 
 
 def _shapes(extent: Extent) -> list[str]:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, block_name
+
 if TYPE_CHECKING:
     from lease_scheduler.fractional.problem import Instance
 
@@ -19,6 +21,9 @@ DIMENSIONS = (2, 4, 6)
 SIGMAS = (0.25, 0.5, 1.0)
 GUARANTEED = (0.0, 0.25, 0.5)
 SLACKS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+#: Most instances of a scenario, so that no two of them have the same seed.
+_MOST_INSTANCES = 1000
 
 #: Digits of yields in outcomes.
 _DIGITS = 6
@@ -32,17 +37,21 @@ class OfflineCase:
     :ivar dimensions: number of dimensions, half of which are fixed
     :ivar sigma: standard deviation of requirements and needs
     :ivar instances: number of instances of each scenario
+    :ivar seed: which block of instances
     """
 
     jobs: int
     dimensions: int
     sigma: float
     instances: int
+    seed: int = FIRST_SEED
 
     @property
     def name(self) -> str:
         """See ``campaigns.case.Case``."""
-        return f"off-line J={self.jobs} D={self.dimensions} sigma={self.sigma:g} x {self.instances}"
+        return (
+            f"off-line J={self.jobs} D={self.dimensions} sigma={self.sigma:g} x {self.instances}{block_name(self.seed)}"
+        )
 
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``.
@@ -99,11 +108,14 @@ class OptimumCase:
     dimensions: int
     sigma: float
     instances: int
+    seed: int = FIRST_SEED
 
     @property
     def name(self) -> str:
         """See ``campaigns.case.Case``."""
-        return f"optimum J={self.jobs} D={self.dimensions} sigma={self.sigma:g} x {self.instances}"
+        return (
+            f"optimum J={self.jobs} D={self.dimensions} sigma={self.sigma:g} x {self.instances}{block_name(self.seed)}"
+        )
 
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``.
@@ -137,28 +149,29 @@ def instances_of(
 
     scenarios = [(guaranteed, slack) for guaranteed in GUARANTEED for slack in SLACKS]
     place = DIMENSIONS.index(case.dimensions) * len(SIGMAS) + SIGMAS.index(case.sigma)
+    before = (case.seed - 1) * len(DIMENSIONS) * len(SIGMAS) * len(scenarios) * _MOST_INSTANCES
     for number, (guaranteed, slack) in enumerate(scenarios):
         law = InstanceLaw(nodes, case.jobs, case.dimensions, case.sigma, guaranteed, slack)
         for repetition in range(case.instances):
-            seed = (place * len(scenarios) + number) * 1000 + repetition
+            seed = before + (place * len(scenarios) + number) * _MOST_INSTANCES + repetition
             instance = law.draw(seed)
             yield (guaranteed, slack), instance, yield_bound(instance)
 
 
-def offline_cases(instances: int) -> list[OfflineCase]:
+def offline_cases(instances: int, seed: int = FIRST_SEED) -> list[OfflineCase]:
     """Return the runs of all 729 scenarios."""
     return [
-        OfflineCase(jobs, dimensions, sigma, instances)
+        OfflineCase(jobs, dimensions, sigma, instances, seed)
         for jobs in JOBS
         for dimensions in DIMENSIONS
         for sigma in SIGMAS
     ]
 
 
-def optimum_cases(jobs: tuple[int, ...], instances: int) -> list[OptimumCase]:
+def optimum_cases(jobs: tuple[int, ...], instances: int, seed: int = FIRST_SEED) -> list[OptimumCase]:
     """Return the runs of all small scenarios with these numbers of jobs."""
     return [
-        OptimumCase(count, dimensions, sigma, instances)
+        OptimumCase(count, dimensions, sigma, instances, seed)
         for count in jobs
         for dimensions in DIMENSIONS
         for sigma in SIGMAS

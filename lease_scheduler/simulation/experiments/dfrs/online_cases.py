@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, block
 
 if TYPE_CHECKING:
     from lease_scheduler.simulation.fractional.trace import Schedule, Trace
@@ -117,14 +118,18 @@ def online_cases(
     loads: Sequence[float | None] = (None,),
     periods: Sequence[int] = (600,),
     at_once: int = 10,
+    seed: int = FIRST_SEED,
 ) -> list[OnlineCase]:
-    """Return the runs of some algorithms on the first traces of a source.
+    """Return the runs of some algorithms on a block of traces of a source.
 
+    :param count: size of the block
     :param at_once: most traces of a case
+    :param seed: which block of generated traces; of a log there is one only
     """
+    numbers = block(seed if source == LUBLIN else FIRST_SEED, count)
     return [
-        OnlineCase(source, load, first, min(at_once, count - first), tuple(rows), period)
+        OnlineCase(source, load, first, min(at_once, numbers.stop - first), tuple(rows), period)
         for load in loads
         for period in periods
-        for first in range(0, count, at_once)
+        for first in numbers[::at_once]
     ]

@@ -13,11 +13,11 @@ from lease_scheduler.simulation.experiments.data_folder import data_folder
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.haizea import deadline_checks, reservation_checks
 from lease_scheduler.simulation.experiments.haizea.deadlines import MODES, TRACES
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_against, plot_all_best_effort_grid, plot_utilisation
 
-_SEEDS = (1, 2, 3, 4)
-_DEADLINE_SEED = 1
+SEEDS = DefaultSeeds(4, whole=False)
 
 #: Figure -> column, divisor and label of the abscissas, then of the ordinates.
 _SHAPES = {
@@ -30,28 +30,29 @@ _SHAPES = {
 }
 
 
-def cases(*, extent: Extent) -> list[Case]:
+def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs; see ``paper.Chapter``.
 
     Without the folder of workload logs, runs that need logs which cannot be shipped are left out; the report says so.
     """
-    found: list[Case] = [*reservation_checks.table_cases(extent.seeds(_SEEDS))]
+    found: list[Case] = [*reservation_checks.table_cases((seed,))]
     if extent.is_whole:
-        found += reservation_checks.grid_cases("generated")
+        found += reservation_checks.grid_cases("generated", seed)
     if _has_logs(extent):
-        found += deadline_checks.cases(_DEADLINE_SEED)
+        found += deadline_checks.cases(seed)
     return found
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+def report(
+    outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
+) -> int:
     """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
-    seeds, has_logs = extent.seeds(_SEEDS), _has_logs(extent)
-    groups = _checks(outcomes, seeds, extent=extent, has_logs=has_logs)
+    first = replications[0]
     left_out = ""
-    if not has_logs and extent.is_whole:
+    if not _has_logs(first.extent) and first.extent.is_whole:
         left_out = "Left out, as LEASE_SCHEDULER_DATA names no folder: table 5.2, figure 5.12."
-    outside = write_report(groups, cases(extent=extent), outcomes, directory, console, left_out)
-    _draw(outcomes, directory, seeds, extent=extent, has_logs=has_logs)
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
+    _draw(outcomes, directory, first)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
 
@@ -60,37 +61,37 @@ def _has_logs(extent: Extent) -> bool:
     return data_folder() is not None and extent.is_whole
 
 
-def _checks(
-    outcomes: Mapping[str, Outcome], seeds: Sequence[int], *, extent: Extent, has_logs: bool
-) -> dict[str, list[Check]]:
+def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
     groups = {
         "Baseline (E1.0)": reservation_checks.baseline_checks(outcomes),
-        "Table 5.1 (E1.1), mean over seeds": reservation_checks.table_checks(outcomes, seeds),
-        "Figures 5.3 to 5.11 as numbers (E1.3)": reservation_checks.shape_checks(outcomes, seeds),
+        "Table 5.1 (E1.1)": reservation_checks.table_checks(outcomes, (seed,)),
+        "Figures 5.3 to 5.11 as numbers (E1.3)": reservation_checks.shape_checks(outcomes, (seed,)),
     }
     if extent.is_whole:
-        groups["Figure 5.2 (E1.2)"] = reservation_checks.grid_checks(outcomes, "generated")
-    if has_logs:
+        groups["Figure 5.2 (E1.2)"] = reservation_checks.grid_checks(outcomes, "generated", seed)
+    if _has_logs(extent):
         for step, title in (
             (False, "without the least-slack-first step, as the bands were set"),
             (True, "whole algorithm"),
         ):
-            table = deadline_checks.table_checks(outcomes, _DEADLINE_SEED, least_slack_first=step)
-            figure = deadline_checks.utilisation_checks(outcomes, _DEADLINE_SEED, least_slack_first=step)
+            table = deadline_checks.table_checks(outcomes, seed, least_slack_first=step)
+            figure = deadline_checks.utilisation_checks(outcomes, seed, least_slack_first=step)
             groups[f"Table 5.2 (E2.2), {title}"] = table
             groups[f"Figure 5.12 (E2.1), {title}"] = figure
     return groups
 
 
-def _draw(
-    outcomes: Mapping[str, Outcome], directory: Path, seeds: Sequence[int], *, extent: Extent, has_logs: bool
-) -> None:
+def _draw(outcomes: Mapping[str, Outcome], directory: Path, first: Replication) -> None:
+    """Draw the figures of the first seed."""
+    seed = first.seed
     for name, (quantity, divisor, quantity_label, measure, measure_divisor, measure_label) in _SHAPES.items():
-        panels = reservation_checks.lowess_panels(outcomes, seeds, quantity, measure, (divisor, measure_divisor))
+        panels = reservation_checks.lowess_panels(outcomes, (seed,), quantity, measure, (divisor, measure_divisor))
         plot_against(panels, directory / f"{name}.png", quantity=quantity_label, measure=measure_label)
-    if extent.is_whole:
-        plot_all_best_effort_grid(reservation_checks.grid_ratios(outcomes, "generated"), directory / "fig-5.2.png")
-    if has_logs:
+    if first.extent.is_whole:
+        plot_all_best_effort_grid(
+            reservation_checks.grid_ratios(outcomes, "generated", seed), directory / "fig-5.2.png"
+        )
+    if _has_logs(first.extent):
         for trace in TRACES:
-            values = {mode: deadline_checks.utilisation(outcomes, _DEADLINE_SEED, trace, mode) for mode in MODES}
+            values = {mode: deadline_checks.utilisation(outcomes, seed, trace, mode) for mode in MODES}
             plot_utilisation(values, directory / f"fig-5.12-{trace.lower()}.png")

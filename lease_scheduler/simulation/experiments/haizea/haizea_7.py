@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
 
 from lease_scheduler.plan.options import Exclusion
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.haizea import suspension_checks
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_lines
 
-_SEEDS = (1, 2, 3, 4)
+SEEDS = DefaultSeeds(4, whole=False)
 
 
-def cases(*, extent: Extent) -> list[Case]:
+def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs; see ``paper.Chapter``."""
-    table = suspension_checks.table_cases(extent.seeds(_SEEDS))
-    return list(dict.fromkeys([*table, *(suspension_checks.grid_cases() if extent.is_whole else [])]))
+    table = suspension_checks.table_cases((seed,))
+    return list(dict.fromkeys([*table, *(suspension_checks.grid_cases(seed) if extent.is_whole else [])]))
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+def report(
+    outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
+) -> int:
     """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
-    groups = {"Table 7.1 (E5), mean over seeds": suspension_checks.table_checks(outcomes, extent.seeds(_SEEDS))}
-    if extent.is_whole:
-        groups["Figures 7.4 and 7.5 as numbers (E5)"] = suspension_checks.grid_checks(outcomes)
+    first = replications[0]
+    if first.extent.is_whole:
         for exclusion in Exclusion:
             plot_lines(
-                suspension_checks.lines(outcomes, exclusion),
+                suspension_checks.lines(outcomes, exclusion, first.seed),
                 directory / f"fig-7.4-7.5-{exclusion.value}.png",
                 quantity="memory of a VM (MB)",
                 measure="time to finish all best-effort leases\n(instantaneous suspension = 1)",
             )
-    outside = write_report(groups, cases(extent=extent), outcomes, directory, console)
+    outside = write_report(_checks, cases, replications, outcomes, directory, console)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
+
+
+def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
+    groups = {"Table 7.1 (E5)": suspension_checks.table_checks(outcomes, (seed,))}
+    if extent.is_whole:
+        groups["Figures 7.4 and 7.5 as numbers (E5)"] = suspension_checks.grid_checks(outcomes, seed)
+    return groups

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.data_folder import data_folder
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.haizea import pricing_checks
 from lease_scheduler.simulation.experiments.haizea.deadlines import TRACES, USERS
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_rate_curves, plot_shares, plot_utilisation
 
-_SEEDS = (1, 2, 3, 4, 5)
+SEEDS = DefaultSeeds(5, whole=False)
 
 _LEFT_OUT = (
     "Left out, as LEASE_SCHEDULER_DATA names no folder: everything, because both logs of this chapter are there."
@@ -25,36 +28,45 @@ _LEFT_OUT = (
 _FIGURES = {"BLUE2": ("8.1", "8.3"), "DS": ("8.2", "8.4")}
 
 
-def cases(*, extent: Extent) -> list[Case]:
+def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs, or none without the folder of workload logs; see ``paper.Chapter``."""
     if data_folder() is None:
         return []
-    early = pricing_checks.cases(extent.seeds(_SEEDS))
-    return list(dict.fromkeys([*early, *(pricing_checks.grid_cases() if extent.is_whole else [])]))
+    early = pricing_checks.cases((seed,))
+    return list(dict.fromkeys([*early, *(pricing_checks.grid_cases(seed) if extent.is_whole else [])]))
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+def report(
+    outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
+) -> int:
     """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
     if data_folder() is None:
-        return write_report({}, [], outcomes, directory, console, _LEFT_OUT)
-    seeds = extent.seeds(_SEEDS)
-    groups = {
-        "Figures 8.1 and 8.2 (E6): share of all that users would pay, mean over seeds": pricing_checks.share_checks(
-            outcomes, seeds
-        ),
-        "What the text says of ADAPTIVE and MAXIMUM": pricing_checks.ratio_checks(outcomes, seeds),
-        "What the text says of users and strategies": pricing_checks.order_checks(outcomes, seeds),
-        "Figures 8.3 and 8.4: rates": pricing_checks.rate_checks(outcomes, seeds),
-        "Figure 8.5: utilisation": pricing_checks.utilisation_checks(outcomes, seeds),
-        "Sums": pricing_checks.sum_checks(outcomes, pricing_checks.cases(seeds)),
-    }
-    if extent.is_whole:
-        groups["The other starts, one seed"] = pricing_checks.grid_checks(outcomes)
-        groups["Sums over all starts"] = pricing_checks.sum_checks(outcomes, pricing_checks.grid_cases())
-    outside = write_report(groups, cases(extent=extent), outcomes, directory, console)
+        return write_report(_checks, cases, replications, outcomes, directory, console, _LEFT_OUT)
+    seeds = [each.seed for each in replications]
+    checks = partial(_checks, seeds=len(seeds))
+    outside = write_report(checks, cases, replications, outcomes, directory, console)
     _draw(outcomes, directory, seeds)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
+
+
+def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int, seeds: int = 1) -> dict[str, list[Check]]:
+    if data_folder() is None:
+        return {}
+    groups = {
+        "Figures 8.1 and 8.2 (E6): share of all that users would pay": pricing_checks.share_checks(
+            outcomes, (seed,), seeds
+        ),
+        "What the text says of ADAPTIVE and MAXIMUM": pricing_checks.ratio_checks(outcomes, (seed,)),
+        "What the text says of users and strategies": pricing_checks.order_checks(outcomes, (seed,)),
+        "Figures 8.3 and 8.4: rates": pricing_checks.rate_checks(outcomes, (seed,)),
+        "Figure 8.5: utilisation": pricing_checks.utilisation_checks(outcomes, (seed,)),
+        "Sums": pricing_checks.sum_checks(outcomes, pricing_checks.cases((seed,))),
+    }
+    if extent.is_whole:
+        groups["The other starts"] = pricing_checks.grid_checks(outcomes, seed)
+        groups["Sums over all starts"] = pricing_checks.sum_checks(outcomes, pricing_checks.grid_cases(seed))
+    return groups
 
 
 def _draw(outcomes: Mapping[str, Outcome], directory: Path, seeds: Sequence[int]) -> None:

@@ -29,13 +29,11 @@ from lease_scheduler.simulation.experiments.haizea.pricing_strategies import (
     case_of,
     revenue_shares,
 )
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED
 from lease_scheduler.simulation.reports.plots import Points
 
 Outcomes = Mapping[str, Outcome]
 PricingCase = DeadlineCase | PriceCase | RateSweepCase
-
-#: Seed of the grid of all starts.
-GRID_SEED = 1
 
 #: Trace -> deadline -> users -> share that each of ``STRATEGIES`` earned in the independent repetition, EARLY start.
 _REPEATED: dict[str, dict[str, dict[str, tuple[float, ...]]]] = {
@@ -125,13 +123,13 @@ def cases(seeds: Sequence[int]) -> list[PricingCase]:
     return [*sweeps, *dict.fromkeys(runs)]
 
 
-def grid_cases() -> list[DeadlineCase | PriceCase]:
-    """Return the runs for the dissertation's grid of 648 results, with one seed.
+def grid_cases(seed: int = FIRST_SEED) -> list[DeadlineCase | PriceCase]:
+    """Return the runs for the dissertation's grid of 648 results, with a seed.
 
     Some results share a run, see ``case_of``. Without preemption there are runs for MAXIMUM only.
     """
     runs = [
-        case_of(trace, start, deadline, users, strategy, GRID_SEED, mode)
+        case_of(trace, start, deadline, users, strategy, seed, mode)
         for trace in TRACES
         for start in STARTS
         for deadline in DEADLINES
@@ -143,12 +141,15 @@ def grid_cases() -> list[DeadlineCase | PriceCase]:
     return list(dict.fromkeys(runs))
 
 
-def share_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
+def share_checks(outcomes: Outcomes, seeds: Sequence[int], repetitions: int = 1) -> list[Check]:
     """Check figures 8.1 and 8.2: the share of all that users would pay that each strategy earns.
 
     To both sides, a band has twice the standard deviation of the difference between the repetition's mean and ours.
+
+    :param seeds: seeds of the values
+    :param repetitions: number of seeds over which the mean will be taken that has to lie in the band
     """
-    spread = 2 * _DEVIATION * sqrt(1 / _REPEATED_SEEDS + 1 / len(seeds))
+    spread = 2 * _DEVIATION * sqrt(1 / _REPEATED_SEEDS + 1 / max(repetitions, len(seeds)))
     checks = []
     for trace, deadlines in _REPEATED.items():
         for deadline, rows in deadlines.items():
@@ -284,14 +285,14 @@ def sum_checks(outcomes: Outcomes, of: Iterable[PricingCase]) -> list[Check]:
     ]
 
 
-def grid_checks(outcomes: Outcomes) -> list[Check]:
-    """Check the six other cells with one seed, and report what suspension earns beyond preemption without it."""
-    checks = [check for start in STARTS if start != _START for check in order_checks(outcomes, (GRID_SEED,), start)]
+def grid_checks(outcomes: Outcomes, seed: int) -> list[Check]:
+    """Check the six other cells, and report what suspension earns beyond preemption without it."""
+    checks = [check for start in STARTS if start != _START for check in order_checks(outcomes, (seed,), start)]
     for trace in TRACES:
         for strategy in STRATEGIES:
             gains = [
-                _earned(outcomes, case_of(trace, start, deadline, users, strategy, GRID_SEED, MODES[2]), users)
-                - _earned(outcomes, case_of(trace, start, deadline, users, strategy, GRID_SEED, MODES[1]), users)
+                _earned(outcomes, case_of(trace, start, deadline, users, strategy, seed, MODES[2]), users)
+                - _earned(outcomes, case_of(trace, start, deadline, users, strategy, seed, MODES[1]), users)
                 for start in STARTS
                 for deadline in DEADLINES
                 for users in USERS

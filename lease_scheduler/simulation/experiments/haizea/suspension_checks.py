@@ -15,6 +15,7 @@ from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.haizea.reservation_checks import TABLE_SETS
 from lease_scheduler.simulation.experiments.haizea.suspension_parameters import CORES_PER_HOST, MEMORIES, SuspensionCase
 
+#: Seed of the runs without reservations, in which nothing is random.
 _SEED = 1
 
 WORKLOADS: dict[str, str | None] = {"no reservations": None, **TABLE_SETS}
@@ -52,16 +53,20 @@ def _seeds_of(reservations: str | None, seeds: Sequence[int]) -> Sequence[int]:
     return seeds if reservations is not None else (_SEED,)
 
 
-def grid_cases() -> list[SuspensionCase]:
+def grid_cases(seed: int = _SEED) -> list[SuspensionCase]:
     """Return the runs for figures 7.4 and 7.5: 128 sets of parameters, and those with instantaneous suspension."""
     grid = [
-        SuspensionCase(reservations, _SEED, cores, exclusion, memory)
+        SuspensionCase(reservations, _seed_of(reservations, seed), cores, exclusion, memory)
         for reservations in WORKLOADS.values()
         for cores in CORES_PER_HOST
         for exclusion in Exclusion
         for memory in MEMORIES
     ]
-    return [*(SuspensionCase(reservations, _SEED) for reservations in WORKLOADS.values()), *grid]
+    return [*(SuspensionCase(reservations, _seed_of(reservations, seed)) for reservations in WORKLOADS.values()), *grid]
+
+
+def _seed_of(reservations: str | None, seed: int) -> int:
+    return _seeds_of(reservations, (seed,))[0]
 
 
 def _global(reservations: str | None, seed: int, bandwidth: int) -> SuspensionCase:
@@ -92,13 +97,13 @@ def table_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
     return checks
 
 
-def grid_checks(outcomes: Outcomes) -> list[Check]:
+def grid_checks(outcomes: Outcomes, seed: int = _SEED) -> list[Check]:
     """Check the shapes of figures 7.4 and 7.5."""
     checks = []
     for label, reservations in WORKLOADS.items():
         times = {
             (cores, exclusion, memory): relative(
-                outcomes, SuspensionCase(reservations, _SEED, cores, exclusion, memory)
+                outcomes, SuspensionCase(reservations, _seed_of(reservations, seed), cores, exclusion, memory)
             )
             for cores in CORES_PER_HOST
             for exclusion in Exclusion
@@ -119,12 +124,14 @@ def grid_checks(outcomes: Outcomes) -> list[Check]:
     return checks
 
 
-def lines(outcomes: Outcomes, exclusion: Exclusion) -> dict[str, dict[str, dict[int, float]]]:
+def lines(outcomes: Outcomes, exclusion: Exclusion, seed: int) -> dict[str, dict[str, dict[int, float]]]:
     """Return the lines of figures 7.4 and 7.5: workload -> cores of a host -> MB of a VM -> relative time."""
     return {
         label: {
             f"{cores} to a host": {
-                memory: relative(outcomes, SuspensionCase(reservations, _SEED, cores, exclusion, memory))
+                memory: relative(
+                    outcomes, SuspensionCase(reservations, _seed_of(reservations, seed), cores, exclusion, memory)
+                )
                 for memory in MEMORIES
             }
             for cores in CORES_PER_HOST

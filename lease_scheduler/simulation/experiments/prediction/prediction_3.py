@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.data_folder import data_folder
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.prediction import power_cases, power_checks
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication, block
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_bars, plot_lines
 
+#: A seed is a block of generated traces.
+SEEDS = DefaultSeeds(1)
 _LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: the recorded clouds of E3 and E4."
 
 
-def cases(*, extent: Extent) -> list[Case]:
+def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs; see ``paper.Chapter``."""
-    runs: list[Case] = list(power_cases.registration(seeds=power_cases.REGISTRATION_SEEDS))
+    runs: list[Case] = list(power_cases.registration(seeds=_traces(seed)))
     if data_folder() is not None:
         runs += power_cases.production()
         runs += power_cases.cut_down() if extent.is_whole else []
@@ -27,30 +31,45 @@ def cases(*, extent: Extent) -> list[Case]:
     return runs
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+def report(
+    outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
+) -> int:
     """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
-    seeds = power_cases.REGISTRATION_SEEDS
-    has_traces = data_folder() is not None
-    groups = {
-        f"Registration, {law} (E{number}), mean of {len(seeds)} generated traces": power_checks.registration_checks(
-            law, outcomes, seeds
-        )
-        for number, law in enumerate(power_cases.LAWS, 1)
-    }
-    if has_traces:
-        groups["Figure 3.2: recorded clouds (E3)"] = power_checks.production_checks(outcomes)
-        if extent.is_whole:
-            groups["Figures 3.3 and 3.4: fewer nodes (E4)"] = power_checks.cut_down_checks(outcomes)
-    if extent.is_whole:
-        groups["Figure 3.5: capacity (E5)"] = power_checks.sweep_checks(outcomes)
+    first = replications[0]
+    if first.extent.is_whole:
         plot_lines(
             power_checks.sweep_lines(outcomes),
             directory / "fig-3.5.png",
             quantity="nodes of 8 cores",
             measure="power efficiency",
         )
-    plot_bars(power_checks.uptime_bars(outcomes, seeds), directory / "uptime.png", measure="share of the time awake")
-    left_out = "" if has_traces else _LEFT_OUT
-    outside = write_report(groups, cases(extent=extent), outcomes, directory, console, left_out)
+    plot_bars(
+        power_checks.uptime_bars(outcomes, _traces(first.seed)),
+        directory / "uptime.png",
+        measure="share of the time awake",
+    )
+    left_out = "" if data_folder() is not None else _LEFT_OUT
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
+
+
+def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
+    seeds = _traces(seed)
+    groups = {
+        f"Registration, {law} (E{number}), mean of {len(seeds)} generated traces": power_checks.registration_checks(
+            law, outcomes, seeds
+        )
+        for number, law in enumerate(power_cases.LAWS, 1)
+    }
+    if data_folder() is not None:
+        groups["Figure 3.2: recorded clouds (E3)"] = power_checks.production_checks(outcomes)
+        if extent.is_whole:
+            groups["Figures 3.3 and 3.4: fewer nodes (E4)"] = power_checks.cut_down_checks(outcomes)
+    if extent.is_whole:
+        groups["Figure 3.5: capacity (E5)"] = power_checks.sweep_checks(outcomes)
+    return groups
+
+
+def _traces(seed: int) -> range:
+    return block(seed, len(power_cases.REGISTRATION_SEEDS))

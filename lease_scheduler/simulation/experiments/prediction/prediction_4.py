@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
 
 from lease_scheduler.prediction.lifetimes import Threat
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.data_folder import data_folder
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.prediction import tier_cases, tier_checks
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication, block
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_lines
 
+#: A seed is a block of generated requests.
+SEEDS = DefaultSeeds(1)
 _LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: the recorded clouds of E8 and E9."
 
 
-def cases(*, extent: Extent) -> list[Case]:
+def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs; see ``paper.Chapter``."""
     runs: list[Case] = [
-        tier_cases.PromiseCase(preemption, seed) for preemption in tier_cases.PROMISES for seed in tier_cases.TIER_SEEDS
+        tier_cases.PromiseCase(preemption, each) for preemption in tier_cases.PROMISES for each in _requests(seed)
     ]
     runs += [tier_cases.AnatomyCase(threat) for threat in Threat]
     if data_folder() is not None:
@@ -30,24 +34,33 @@ def cases(*, extent: Extent) -> list[Case]:
     return runs
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+def report(
+    outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
+) -> int:
     """Print every check, and write CSV files and a plot; see ``paper.Chapter``."""
-    has_traces = data_folder() is not None
-    groups = {
-        "Figure 4.1: generated requests (E6)": tier_checks.promise_checks(outcomes, tier_cases.TIER_SEEDS),
-        "Figures 4.2 and 4.3: the samples (E7)": tier_checks.anatomy_checks(outcomes),
-    }
-    if has_traces:
-        groups["Tables 4.3 and 4.4: recorded clouds (E8)"] = tier_checks.pair_checks(outcomes)
-        if extent.is_whole:
-            groups["Figures 4.8 and 4.9: fewer nodes (E9)"] = tier_checks.size_checks(outcomes)
     plot_lines(
         tier_checks.quantile_lines(outcomes),
         directory / "fig-4.3.png",
         quantity="free slots",
         measure="assured lifetime (s)",
     )
-    left_out = "" if has_traces else _LEFT_OUT
-    outside = write_report(groups, cases(extent=extent), outcomes, directory, console, left_out)
+    left_out = "" if data_folder() is not None else _LEFT_OUT
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
+
+
+def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
+    groups = {
+        "Figure 4.1: generated requests (E6)": tier_checks.promise_checks(outcomes, _requests(seed)),
+        "Figures 4.2 and 4.3: the samples (E7)": tier_checks.anatomy_checks(outcomes),
+    }
+    if data_folder() is not None:
+        groups["Tables 4.3 and 4.4: recorded clouds (E8)"] = tier_checks.pair_checks(outcomes)
+        if extent.is_whole:
+            groups["Figures 4.8 and 4.9: fewer nodes (E9)"] = tier_checks.size_checks(outcomes)
+    return groups
+
+
+def _requests(seed: int) -> tuple[int, ...]:
+    return tuple(1 + number for number in block(seed, len(tier_cases.TIER_SEEDS)))

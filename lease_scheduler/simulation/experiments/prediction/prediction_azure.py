@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -27,35 +27,39 @@ from lease_scheduler.simulation.experiments.prediction.azure_causes import (
     Levels,
     tier_causes,
 )
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.simulation.experiments.report import write_report
 
-AZURE_SEEDS = (1, 2, 3)
-#: With few seeds the share is that of a few instants at which many are preempted.
-CAUSES_SEEDS = (1, 2, 3, 4, 5, 6)
+#: With few seeds the share preempted is that of a few instants at which many are.
+SEEDS = DefaultSeeds(6)
 #: Promise, and whether levels are pooled.
 _KINDS = [(each, False) for each in AZURE_PROMISES] + [(each, True) for each in AZURE_PROMISES if each]
 _LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: all runs."
 
 
-def cases(*, extent: Extent) -> list[Case]:
+def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs; see ``paper.Chapter``."""
     if data_folder() is None:
         return []
     bounds = [AzureLivesCase(quantile, of_batches) for of_batches in (False, True) for quantile in QUANTILES]
-    tiers = [
-        AzureTierCase(cloud, promise, seed, pools)
-        for cloud in CLOUDS
-        for promise, pools in _KINDS
-        for seed in extent.seeds(AZURE_SEEDS)
-    ]
-    return [*bounds, *tiers, *LIVES_CAUSES, *tier_causes(extent.seeds(CAUSES_SEEDS))]
+    tiers = [AzureTierCase(cloud, promise, seed, pools) for cloud in CLOUDS for promise, pools in _KINDS]
+    return [*bounds, *tiers, *LIVES_CAUSES, *tier_causes((seed,))]
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+def report(
+    outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
+) -> int:
     """Print every check, and write CSV files; see ``paper.Chapter``.
 
     A bound must hold for its share of the VMs, and no more may be preempted than was promised.
     """
+    left_out = "" if data_folder() is not None else _LEFT_OUT
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
+    console.print(f"Tables and single runs are in {directory}")
+    return outside
+
+
+def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
     groups: dict[str, list[Check]] = {}
     if data_folder() is not None:
         for of_batches, whose in ((False, "VMs"), (True, "the first VMs of batches")):
@@ -67,7 +71,7 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, 
                 check
                 for promise, pools in _KINDS
                 for check in _tier(
-                    [outcomes[AzureTierCase(cloud, promise, seed, pools).name] for seed in extent.seeds(AZURE_SEEDS)],
+                    [outcomes[AzureTierCase(cloud, promise, seed, pools).name]],
                     promise,
                     pools=pools,
                 )
@@ -76,15 +80,12 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, 
             _lives_cause(case, outcomes[case.name]) for case in LIVES_CAUSES
         ]
         runs: dict[str, list[Outcome]] = {}
-        for case in tier_causes(extent.seeds(CAUSES_SEEDS)):
+        for case in tier_causes((seed,)):
             runs.setdefault(_kind(case), []).append(outcomes[case.name])
         groups[f"Azure, causes: share preempted on 24 nodes, a promise of {PROMISE:.0%}"] = [
             _tier_cause(kind, found) for kind, found in runs.items()
         ]
-    left_out = "" if groups else _LEFT_OUT
-    outside = write_report(groups, cases(extent=extent), outcomes, directory, console, left_out)
-    console.print(f"Tables and single runs are in {directory}")
-    return outside
+    return groups
 
 
 def _bound(found: Outcome, quantile: float) -> Check:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -12,18 +12,30 @@ from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.data_folder import data_folder
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.prediction.durations import LOGS, POLICIES, DurationCase
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.simulation.experiments.report import write_report
 
+#: Nothing is random.
+SEEDS = DefaultSeeds(1)
 _LEFT_OUT = f"Left out, as LEASE_SCHEDULER_DATA names no folder: {', '.join(LOGS)}."
 
 
-def cases(*, extent: Extent) -> list[Case]:
+def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs; see ``paper.Chapter``."""
     return [DurationCase(log, policy) for log in _logs() for policy in POLICIES]
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+def report(
+    outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
+) -> int:
     """Print every figure, and write CSV files; see ``paper.Chapter``. There are no bands."""
+    left_out = "" if data_folder() is not None else _LEFT_OUT
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
+    console.print(f"Tables and single runs are in {directory}")
+    return outside
+
+
+def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
     groups = {}
     for log in _logs():
         found = {policy: outcomes[DurationCase(log, policy).name] for policy in POLICIES}
@@ -32,10 +44,7 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, 
             Check(policy, None, (each["slowdown"],), None, None, f"{each['slowdown'] / believed - 1:+.1%}")
             for policy, each in found.items()
         ]
-    left_out = "" if data_folder() is not None else _LEFT_OUT
-    outside = write_report(groups, cases(extent=extent), outcomes, directory, console, left_out)
-    console.print(f"Tables and single runs are in {directory}")
-    return outside
+    return groups
 
 
 def _logs() -> list[str]:

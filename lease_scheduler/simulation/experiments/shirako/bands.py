@@ -8,9 +8,6 @@ from itertools import pairwise
 from lease_scheduler.simulation.campaigns.case import Outcome
 from lease_scheduler.simulation.experiments.checks import Check
 
-#: Seeds of all generated workloads; figures are checked by their mean.
-SEEDS = (1, 2, 3)
-
 
 def check(
     name: str,

@@ -9,6 +9,7 @@ from typing import Any
 
 from lease_scheduler.policy.queueing.winks.shares import WinksOptions
 from lease_scheduler.random_streams import random_stream
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, block, block_name
 from lease_scheduler.simulation.generators.flows import FlowLoad
 from lease_scheduler.simulation.shares.fairness import Backlog, lag_bound, largest_lag
 from lease_scheduler.simulation.shares.run import SharesRun
@@ -27,20 +28,25 @@ class FairnessCase:
     :ivar hosts: number of hosts
     :ivar disturbed: whether requests are preempted and end early at random
     :ivar workloads: number of workloads
+    :ivar seed: which block of that many workloads
     """
 
     hosts: int
     disturbed: bool
     workloads: int = WORKLOADS
+    seed: int = FIRST_SEED
 
     @property
     def name(self) -> str:
         """See ``campaigns.case.Case``."""
-        return f"fairness {self.hosts} hosts{', disturbed' if self.disturbed else ''}, {self.workloads} workloads"
+        disturbed = ", disturbed" if self.disturbed else ""
+        return f"fairness {self.hosts} hosts{disturbed}, {self.workloads} workloads{block_name(self.seed)}"
 
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
-        ratios = [_largest_ratio(self.hosts, seed, disturbed=self.disturbed) for seed in range(self.workloads)]
+        ratios = [
+            _largest_ratio(self.hosts, seed, disturbed=self.disturbed) for seed in block(self.seed, self.workloads)
+        ]
         return {"largest_ratio": max(ratios), "beyond_bound": sum(ratio > 1 for ratio in ratios)}
 
 

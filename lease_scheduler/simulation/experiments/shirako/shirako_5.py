@@ -10,8 +10,9 @@ from rich.console import Console
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.simulation.experiments.report import write_report
-from lease_scheduler.simulation.experiments.shirako.bands import SEEDS, check, falls, mean
+from lease_scheduler.simulation.experiments.shirako.bands import check, falls, mean
 from lease_scheduler.simulation.experiments.shirako.fairness import HOSTS as SITES
 from lease_scheduler.simulation.experiments.shirako.fairness import WORKLOADS, FairnessCase
 from lease_scheduler.simulation.experiments.shirako.flows import (
@@ -41,28 +42,25 @@ _EFFICIENCIES = {"5.10 (b)": (0.89, 0.03), "5.10 (c)": (0.85, 0.06)}
 _BY_WIDTH = {"5.11 (a)": 0.98, "5.11 (b)": 0.94, "5.11 (c)": 0.91}
 
 
-def cases(*, extent: Extent) -> list[Case]:
+SEEDS = DefaultSeeds(18)
+
+
+def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs; see ``paper.Chapter``."""
-    flows = [FlowsCase(figure, seed) for seed in extent.seeds(SEEDS) for figure in FIGURES]
-    return [*(WorkedExampleCase(figure) for figure in EXAMPLES), *flows, *_fairness()]
+    flows = [FlowsCase(figure, seed) for figure in FIGURES]
+    return [*(WorkedExampleCase(figure) for figure in EXAMPLES), *flows, *_fairness(seed)]
 
 
-def _fairness() -> list[FairnessCase]:
-    return [FairnessCase(hosts, disturbed) for hosts in SITES for disturbed in (False, True)]
+def _fairness(seed: int) -> list[FairnessCase]:
+    return [FairnessCase(hosts, disturbed, seed=seed) for hosts in SITES for disturbed in (False, True)]
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+def report(
+    outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
+) -> int:
     """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
-    seeds = extent.seeds(SEEDS)
-    found = {figure: [outcomes[FlowsCase(figure, seed).name] for seed in seeds] for figure in FIGURES}
-    groups = {
-        "Figures 5.2 to 5.4 (E5): the worked example": _example_checks(outcomes),
-        "Figures 5.5 and 5.6 (E6, E7): requests of one host": _unit_checks(found),
-        "Figures 5.7 to 5.9 (E8 to E10): requests of several hosts": _wide_checks(found),
-        "Figures 5.10 and 5.11 (E11, E12): efficiency": _efficiency_checks(found),
-        f"Theorems 5.3.1 and 5.6.1 (E13): {WORKLOADS} random workloads a row": _bound_checks(outcomes),
-    }
-    outside = write_report(groups, cases(extent=extent), outcomes, directory, console)
+    found = _found(outcomes, replications[0].seed)
+    outside = write_report(_checks, cases, replications, outcomes, directory, console)
     for name, figures in (
         ("fig-5.5-5.6", ("5.5", "5.6")),
         ("fig-5.7-5.9", ("5.7", "5.8", "5.9")),
@@ -84,6 +82,21 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, 
         )
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
+
+
+def _found(outcomes: Mapping[str, Outcome], seed: int) -> _Runs:
+    return {figure: [outcomes[FlowsCase(figure, seed).name]] for figure in FIGURES}
+
+
+def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
+    found = _found(outcomes, seed)
+    return {
+        "Figures 5.2 to 5.4 (E5): the worked example": _example_checks(outcomes),
+        "Figures 5.5 and 5.6 (E6, E7): requests of one host": _unit_checks(found),
+        "Figures 5.7 to 5.9 (E8 to E10): requests of several hosts": _wide_checks(found),
+        "Figures 5.10 and 5.11 (E11, E12): efficiency": _efficiency_checks(found),
+        f"Theorems 5.3.1 and 5.6.1 (E13): {WORKLOADS} random workloads a row": _bound_checks(outcomes, seed),
+    }
 
 
 def _example_checks(outcomes: Mapping[str, Outcome]) -> list[Check]:
@@ -191,9 +204,9 @@ def _efficiency_checks(found: _Runs) -> list[Check]:
     return [*checks, falls("figure 5.11: falls with width", [means[figure] for figure in _BY_WIDTH], 0.03)]
 
 
-def _bound_checks(outcomes: Mapping[str, Outcome]) -> list[Check]:
+def _bound_checks(outcomes: Mapping[str, Outcome], seed: int) -> list[Check]:
     checks = []
-    for case in _fairness():
+    for case in _fairness(seed):
         run = [outcomes[case.name]]
         what = f"{case.hosts} hosts{', preempted and ended early' if case.disturbed else ''}"
         checks += [

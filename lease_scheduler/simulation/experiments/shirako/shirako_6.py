@@ -12,8 +12,9 @@ from lease_scheduler.plan.moves import Placement, to_grow
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.simulation.experiments.report import write_report
-from lease_scheduler.simulation.experiments.shirako.bands import SEEDS, check, falls, mean
+from lease_scheduler.simulation.experiments.shirako.bands import check, falls, mean
 from lease_scheduler.simulation.experiments.shirako.sliver_resize import HOST, INTERVAL, SliverCase
 from lease_scheduler.simulation.experiments.shirako.two_placements import BROKERS, PROVIDERS, TwoPlacementsCase
 from lease_scheduler.simulation.generators.daily_load import STEPS_PER_HOUR
@@ -34,34 +35,39 @@ _ORDER = (
 )
 
 
-def cases(*, extent: Extent) -> list[Case]:
+SEEDS = DefaultSeeds(10)
+
+
+def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     """Return all runs; see ``paper.Chapter``."""
-    seeds = extent.seeds(SEEDS)
-    slivers = [SliverCase(resource, hours, seed) for seed in seeds for resource in HOST for hours in _HOURS]
-    pairs = [
-        TwoPlacementsCase(broker, provider, seed) for seed in seeds for broker in BROKERS for provider in PROVIDERS
-    ]
+    slivers = [SliverCase(resource, hours, seed) for resource in HOST for hours in _HOURS]
+    pairs = [TwoPlacementsCase(broker, provider, seed) for broker in BROKERS for provider in PROVIDERS]
     return [*slivers, *pairs]
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+def report(
+    outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
+) -> int:
     """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
-    seeds = extent.seeds(SEEDS)
-    slivers = {
-        (resource, hours): [outcomes[SliverCase(resource, hours, seed).name] for seed in seeds]
-        for resource in HOST
-        for hours in _HOURS
-    }
-    pairs = {pair: [outcomes[TwoPlacementsCase(*pair, seed).name] for seed in seeds] for pair in _ORDER}
-    groups = {
-        "Figure 6.1 (E14): a sliver follows its load; substitute workload": _sliver_checks(slivers),
-        "Figure 6.2 (E15): a sliver grows to a whole host": _conflict_checks(),
-        "Figures 6.3 to 6.6 (E16 to E19), mean over seeds; substitute workload": _pair_checks(pairs),
-    }
-    outside = write_report(groups, cases(extent=extent), outcomes, directory, console)
-    _plot(pairs, directory)
+    outside = write_report(_checks, cases, replications, outcomes, directory, console)
+    _plot(_pairs(outcomes, replications[0].seed), directory)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
+
+
+def _pairs(outcomes: Mapping[str, Outcome], seed: int) -> _Pairs:
+    return {pair: [outcomes[TwoPlacementsCase(*pair, seed).name]] for pair in _ORDER}
+
+
+def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
+    slivers = {
+        (resource, hours): [outcomes[SliverCase(resource, hours, seed).name]] for resource in HOST for hours in _HOURS
+    }
+    return {
+        "Figure 6.1 (E14): a sliver follows its load; substitute workload": _sliver_checks(slivers),
+        "Figure 6.2 (E15): a sliver grows to a whole host": _conflict_checks(),
+        "Figures 6.3 to 6.6 (E16 to E19); substitute workload": _pair_checks(_pairs(outcomes, seed)),
+    }
 
 
 def _sliver_checks(found: Mapping[tuple[str, int], Sequence[Outcome]]) -> list[Check]:

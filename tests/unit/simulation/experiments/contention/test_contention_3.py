@@ -14,6 +14,7 @@ from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.simulation.experiments.contention import contention_3, site_checks
 from lease_scheduler.simulation.experiments.contention.one_site import SiteCase, figures, mixed_workload, run_settings
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.replications import Replication
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.workload import Workload
 
@@ -70,5 +71,5 @@ def test_the_checks_are_able_to_fail(short_runs: dict[str, dict[str, Any]], tmp_
     lost = {name: {**found, "suspendable_that_lost_work": 1} for name, found in outcomes.items()}
     checks = site_checks.preemption_checks(lost, (1,), ("a",))
     assert [check.passed for check in checks if "lost work" in check.name] == [False]
-    assert contention_3.report(outcomes, tmp_path, extent=Extent.ONCE, console=console) >= 3
+    assert contention_3.report(outcomes, tmp_path, replications=[Replication(Extent.ONCE)], console=console) >= 3
     assert (tmp_path / "fig-3.5-preemptions.png").exists()

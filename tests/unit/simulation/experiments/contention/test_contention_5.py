@@ -15,6 +15,7 @@ from lease_scheduler.simulation.experiments.contention import admission_checks, 
 from lease_scheduler.simulation.experiments.contention.admission import AdmissionCase, QueueCase
 from lease_scheduler.simulation.experiments.contention.interrupted_service import IdleTime, serve
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.replications import Replication
 
 
 def test_idle_time() -> None:
@@ -78,12 +79,12 @@ def test_the_checks_are_able_to_fail(default_point: dict[str, Any], tmp_path: Pa
         True,
         False,
     ]
-    assert contention_5.report(bad, tmp_path, extent=Extent.ONCE, console=console) >= 6
+    assert contention_5.report(bad, tmp_path, replications=[Replication(Extent.ONCE)], console=console) >= 6
     assert (tmp_path / "fig-5.3-violations.png").exists()
 
 
 def _points(equal: bool) -> list[AdmissionCase]:
-    return [case for case in admission_checks.cases((1,), [equal]) if isinstance(case, AdmissionCase)]
+    return [case for case in admission_checks.cases(1, [equal]) if isinstance(case, AdmissionCase)]
 
 
 def test_the_gates_hold_at_all_points() -> None:
@@ -122,7 +123,7 @@ def test_a_gate_fails_at_one_point_too_many(policy: str, worse_at: int, expected
 
 def test_cases_differ_by_name() -> None:
     """A point that is in every sweep is run once."""
-    cases = admission_checks.cases((1,), [True])
+    cases = admission_checks.cases(1, [True])
     points = sum(len(values) for _, values, _ in admission_checks.SWEEPS.values())
     assert len({case.name for case in cases}) == len(cases) == points - 3 + 1
     assert replace(AdmissionCase(), seed=2).name != AdmissionCase().name

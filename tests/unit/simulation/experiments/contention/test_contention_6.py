@@ -24,6 +24,7 @@ from lease_scheduler.simulation.experiments.contention.sleeping_site import (
     run_settings,
 )
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.replications import Replication
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.site_run import SiteRun
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
@@ -130,11 +131,11 @@ def test_the_checks_are_able_to_fail(
         "(b) external requests that lost work",
     ]
     console = Console(file=io.StringIO())
-    assert contention_6.report(outcomes, tmp_path, extent=Extent.QUICK, console=console) == 2
+    assert contention_6.report(outcomes, tmp_path, replications=[Replication(Extent.QUICK)], console=console) == 2
     assert (tmp_path / "fig-6.3-energy-b.png").exists() and (tmp_path / "fig-6.4-violations-b.png").exists()
     # GESP is as good as SESP in four sweeps over two readings, in energy and in violations, and in one more in energy.
     monkeypatch.setattr(contention_6, "plot_lines", lambda *_, **__: None)
-    assert contention_6.report(outcomes, tmp_path, extent=Extent.REPEATED, console=console) == 17
+    assert contention_6.report(outcomes, tmp_path, replications=[Replication(Extent.REPEATED)], console=console) == 17
 
 
 def test_the_runs_of_each_extent() -> None:

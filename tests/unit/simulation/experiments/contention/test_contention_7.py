@@ -10,6 +10,7 @@ from rich.console import Console
 from lease_scheduler.cmd.lease_sim import main
 from lease_scheduler.simulation.experiments.contention import contention_7
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.replications import Replication
 
 
 def test_the_chapter_is_repeated(tmp_path: Path) -> None:
@@ -27,4 +28,4 @@ def test_other_victims_are_a_miss(tmp_path: Path) -> None:
     found["prototype MOML"] = {**found["prototype MOML"], "preempted": "1 6", "overhead_s": 57.6}
     with (tmp_path / "out").open("w") as out:
         console = Console(file=out)
-        assert contention_7.report(found, tmp_path, extent=Extent.ONCE, console=console) == 2
+        assert contention_7.report(found, tmp_path, replications=[Replication(Extent.ONCE)], console=console) == 2

@@ -29,6 +29,7 @@ from lease_scheduler.simulation.experiments.dfrs.online_cases import BATCH, Onli
 from lease_scheduler.simulation.experiments.dfrs.published import COST, DEGRADATION
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.registry import find, names
+from lease_scheduler.simulation.experiments.replications import Replication
 
 
 def test_the_paper_is_listed() -> None:
@@ -83,7 +84,7 @@ def test_a_report_of_small_runs(offline: dict[str, Any], small: dict[str, Any], 
     }
     with (tmp_path / "console.txt").open("w") as file:
         console = Console(file=file, width=160)
-        outside = dfrs_4.report(outcomes, tmp_path, extent=Extent.QUICK, console=console)
+        outside = dfrs_4.report(outcomes, tmp_path, replications=[Replication(Extent.QUICK)], console=console)
     report = (tmp_path / "report.txt").read_text()
     assert outside == report.count("MISS")
     assert "PPSUM-legacy: unsolved (%)" in report and "LPBOUND" in report
@@ -153,7 +154,9 @@ def test_a_report_of_online_runs(chapter: ModuleType, monkeypatch: pytest.Monkey
         each = [5.0, 600 / case.period, 30.0, 5.0, 300 / case.period, 50.0, 6.0]
         outcomes[case.name] = {"bound": [2.0] * case.count} | {row: [each] * case.count for row in case.rows}
     with (tmp_path / "console.txt").open("w") as file:
-        outside = chapter.report(outcomes, tmp_path, extent=Extent.QUICK, console=Console(file=file, width=160))
+        outside = chapter.report(
+            outcomes, tmp_path, replications=[Replication(Extent.QUICK)], console=Console(file=file, width=160)
+        )
     report = (tmp_path / "report.txt").read_text()
     assert outside == report.count("MISS") > 0
     assert online_checks.BEST in report
@@ -200,7 +203,7 @@ def _free_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vector_fit: flo
         outcomes[AzureHostsCase(shape, "greedy").name]["free_hosts"] = 0.0
         outcomes[AzureHostsCase(shape, "vector-fit").name]["free_hosts"] = vector_fit
     console = Console(record=True, width=160)
-    outside = dfrs_hosts.report(outcomes, tmp_path, extent=Extent.ONCE, console=console)
+    outside = dfrs_hosts.report(outcomes, tmp_path, replications=[Replication(Extent.ONCE)], console=console)
     return outside, console.export_text()
 
 
@@ -218,7 +221,7 @@ def test_without_the_folder_of_logs_there_are_no_hosts_to_compare(
     monkeypatch.delenv("LEASE_SCHEDULER_DATA", raising=False)
     assert dfrs_hosts.cases(extent=Extent.ONCE) == []
     console = Console(record=True, width=160)
-    assert dfrs_hosts.report({}, tmp_path, extent=Extent.ONCE, console=console) == 0
+    assert dfrs_hosts.report({}, tmp_path, replications=[Replication(Extent.ONCE)], console=console) == 0
     assert "Left out" in console.export_text()
 
 
@@ -250,7 +253,7 @@ def _consolidated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **changed: fl
             if policies[1] != "none":
                 outcomes[ConsolidationCase(cloud, *policies).name] |= {"awake_h": 80.0, "moved": 5, **changed}
     console = Console(record=True, width=160)
-    outside = dfrs_consolidation.report(outcomes, tmp_path, extent=Extent.ONCE, console=console)
+    outside = dfrs_consolidation.report(outcomes, tmp_path, replications=[Replication(Extent.ONCE)], console=console)
     return outside, console.export_text()
 
 

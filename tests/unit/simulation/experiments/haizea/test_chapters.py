@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from lease_scheduler.simulation.campaigns.case import Case, Outcome, parameters_
 from lease_scheduler.simulation.experiments import registry
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.haizea.chapters import CHAPTERS, FURTHER, PAPER, forecast, inputs
+from lease_scheduler.simulation.experiments.replications import DefaultSeeds, Replication, distinct_cases
 
 
 @dataclass(frozen=True)
@@ -36,18 +37,31 @@ class Small:
         return {"run": runs}
 
 
+_ONE_SEED = DefaultSeeds(1)
+
+
 @dataclass(frozen=True)
 class SmallChapter:
-    """A chapter that writes what it was given."""
+    """A chapter that writes what it was given. If it is random, a seed adds its hundreds to the numbers."""
 
     numbers: tuple[int, ...]
     folder: Path
+    is_random: bool = False
+    SEEDS: DefaultSeeds = _ONE_SEED
 
-    def cases(self, *, extent: Extent) -> list[Case]:
-        return [Small(number, self.folder) for number in self.numbers[: None if extent.is_whole else 1]]
+    def cases(self, *, extent: Extent, seed: int = 1) -> list[Case]:
+        more = 100 * seed if self.is_random else 0
+        return [Small(more + number, self.folder) for number in self.numbers[: None if extent.is_whole else 1]]
 
-    def report(self, outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
-        own = {case.name: outcomes[case.name]["run"] for case in self.cases(extent=extent)}
+    def report(
+        self,
+        outcomes: Mapping[str, Outcome],
+        directory: Path,
+        *,
+        replications: Sequence[Replication],
+        console: Console,
+    ) -> int:
+        own = {case.name: outcomes[case.name]["run"] for case in distinct_cases(self.cases, replications)}
         with (directory / "runs.csv").open("w", newline="") as stream:
             csv.writer(stream).writerows(own.items())
         return 0
@@ -73,9 +87,36 @@ def test_what_several_chapters_need_is_run_once(tmp_path: Path, monkeypatch: pyt
     assert (tmp_path / "six" / "runs.csv").exists()
 
 
+@pytest.mark.parametrize(("is_random", "expected"), [(True, [701, 801]), (False, [1])])
+def test_a_chapter_is_repeated_with_other_seeds_if_it_is_random(
+    is_random: bool, expected: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ran").mkdir()
+    chapter = SmallChapter((1, 2), tmp_path / "ran", is_random)
+    monkeypatch.setattr(registry, "PAPERS", (replace(PAPER, chapters={"haizea-5": chapter}),))
+    out = tmp_path / "out"
+    words = ["--quick", "--seed", "7", "--seeds", "2", "--output", str(out), "--jobs", "1", "--quiet"]
+    assert main(["experiment", "haizea-5", *words]) == 0
+    assert (out / "runs.csv").read_text().splitlines() == [f"case {number},0" for number in expected]
+
+
+@pytest.mark.parametrize("words", [["--seed", "0"], ["--seeds", "0"], ["--seeds", "many"]])
+def test_a_seed_is_a_whole_number_from_1_on(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["experiment", "haizea-5", *words])
+    assert ended.value.code == 2
+    assert f"argument {words[0]}: must be a whole number of at least 1, not {words[1]}" in capsys.readouterr().err
+
+
 def test_names_tell_all_runs_apart_and_every_run_has_a_forecast() -> None:
     chapters = (*CHAPTERS.values(), *FURTHER.values())
-    cases = [case for chapter in chapters for extent in Extent for case in chapter.cases(extent=extent)]
+    cases = [
+        case
+        for chapter in chapters
+        for extent in Extent
+        for seed in (1, 2)
+        for case in chapter.cases(extent=extent, seed=seed)
+    ]
     by_name: dict[str, dict[str, Any]] = {}
     for case in cases:
         assert by_name.setdefault(case.name, parameters_of(case)) == parameters_of(case)

@@ -14,6 +14,7 @@ from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.haizea import haizea_6, haizea_7, image_checks, suspension_checks
 from lease_scheduler.simulation.experiments.haizea.image_transfers import ImageCase
 from lease_scheduler.simulation.experiments.haizea.suspension_parameters import CORES, CORES_PER_HOST, SuspensionCase
+from lease_scheduler.simulation.experiments.replications import Replication
 
 
 def _like_the_dissertation(case: Case) -> Outcome:
@@ -48,7 +49,9 @@ def test_every_figure_of_the_dissertation_s_shape_passes(extent: Extent, tmp_pat
         directory.mkdir()
         outcomes = {case.name: _like_the_dissertation(case) for case in experiment.cases(extent=extent)}
 
-        outside = experiment.report(outcomes, directory, extent=extent, console=Console(quiet=True))
+        outside = experiment.report(
+            outcomes, directory, replications=[Replication(extent)], console=Console(quiet=True)
+        )
 
         report = (directory / "report.txt").read_text()
         assert outside == 0, report

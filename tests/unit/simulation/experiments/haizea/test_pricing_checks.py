@@ -32,6 +32,7 @@ from lease_scheduler.simulation.experiments.haizea.pricing_strategies import (
     RateSweepCase,
     revenue_shares,
 )
+from lease_scheduler.simulation.experiments.replications import Replication
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
@@ -80,7 +81,7 @@ def test_every_figure_of_the_dissertation_s_shape_passes(
     monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path))
     outcomes = {case.name: _like_the_dissertation(case) for case in haizea_8.cases(extent=extent)}
 
-    outside = haizea_8.report(outcomes, tmp_path, extent=extent, console=Console(quiet=True))
+    outside = haizea_8.report(outcomes, tmp_path, replications=[Replication(extent)], console=Console(quiet=True))
 
     assert outside == 0, (tmp_path / "report.txt").read_text()
     figures = {f"fig-{name}.png" for name in ("8.1-blue2", "8.2-ds", "8.3-blue2", "8.4-ds", "8.5-blue2", "8.5-ds")}
@@ -132,7 +133,7 @@ def test_the_dissertation_s_648_results_share_their_runs() -> None:
     """haizea 5.6, 9.5: nine profiles, 36 annotations, two traces; 54 runs are those of chapter 5."""
     grid = pricing_checks.grid_cases()
     shared = [case for case in grid if isinstance(case, DeadlineCase)]
-    of_chapter_5 = {case.name for case in deadline_checks.cases(pricing_checks.GRID_SEED)}
+    of_chapter_5 = {case.name for case in deadline_checks.cases(1)}
 
     assert len({case.name for case in grid}) == len(grid)
     # MAXIMUM has one run for all users, which is also that of CONSTANT for users who would all pay its rate.
@@ -194,7 +195,7 @@ def test_the_experiment_on_a_small_workload(
     cases = haizea_8.cases(extent=Extent.QUICK)
     outcomes = {case.name: case.run() for case in cases}
 
-    haizea_8.report(outcomes, tmp_path, extent=Extent.QUICK, console=Console(width=160))
+    haizea_8.report(outcomes, tmp_path, replications=[Replication(Extent.QUICK)], console=Console(width=160))
 
     assert "Figures 8.3 and 8.4: rates" in capsys.readouterr().out
     assert all(check.passed for check in pricing_checks.sum_checks(outcomes, pricing_checks.cases((1,))))
@@ -215,7 +216,7 @@ def test_without_the_folder_of_logs_it_says_that_nothing_was_run(
     monkeypatch.delenv("LEASE_SCHEDULER_DATA", raising=False)
 
     assert haizea_8.cases(extent=Extent.REPEATED) == []
-    assert haizea_8.report({}, tmp_path, extent=Extent.REPEATED, console=Console(quiet=True)) == 0
+    assert haizea_8.report({}, tmp_path, replications=[Replication(Extent.REPEATED)], console=Console(quiet=True)) == 0
 
     report = (tmp_path / "report.txt").read_text()
     assert report.startswith("Left out, as LEASE_SCHEDULER_DATA names no folder: everything")

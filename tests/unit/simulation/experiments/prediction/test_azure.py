@@ -31,6 +31,7 @@ from lease_scheduler.simulation.experiments.prediction.azure_causes import (
 )
 from lease_scheduler.simulation.experiments.prediction.chapters import PAPER
 from lease_scheduler.simulation.experiments.registry import find
+from lease_scheduler.simulation.experiments.replications import Replication
 from lease_scheduler.simulation.formats.azure import AzureOptions
 
 
@@ -93,7 +94,10 @@ def test_single_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_the_folder_of_logs_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LEASE_SCHEDULER_DATA", raising=False)
     assert prediction_azure.cases(extent=Extent.ONCE) == []
-    assert prediction_azure.report({}, tmp_path, extent=Extent.ONCE, console=Console(record=True)) == 0
+    assert (
+        prediction_azure.report({}, tmp_path, replications=[Replication(Extent.ONCE)], console=Console(record=True))
+        == 0
+    )
     with pytest.raises(InvalidValueError, match="LEASE_SCHEDULER_DATA"):
         AzureLivesCase(0.5, True).run()
 
@@ -114,7 +118,10 @@ def test_the_report(tmp_path: Path, extent: Extent) -> None:
     # With levels of slots and pooled ones, on two clouds.
     broken = sum(promise is not None and promise < 0.07 for promise in AZURE_PROMISES) * 4
     causes = len(LIVES_CAUSES) + len(Order) * 2 + 1
-    assert prediction_azure.report(outcomes, tmp_path, extent=extent, console=console) == broken + 2 + causes
+    assert (
+        prediction_azure.report(outcomes, tmp_path, replications=[Replication(extent)], console=console)
+        == broken + 2 + causes
+    )
     text = console.export_text()
     assert "promise 5%: preempted" in text
     assert "promise 1%, pooled: preempted" in text

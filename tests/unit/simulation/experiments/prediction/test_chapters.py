@@ -22,6 +22,7 @@ from lease_scheduler.simulation.experiments.prediction import (
 from lease_scheduler.simulation.experiments.prediction.chapters import PAPER
 from lease_scheduler.simulation.experiments.prediction.durations import POLICIES, DurationCase
 from lease_scheduler.simulation.experiments.registry import find, names
+from lease_scheduler.simulation.experiments.replications import Replication
 
 
 def test_the_paper_is_listed() -> None:
@@ -108,6 +109,8 @@ def test_the_report_of_durations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     outcomes = {case.name: {"slowdown": 9.0} for case in prediction_durations.cases(extent=Extent.ONCE)}
     outcomes[DurationCase("BLUE1", "requested").name]["slowdown"] = 10.0
     console = Console(record=True, width=160)
-    assert prediction_durations.report(outcomes, tmp_path, extent=Extent.ONCE, console=console) == 0
+    assert (
+        prediction_durations.report(outcomes, tmp_path, replications=[Replication(Extent.ONCE)], console=console) == 0
+    )
     assert "-10.0%" in console.export_text()
     assert (tmp_path / "runs.csv").exists()
