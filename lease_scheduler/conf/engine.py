@@ -11,9 +11,11 @@ OPTIONS: list[cfg.Opt] = [
         "boot_attempts",
         default=3,
         min=1,
-        help="How many times the VMs of a lease are started before the lease fails. If the VMs are to be resumed from "
-        "a saved state, the lease waits after this number of failures instead. Nothing of it is deleted, and it is "
-        "tried again after 30 seconds, then at growing intervals.",
+        help="How many times the VMs of a lease are started before the lease fails. A reservation or immediate lease "
+        "is moved to other hosts this number of times at most, and then started again on its own until its end, at "
+        "first every two seconds and later every minute. If the VMs are to be resumed from a saved state, the lease "
+        "waits after this number of failures instead. Nothing of it is deleted, and it is tried again after 30 "
+        "seconds, then at growing intervals.",
     ),
     cfg.IntOpt(
         "breach_tolerance",

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.relocation import Relocation
 from lease_scheduler.engine.retries import Retries
 from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.outages import block, unblock
+
+#: Seconds between two attempts to start a lease with a fixed interval, up to a number of failures and after that.
+_FIRST_PAUSE, _LONG_PAUSE, _MANY = 2, 60, 30
 
 
 class Failures:
@@ -48,20 +54,56 @@ class Failures:
             self.put_away(lease, now, reason)
             return
         self._state.cloud.discard(lease.lease_id, now)
+        if kind is OperationKind.START and keeps and lease.kind.promises_interval:
+            self._start_again(lease, now, host, reason)
+            return
         if is_last:
             self._relocation.fail(
                 lease, now, f"{kind.value} failed {self._state.options.boot_attempts} times, last: {reason}"
             )
             return
-        plan = self._state.planner.plan
-        avoid = host is not None and host not in plan.outages
-        if avoid and host is not None:
-            block(plan, host, now, now + 1)
-        try:
+        with self._avoided(host, now):
             self._relocation.replace_lost(lease, now, reason)
+
+    @contextmanager
+    def _avoided(self, host: int | None, now: int) -> Iterator[None]:
+        """Keep leases off a host within the block."""
+        plan = self._state.planner.plan
+        if host is None or host in plan.outages:
+            yield
+            return
+        block(plan, host, now, now + 1)
+        try:
+            yield
         finally:
-            if avoid and host is not None:
-                unblock(plan, host)
+            unblock(plan, host)
+
+    def _start_again(self, lease: Lease, now: int, host: int | None, reason: str) -> None:
+        """Start a lease with a fixed interval again: on other hosts, or after a pause on its own.
+
+        The cause may be a fault of the cloud that is over before the interval is. Its hosts are its own until then, so
+        it fails only with its interval.
+
+        :param host: the host on which it failed, or None if unknown
+        """
+        state, first = self._state, lease.holdings[0]
+        failures = state.failed_boots[lease.lease_id]
+        if host is not None and failures < state.options.boot_attempts:
+            away = [vm for vm, at in enumerate(first.assignment) if at == host]
+            with self._avoided(host, now):
+                placed = self._relocation.place_anew(lease, away, now)
+            if placed is not None:
+                return
+        again = now + (_FIRST_PAUSE if failures <= _MANY else _LONG_PAUSE)
+        if again >= first.run_end:
+            self._relocation.fail(lease, now, f"start failed {failures} times, last: {reason}")
+            return
+        start = max(again, first.run_start)
+        if start > first.run_start:
+            self._relocation.tell_of_lost_terms(lease)
+        later = replace(first, start=start, run_start=start)
+        told = f"its start has failed and is tried again in {in_words(start - now)}: {reason}"
+        state.put(replace(lease, reason=told, holdings=(later, *lease.holdings[1:])))
 
     def refused_hosts(self, lease: Lease, kind: OperationKind, now: int, reason: str) -> None:
         """Handle a start or resumption for which the cloud could not clear the hosts.

@@ -1,0 +1,61 @@
+"""Starts that fail because of a fault of the cloud, on a pool that is full."""
+
+from __future__ import annotations
+
+import pytest
+
+from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.states import LeaseState
+from tests.unit.engine.conftest import MakeWorld, World, request
+
+RESERVATION, IMMEDIATE = LeaseKind.RESERVATION, LeaseKind.IMMEDIATE
+
+_SERVICE = {"boot_attempts": 2, "keeps_saved_work": True}
+
+
+def _in_a_fault(make_world: MakeWorld, kind: LeaseKind, duration: int = 50, **engine: object) -> World:
+    """Return a run with one host, on which no boot succeeds; the lease is from 100 on."""
+    terms = {"start": 100} if kind is RESERVATION else {"submitted": 100}
+    lease = request("1", kind, duration=duration, **terms)
+    cloud = CloudBehaviour(boot_failure_probability=1.0)
+    return make_world(lease, hosts=1, cloud=cloud, engine={**_SERVICE, **engine})
+
+
+@pytest.mark.parametrize("kind", [RESERVATION, IMMEDIATE])
+def test_a_lease_starts_within_seconds_of_the_end_of_a_fault(make_world: MakeWorld, kind: LeaseKind) -> None:
+    world = _in_a_fault(make_world, kind).until(139)
+    assert world["1"].state is LeaseState.READY
+    assert "its start has failed" in world["1"].reason
+    world.run.cloud._behaviour = CloudBehaviour()
+    world.until(145)
+    assert world["1"].state is LeaseState.ACTIVE
+    world.end()
+    assert world["1"].state is LeaseState.DONE
+    # It keeps its end.
+    assert world["1"].ended == 150
+
+
+def test_a_lease_fails_with_its_interval(make_world: MakeWorld) -> None:
+    world = _in_a_fault(make_world, RESERVATION).end()
+    assert world["1"].state is LeaseState.FAILED
+    assert "start failed" in world["1"].reason
+
+
+def test_attempts_become_rare_when_they_stay_hopeless(make_world: MakeWorld) -> None:
+    world = _in_a_fault(make_world, RESERVATION, duration=7_200).end()
+    assert world["1"].state is LeaseState.FAILED
+    assert world.counters["failed_boots"] < 200
+
+
+def test_other_hosts_are_tried_first(make_world: MakeWorld) -> None:
+    lease = request("1", RESERVATION, start=100, duration=50)
+    cloud = CloudBehaviour(boot_failure_probability=1.0)
+    world = make_world(lease, hosts=2, cloud=cloud, engine=_SERVICE).until(100)
+    assert world.counters["moved_reservations"] == 1
+
+
+def test_without_the_option_it_fails_after_some_attempts(make_world: MakeWorld) -> None:
+    """As in simulations."""
+    world = _in_a_fault(make_world, RESERVATION, keeps_saved_work=False).until(110)
+    assert world["1"].state is LeaseState.FAILED
