@@ -7,7 +7,7 @@ text. The keys of a lease document and of a lease view are described in
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from lease_scheduler.model.documents import Document
@@ -39,6 +39,10 @@ class Trusts(Protocol):
 
     def take_back(self, token: Any, trust_id: str) -> None:
         """Delete a trust that the sender has given."""
+        ...
+
+    def decide_later(self, trusts: Iterable[str]) -> None:
+        """Delete trusts later, unless a lease has them by then. The outcome of their request is not known."""
         ...
 
 
@@ -85,6 +89,10 @@ class Reader(Protocol):
         marker: str | None = None,
     ) -> list[LeaseEntry]:
         """Return which leases a list has, and what tells whether they have changed. Arguments as in ``leases``."""
+        ...
+
+    def trusts_of_leases(self, trusts: Collection[str]) -> frozenset[str]:
+        """Return those of some trusts that leases have, live, ended or deleted."""
         ...
 
     def leases_by_id(self, ids: Sequence[str]) -> list[Document]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from typing import Any
 
 from keystoneauth1 import exceptions
 from keystoneauth1.adapter import Adapter
 
+from lease_scheduler.api.doubtful_trusts import DoubtfulTrusts
 from lease_scheduler.api.errors import ApiError
 
 LOG = logging.getLogger(__name__)
@@ -21,10 +24,12 @@ class KeystoneTrusts:
     A trust does not expire, since its lease may be extended. It ends with its lease.
 
     :param identity: the identity service, authenticated as the user that is trusted
+    :param known: returns those of some trusts that leases have, live or ended
     """
 
-    def __init__(self, identity: Adapter) -> None:
+    def __init__(self, identity: Adapter, known: Callable[[Collection[str]], Collection[str]]) -> None:
         self._identity = identity
+        self._doubtful = DoubtfulTrusts(known, self._delete)
 
     def give(self, token: Any) -> str:
         """Create a trust by which the sender of a request delegates roles to the service, and return its id.
@@ -56,6 +61,15 @@ class KeystoneTrusts:
             self._ask("DELETE", f"/OS-TRUST/trusts/{trust_id}", token)
         except exceptions.ClientException:
             LOG.warning("trust %s could not be removed", trust_id, exc_info=True)
+
+    def decide_later(self, trusts: Iterable[str]) -> None:
+        """Delete trusts later, unless a lease has them by then. The outcome of their request is not known."""
+        self._doubtful.add(trusts)
+
+    def _delete(self, trust_id: str) -> None:
+        """Delete a trust in the name of the service itself, if it exists."""
+        with suppress(exceptions.NotFound):
+            self._identity.delete(f"/OS-TRUST/trusts/{trust_id}")
 
     def _ask(self, method: str, path: str, token: Any, **options: Any) -> Any:
         """Send a request to the identity service in the name of the sender."""

@@ -61,7 +61,7 @@ def application(
     """
     settings = api_settings(conf) if settings is None else settings
     trustee = configured_cloud(conf).trustee() if settings.auth == "keystone" else None
-    trusts = None if trustee is None else KeystoneTrusts(trustee)
+    trusts = None if trustee is None else KeystoneTrusts(trustee, reader.trusts_of_leases)
     login = None
     if settings.auth == "keystone":
         from lease_scheduler.cmd.identity import with_tokens

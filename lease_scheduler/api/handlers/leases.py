@@ -86,16 +86,20 @@ def pools_of(request: ApiRequest, lease: Document) -> Document:
 
 @contextmanager
 def trusted(request: ApiRequest, lease: Document) -> Iterator[None]:
-    """Give a lease the trust that it needs, and delete the trust if the lease is refused."""
+    """Give a lease the trust that it needs, and delete the trust if the lease is refused, or turns out not to exist."""
     trusts = request.services.trusts
     if needs_trust(lease) and trusts is not None:
         lease["trust_id"] = trusts.give(request.token)
     try:
         yield
     except RefusedError:
-        # After any other error, the lease may exist.
         if lease["trust_id"] is not None and trusts is not None:
             trusts.take_back(request.token, lease["trust_id"])
+        raise
+    except Exception:
+        # The lease may exist.
+        if lease["trust_id"] is not None and trusts is not None:
+            trusts.decide_later([lease["trust_id"]])
         raise
 
 

@@ -65,9 +65,12 @@ def _offered_with_trusts(request: ApiRequest, lease: Document) -> Document:
         lease["trust_id"], lease["counter_trusts"] = given[0], given[1:]
         found = request.engine.offer_lease(request.context(), lease)
     except (ApiError, RefusedError):
-        # After any other error, offers may exist.
         for trust_id in given:
             trusts.take_back(request.token, trust_id)
+        raise
+    except Exception:
+        # Offers may exist.
+        trusts.decide_later(given)
         raise
     others = len(found.get("counter_offers", []))
     spare = given[1:] if found["granted"] else [given[0], *given[1 + others :]]

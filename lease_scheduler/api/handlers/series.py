@@ -71,9 +71,12 @@ def _made(request: ApiRequest, series: Document) -> Document:
             given[start] = trusts.give(request.token)
         made = request.engine.create_series(request.context(), {**series, "trusts": list(given.values())})
     except (ApiError, RefusedError):
-        # After any other error, leases may exist.
         for trust_id in given.values():
             trusts.take_back(request.token, trust_id)
+        raise
+    except Exception:
+        # Leases may exist.
+        trusts.decide_later(given.values())
         raise
     for each in made.get("refused", []):
         trusts.take_back(request.token, given[each["start"]])

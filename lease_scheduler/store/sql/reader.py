@@ -114,6 +114,15 @@ class SqlReader:
         with self._connection() as connection:
             return leases.some(connection, ids)
 
+    def trusts_of_leases(self, trusts: Collection[str]) -> frozenset[str]:
+        """Return those of some trusts that leases have, live, ended or deleted."""
+        found: set[str] = set()
+        with self._connection() as connection:
+            for chunk in chunks(sorted(trusts)):
+                query = select(LEASES.c.trust_id).where(LEASES.c.trust_id.in_(chunk))
+                found.update(connection.execute(query).scalars())
+        return frozenset(found)
+
     def unit_names(self, units: Collection[str]) -> dict[str, str]:
         """Return the names of hosts and the addresses of floating IPs, by id, of those that exist."""
         with self._connection() as connection:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from lease_scheduler.model.blazar import lease_status
@@ -36,10 +36,15 @@ class Trusts:
     """An identity service that creates trusts.
 
     :ivar given: trusts that exist
+    :ivar doubtful: those of them that are deleted later unless a lease has them
     """
 
     def __init__(self) -> None:
         self.given: list[str] = []
+        self.doubtful: list[str] = []
+
+    def decide_later(self, trusts: Iterable[str]) -> None:
+        self.doubtful += trusts
 
     def give(self, token: Any) -> str:
         self.given.append(f"trust-{len(self.given)}-of-{token}")
@@ -443,6 +448,9 @@ class Site(EngineRequests):
             len(view["breaches"]),
             view["idle_since"],
         )
+
+    def trusts_of_leases(self, trusts: Collection[str]) -> frozenset[str]:
+        return frozenset(trusts) & {str(view["trust_id"]) for view in self.views.values()}
 
     def leases_by_id(self, ids: Sequence[str]) -> list[Document]:
         return [self.views[each] for each in ids if each in self.views]

@@ -234,7 +234,7 @@ def test_holdings_and_a_duration_without_end(client: Client, site: Site) -> None
 
 
 def test_who_wants_servers_trusts_the_service(member: Client, site: Site, trusts: Trusts) -> None:
-    """The trust is deleted if the lease is refused, but not if the outcome is unknown."""
+    """The trust is deleted at once if the lease is refused, and decided about later if the outcome is unknown."""
     client = member.at("1.3")
     ada: dict[str, Any] = {"environ_overrides": {"keystone.token_auth": "ada"}}
     servers = [{"name": "web", "image_id": "cirros"}]
@@ -249,6 +249,7 @@ def test_who_wants_servers_trusts_the_service(member: Client, site: Site, trusts
         answer = client.post("/v1/leases", body, **ada)
         assert answer.status_code in (409, 503)
         assert len(trusts.given) == left
+    assert trusts.doubtful == trusts.given[1:]
 
 
 def test_servers_and_on_end_come_with_1_3(member: Client, site: Site) -> None:

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from icalendar import Calendar
 
-from lease_scheduler.api.interfaces import RefusedError
+from lease_scheduler.api.interfaces import EngineUnavailableError, RefusedError
 from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
@@ -263,6 +263,12 @@ class TestQuotes:
         site.refusal = RefusedError(409, "no place")
         assert (latest.post("/v1/quotes", body).json or {})["quote"]["granted"] is False
         assert trusts.given == []
+        site.refusal = EngineUnavailableError("no answer")
+        assert latest.post("/v1/quotes", body).status_code == 503
+        # Offers may exist, so it is decided later.
+        assert len(trusts.given) == 4
+        assert trusts.doubtful == trusts.given
+        trusts.given.clear()
         assert latest.post("/v1/quotes", body).status_code == 200
         assert trusts.given == [site.calls[-1][2]["trust_id"]]
 
