@@ -23,6 +23,9 @@ from lease_scheduler.plan.sleepers import give_back
 #: Seconds after which an occupied host is checked again.
 LOOK_AGAIN_AFTER = 60
 
+#: The same for a lease with a short interval: a part of what is left of it, and at least some seconds.
+_LOOKS_LEFT, _SHORTEST_LOOK = 4, 5
+
 #: What tenants are told. Only operators may know whose servers these are, and where.
 _OCCUPIED = "one of its hosts is not free: other servers are on it and do not give way"
 _NOT_AWAKE = "one of its hosts is not awake yet"
@@ -52,8 +55,9 @@ class OccupiedHosts:
         """
         state = self._state
         state.recorder.count("occupied_hosts", len(hosts))
+        again = now + (LOOK_AGAIN_AFTER if operation is None else _look_again_after(lease, now))
         for host in hosts:
-            state.occupy(host, now, now + LOOK_AGAIN_AFTER)
+            state.occupy(host, now, again)
         if operation is None:
             if self._outages.goes_on_without(lease):
                 missing = state.without.get(lease.lease_id, frozenset()) | frozenset(hosts)
@@ -211,7 +215,7 @@ class OccupiedHosts:
 
     def _try_later(self, lease: Lease, now: int) -> None:
         state, first = self._state, lease.holdings[0]
-        again = now + LOOK_AGAIN_AFTER
+        again = now + _look_again_after(lease, now)
         if again >= first.run_end:
             self._relocation.fail(lease, now, f"{self._nothing_free(first.hosts)}, and no others are free")
             return
@@ -259,3 +263,14 @@ class OccupiedHosts:
                 state.occupy(host, now, now + LOOK_AGAIN_AFTER)
             assignment = lease.holdings[0].assignment
             state.cloud.begin(Operation(OperationKind.ADJUST, lease_id, assignment, now, now))
+
+
+def _look_again_after(lease: Lease, now: int) -> int:
+    """Return the seconds after which to check again whether the hosts of a lease are free.
+
+    What keeps servers there may be a fault of the cloud that is over before a short lease is.
+    """
+    if not lease.kind.promises_interval or not lease.holdings:
+        return LOOK_AGAIN_AFTER
+    left = lease.holdings[0].run_end - max(now, lease.holdings[0].run_start)
+    return min(LOOK_AGAIN_AFTER, max(_SHORTEST_LOOK, left // _LOOKS_LEFT))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.cloud.behaviour import CloudBehaviour, HostOccupation
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from tests.unit.engine.conftest import MakeWorld, World, request
@@ -59,3 +59,11 @@ def test_without_the_option_it_fails_after_some_attempts(make_world: MakeWorld) 
     """As in simulations."""
     world = _in_a_fault(make_world, RESERVATION, keeps_saved_work=False).until(110)
     assert world["1"].state is LeaseState.FAILED
+
+
+def test_a_short_lease_looks_often_whether_its_host_is_free_again(make_world: MakeWorld) -> None:
+    """Servers of the lease before may stay for as long as Nova does not answer."""
+    lease = request("1", RESERVATION, start=100, duration=40)
+    cloud = CloudBehaviour(occupations=(HostOccupation(0, 0, 125),))
+    world = make_world(lease, hosts=1, cloud=cloud, engine=_SERVICE).until(135)
+    assert world["1"].state is LeaseState.ACTIVE
