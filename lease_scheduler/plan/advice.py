@@ -11,8 +11,9 @@ from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.earliest_fit import place_whole
+from lease_scheduler.plan.exact_mapping import Attempts
 from lease_scheduler.plan.exact_placement import place_exactly
-from lease_scheduler.plan.host_fit import Anywhere, latest_end, starts_on
+from lease_scheduler.plan.host_fit import Anywhere, last_again, latest_end, starts_on
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.trials import Counts, Trial, Trials
@@ -147,7 +148,7 @@ class Advice:
     def shorter(self) -> tuple[Alternative, ...]:
         """Return the longest duration from the start on. For deadline leases, preemption is not considered."""
         free = 0
-        fitting = Anywhere(self._context, self._request).fit(self._start, 1, self._length)
+        fitting = Anywhere(self._context, self._request, attempts=Attempts()).fit(self._start, 1, self._length)
         if fitting is not None:
             free = max(0, fitting[1] - self._start - self._shutdown)
         if free >= self._request.duration:
@@ -190,10 +191,12 @@ class Advice:
     # -- what is free without preemption ---------------------------------------------------------------------
 
     def _free_start(self) -> int | None:
-        fitting = Anywhere(self._context, self._request)
-        for instant in fitting.starts(self._start, self._length).tolist():
-            if fitting.fit(instant, self._length, self._length) is not None:
-                return int(instant)
+        attempts = Attempts()
+        anywhere = Anywhere(self._context, self._request, attempts=attempts)
+        starts = anywhere.starts(self._start, self._length).tolist()
+        for start, fitting in last_again(((start, anywhere) for start in starts), attempts):
+            if fitting.fit(start, self._length, self._length) is not None:
+                return start
         return None
 
     def _most_free(self, bound: int) -> tuple[int, int]:

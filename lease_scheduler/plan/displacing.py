@@ -9,6 +9,7 @@ from __future__ import annotations
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.exact_mapping import Attempts
 from lease_scheduler.plan.image_constraints import at_start
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import evict
@@ -141,11 +142,21 @@ def _move_until_it_fits(
     demands = at_start(plan, request, start)
     with plan.tentative():
         waiting = list(candidates)
+        attempts = Attempts()
         moved = [victim for victim in waiting[:at_once] if _can_move_aside(context, victim, start, end, now)]
         del waiting[:at_once]
         while (
             assignment := map_keeping(
-                plan.availability, request, demands, present, start, end, context.selection, context.mapper
+                plan.availability,
+                request,
+                demands,
+                present,
+                start,
+                end,
+                context.selection,
+                context.mapper,
+                # When nothing more can be moved, the answer has to be exact.
+                attempts if waiting else None,
             )
         ) is None:
             while waiting:
@@ -154,7 +165,9 @@ def _move_until_it_fits(
                     moved.append(victim)
                     break
             else:
-                raise NotPlannableError(f"no place for lease {request.lease_id} at its start")
+                if not attempts.are_missing:
+                    raise NotPlannableError(f"no place for lease {request.lease_id} at its start")
+                attempts = Attempts()
     return assignment, moved
 
 

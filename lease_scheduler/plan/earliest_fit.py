@@ -15,7 +15,8 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.demand import Demand
-from lease_scheduler.plan.host_fit import Anywhere, HostFit, InPlace, latest_end
+from lease_scheduler.plan.exact_mapping import Attempts
+from lease_scheduler.plan.host_fit import Anywhere, HostFit, InPlace, last_again, latest_end
 from lease_scheduler.plan.image_constraints import only_on, ready_hosts
 from lease_scheduler.plan.migration import migration_estimate, migration_of, stay_where_possible
 from lease_scheduler.plan.options import Migration
@@ -106,9 +107,17 @@ def _first(
     latest_start: int | None = None,
     latest_end: int | None = None,
 ) -> Holding | None:
-    """Return the first fit over the candidate instants, earliest first, or None."""
+    """Return the first fit over the candidate instants, earliest first, or None.
+
+    For node sets that compete for hosts, see ``host_fit.last_again``.
+    """
+    attempts = Attempts() if len(request.nodes) > 1 else None
+    candidates = _candidates(context, request, saved_on, earliest, shortest, attempts, may_wait=may_wait)
     shutdown = context.suspension.shutdown_time(request)
-    for start, fitting in _candidates(context, request, saved_on, earliest, shortest, may_wait=may_wait):
+    if attempts is not None:
+        limits = [latest_start, None if latest_end is None else latest_end - remaining]
+        candidates = last_again(candidates, attempts, min((each for each in limits if each is not None), default=None))
+    for start, fitting in candidates:
         if latest_end is not None and start + remaining > latest_end:
             return None
         if latest_start is not None and start > latest_start:
@@ -135,6 +144,7 @@ def _candidates(
     saved_on: tuple[int, ...] | None,
     earliest: int,
     length: int,
+    attempts: Attempts | None,
     *,
     may_wait: bool,
 ) -> Iterator[tuple[int, HostFit]]:
@@ -146,7 +156,7 @@ def _candidates(
     """
     ready = ready_hosts(context.plan, request) if saved_on is None else None
     if ready is not None:
-        prepared = Anywhere(context, request, ready)
+        prepared = Anywhere(context, request, ready, attempts)
         instants = prepared.starts(earliest, length).tolist() if may_wait else _openings(ready, earliest)
         yield from ((instant, prepared) for instant in instants)
         return
@@ -155,7 +165,7 @@ def _candidates(
         fittings.append((earliest, InPlace(context, request, saved_on)))
     if saved_on is None or migration_of(request, context.options) is not Migration.NO:
         moved = migration_estimate(request, context.options) if saved_on is not None else 0
-        anywhere = Anywhere(context, request)
+        anywhere = Anywhere(context, request, attempts=attempts)
         if may_wait and not fittings:
             # Most often nothing is free at once, and this is cheaper than trying to choose hosts.
             first = anywhere.first_start(earliest, length)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, cast
 
@@ -12,6 +13,7 @@ from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.availability import FOREVER, Availability, IntArray, Places
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.demand import Demand
+from lease_scheduler.plan.exact_mapping import Attempts
 from lease_scheduler.plan.image_constraints import only_on
 from lease_scheduler.plan.mapper import map_vms
 
@@ -41,11 +43,13 @@ class Anywhere:
     """Any hosts that satisfy the lease's node sets, in the order of the host selection policy.
 
     :ivar ready: shape (hosts,), instant from which each host may be used; None means at once
+    :ivar attempts: how many exact mappings may be tried for node sets that compete for hosts; None means any number
     """
 
     context: PlanningContext
     request: LeaseRequest
     ready: IntArray | None = None
+    attempts: Attempts | None = None
 
     def fit(self, start: int, shortest: int, longest: int) -> tuple[tuple[int, ...], int] | None:
         """See ``HostFit.fit``."""
@@ -83,7 +87,9 @@ class Anywhere:
     def _map(self, demands: tuple[Demand, ...], start: int, end: int) -> tuple[int, ...] | None:
         context = self.context
         availability = context.plan.availability
-        return map_vms(availability, self.request, demands, start, end, context.selection, context.mapper)
+        return map_vms(
+            availability, self.request, demands, start, end, context.selection, context.mapper, self.attempts
+        )
 
     def _fit_shorter(
         self, demands: tuple[Demand, ...], start: int, shortest_end: int, end: int
@@ -128,6 +134,29 @@ class InPlace:
         places = self.context.plan.availability.places_on(hosts, amounts[:-1])
         instants, totals = places.starts(len(hosts), length, earliest)
         return instants[totals >= len(hosts)]
+
+
+def last_again(
+    candidates: Iterable[tuple[int, HostFit]], attempts: Attempts, latest: int | None = None
+) -> Iterator[tuple[int, HostFit]]:
+    """Yield the instants of a search, and the last of them again if exact mappings were left out.
+
+    So a search over many instants tries few exact mappings, yet finds a place if there is one in the end, when the
+    leases of today are over.
+
+    :param candidates: the instants in ascending order, each with the way to choose hosts then
+    :param attempts: the exact mappings that these may try
+    :param latest: the last acceptable instant; None means that there is no limit
+    """
+    allowed = attempts.left
+    last: deque[tuple[int, HostFit]] = deque(maxlen=allowed)
+    for candidate in candidates:
+        if latest is None or candidate[0] <= latest:
+            last.append(candidate)
+            yield candidate
+    if attempts.are_missing:
+        attempts.left = allowed
+        yield from last
 
 
 def starts_on(

@@ -12,6 +12,7 @@ import numpy as np
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.availability import Availability, IntArray
 from lease_scheduler.plan.demand import Demand
+from lease_scheduler.plan.exact_mapping import Attempts, Competition, could_fit, fit_exactly
 from lease_scheduler.plan.interfaces import HostsAt, HostSelection, Mapper, Room
 
 
@@ -38,13 +39,15 @@ def map_vms(
     end: int,
     selection: HostSelection,
     mapper: Mapper,
+    attempts: Attempts | None = None,
 ) -> tuple[int, ...] | None:
     """Return a host for each VM for the whole of ``[start, end)``, or None if they do not all fit.
 
-    Node sets are placed in decreasing order of the needs of one VM. The selection policy orders the hosts, and the
-    mapper distributes the VMs over them.
+    The selection policy orders the hosts, and the mapper distributes the VMs over them. Where that is a dead end, any
+    hosts that the policy has not left out are used, see ``map_sets``.
 
     :param demands: the demands of the request's node sets
+    :param attempts: how many exact mappings a search may try; None means that there is no limit
     :return: host number of each VM, in the order of the request's VMs
     """
     if not demands:
@@ -58,12 +61,72 @@ def map_vms(
         return _mapped_alike(places, demand.count, ranked, mapper)
     free = availability.free(start, end)
     ranked = selection.rank(hosts_at(availability, start, end, np.arange(free.shape[1])), request)
-    assignment = _mapped(free, demands, ranked, mapper)
-    if assignment is None:
-        # If node sets compete for hosts, the policies' choice can be a dead end, even on an empty site.
-        # ``plan.explain.too_large`` maps in this order when it admits a lease, so no admitted lease waits forever.
-        assignment = _mapped(free, demands, np.sort(ranked), GREEDY)
-    return assignment
+    placed = map_sets(free, demands, ranked, mapper, attempts=attempts)
+    return None if placed is None else tuple(np.concatenate(placed).tolist())
+
+
+def map_sets(
+    free: IntArray,
+    demands: tuple[Demand, ...],
+    ranked: IntArray,
+    mapper: Mapper,
+    *,
+    kept: IntArray | None = None,
+    attempts: Attempts | None = None,
+) -> list[IntArray] | None:
+    """Return the hosts of the VMs of each node set, or None if they do not all fit.
+
+    The policies' choice, with the largest VMs first, can be a dead end if node sets compete for hosts. Then the order
+    of the hosts' numbers is tried, then the scarcest node sets first, and in the end ``plan.exact_mapping``.
+
+    :param free: what is free on each host, shape (classes, hosts)
+    :param demands: the VMs that have no host yet; a set may have none of them
+    :param ranked: the hosts that may be used, best first
+    :param kept: how many VMs of each set hosts have already, shape (sets, hosts); None means that there are none
+    :param attempts: see ``map_vms``
+    """
+    if kept is None:
+        kept = np.zeros((len(demands), free.shape[1]), dtype=np.int64)
+    by_size = largest_first(demands)
+    placed = _filled(free, demands, by_size, ranked, mapper, kept)
+    if placed is not None or len(demands) == 1:
+        return placed
+    if attempts is not None and attempts.are_used_up:
+        return _filled(free, demands, by_size, np.sort(ranked), GREEDY, kept)
+    places = np.array([places_for(free, demand, held) for demand, held in zip(demands, kept, strict=True)])
+    wanted = [index for index, demand in enumerate(demands) if demand.count]
+    competition = Competition(
+        free[:, ranked],
+        np.array([demands[index].amounts for index in wanted]),
+        np.array([demands[index].count for index in wanted], dtype=np.int64),
+        places[wanted][:, ranked],
+    )
+    if not could_fit(competition):
+        return None
+    by_scarcity = sorted(by_size, key=lambda index: places[index, ranked].sum() / max(demands[index].count, 1))
+    placed = _filled(free, demands, by_size, np.sort(ranked), GREEDY, kept)
+    if placed is None and by_scarcity != by_size:
+        placed = _filled(free, demands, by_scarcity, ranked, mapper, kept)
+    if placed is None:
+        if attempts is not None:
+            attempts.left -= 1
+        placed = _placed_exactly(competition, wanted, len(demands), ranked)
+    return placed
+
+
+def _placed_exactly(competition: Competition, wanted: list[int], sets: int, ranked: IntArray) -> list[IntArray] | None:
+    """Return the hosts of the VMs of each node set, or None.
+
+    :param wanted: the indices of the sets that compete
+    :param sets: number of all sets
+    """
+    taken = fit_exactly(competition)
+    if taken is None:
+        return None
+    placed: list[IntArray] = [np.empty(0, dtype=np.int64)] * sets
+    for index, counts in zip(wanted, taken, strict=True):
+        placed[index] = ranked.repeat(counts)
+    return placed
 
 
 def _mapped_alike(places: IntArray, count: int, ranked: IntArray, mapper: Mapper) -> tuple[int, ...] | None:
@@ -76,14 +139,23 @@ def _mapped_alike(places: IntArray, count: int, ranked: IntArray, mapper: Mapper
     return None if taken is None else tuple(usable[: len(taken)].repeat(taken).tolist())
 
 
-def _mapped(free: IntArray, demands: tuple[Demand, ...], ranked: IntArray, mapper: Mapper) -> tuple[int, ...] | None:
-    """Return a host for each VM, taking hosts in the given order and the largest VMs first, or None."""
+def _filled(
+    free: IntArray, demands: tuple[Demand, ...], order: list[int], ranked: IntArray, mapper: Mapper, kept: IntArray
+) -> list[IntArray] | None:
+    """Place node sets one after the other; return the hosts of each, or None if one of them does not fit any more.
+
+    :param order: indices of the node sets
+    :param ranked: the hosts that may be used, best first
+    :param kept: see ``map_sets``
+    """
     placed: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(demands)
-    present = np.zeros(free.shape[1], dtype=np.int64)
+    present = kept.sum(axis=0)
     free = free.copy()
-    for index in largest_first(demands):
+    for index in order:
         demand = demands[index]
-        places = places_for(free, demand)
+        if not demand.count:
+            continue
+        places = places_for(free, demand, kept[index])
         usable = ranked[places[ranked] > 0]
         taken = distributed(mapper, places[usable], present[usable], demand.count)
         if taken is None:
@@ -92,7 +164,7 @@ def _mapped(free: IntArray, demands: tuple[Demand, ...], ranked: IntArray, mappe
         placed[index] = chosen.repeat(taken)
         present[chosen] += taken
         free[:, chosen] -= demand.amounts[:, None] * taken
-    return tuple(np.concatenate(placed).tolist())
+    return placed
 
 
 def distributed(mapper: Mapper, places: IntArray, present: IntArray, count: int) -> IntArray | None:
@@ -139,8 +211,11 @@ def hosts_at(availability: Availability, start: int, end: int, numbers: IntArray
     )
 
 
-def places_for(free: IntArray, demand: Demand) -> IntArray:
-    """Return how many VMs of the demand each host can take."""
+def places_for(free: IntArray, demand: Demand, kept: IntArray | None = None) -> IntArray:
+    """Return how many VMs of the demand each host can take.
+
+    :param kept: how many VMs of the same node set each host has already, shape (hosts,); None means that it has none
+    """
     fitting = [free[row] // amount for row, amount in enumerate(demand.amounts.tolist()) if amount]
     if not fitting:
         # All needed classes are such that no host offers.
@@ -152,7 +227,7 @@ def places_for(free: IntArray, demand: Demand) -> IntArray:
     if demand.eligible is not None:
         places *= demand.eligible
     if demand.per_host is not None:
-        np.minimum(places, demand.per_host, out=places)
+        np.minimum(places, demand.per_host if kept is None else np.maximum(demand.per_host - kept, 0), out=places)
     return places
 
 

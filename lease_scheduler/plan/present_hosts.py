@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.demand import Demand
+from lease_scheduler.plan.exact_mapping import Attempts
 from lease_scheduler.plan.interfaces import HostSelection, Mapper
-from lease_scheduler.plan.mapper import distributed, hosts_at, largest_first, map_vms, places_for
+from lease_scheduler.plan.mapper import hosts_at, largest_first, map_sets, map_vms, places_for
 
 
 @dataclass(frozen=True)
@@ -45,17 +46,20 @@ def map_keeping(
     end: int,
     selection: HostSelection,
     mapper: Mapper,
+    attempts: Attempts | None = None,
 ) -> tuple[int, ...] | None:
     """Return a host for each VM for the whole of ``[start, end)``, or None if they do not all fit.
 
     VMs keep their hosts if these have room. The others are placed as in ``map_vms``. If that fails and the present
     hosts are not binding, all VMs are placed anew.
+
+    :param attempts: how many exact mappings a search may try; None means that there is no limit
     """
     if present is None or not any(host is not None for hosts in present.hosts for host in hosts):
-        return map_vms(availability, request, demands, start, end, selection, mapper)
-    found = _kept(availability, request, demands, present, start, end, selection, mapper)
+        return map_vms(availability, request, demands, start, end, selection, mapper, attempts)
+    found = _kept(availability, request, demands, present, start, end, selection, mapper, attempts)
     if found is None and not present.binding:
-        return map_vms(availability, request, demands, start, end, selection, mapper)
+        return map_vms(availability, request, demands, start, end, selection, mapper, attempts)
     return found
 
 
@@ -68,6 +72,7 @@ def _kept(
     end: int,
     selection: HostSelection,
     mapper: Mapper,
+    attempts: Attempts | None = None,
 ) -> tuple[int, ...] | None:
     free = availability.free(start, end)
     order = largest_first(demands)
@@ -88,25 +93,12 @@ def _kept(
         for host, number in kept[index].items():
             free[:, host] -= demand.amounts * number
     ranked = selection.rank(hosts_at(availability, start, end, np.arange(free.shape[1])), request)
-    placed = sum(kept, Counter[int]())
-    for index in order:
-        demand = demands[index]
-        missing = chosen[index].count(None)
-        if not missing:
-            continue
-        places = places_for(free, demand)
-        if demand.per_host is not None:
-            for host, number in kept[index].items():
-                places[host] = min(places[host], demand.per_host - number)
-        usable = ranked[places[ranked] > 0]
-        there = np.array([placed[host] for host in usable.tolist()], dtype=np.int64)
-        taken = distributed(mapper, places[usable], there, missing)
-        if taken is None:
-            return None
-        new = np.repeat(usable[: len(taken)], taken).tolist()
-        for host, number in Counter(new).items():
-            free[:, host] -= demand.amounts * number
-        placed.update(new)
-        fresh = iter(new)
-        chosen[index] = [next(fresh) if host is None else host for host in chosen[index]]
-    return tuple(host for hosts in chosen for host in hosts if host is not None)
+    held = np.zeros((len(demands), free.shape[1]), dtype=np.int64)
+    for index, numbers in enumerate(kept):
+        held[index, list(numbers)] = list(numbers.values())
+    missing = tuple(replace(demand, count=hosts.count(None)) for demand, hosts in zip(demands, chosen, strict=True))
+    placed = map_sets(free, missing, ranked, mapper, kept=held, attempts=attempts)
+    if placed is None:
+        return None
+    fresh = [iter(hosts.tolist()) for hosts in placed]
+    return tuple(next(fresh[index]) if host is None else host for index, hosts in enumerate(chosen) for host in hosts)

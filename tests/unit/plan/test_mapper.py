@@ -8,11 +8,12 @@ import pytest
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.nodes import NodeSet
-from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.model.resources import HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
 from lease_scheduler.plan.interfaces import HostSelection, Mapper
 from lease_scheduler.plan.mapper import GREEDY, hosts_at, map_vms
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.present_hosts import PresentHosts, map_keeping
+from lease_scheduler.plan.quote import quote
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.host_selection.greedy import GreedySelection
 from lease_scheduler.policy.host_selection.no_policy import NoPolicy
@@ -96,6 +97,66 @@ def test_a_dead_end_of_the_policy_s_order_is_left_by_that_of_the_numbers(
     sets = NodeSet(2, _need(1)), NodeSet(2, _need(1), frozenset({"GPU"}))
     assert _mapped(make_planner(site=site), make_lease, *sets, selection=LastFirst()) == (0, 0, 1, 1)
     assert _mapped(make_planner(site=site), make_lease, NodeSet(1, _need(1)), selection=LastFirst()) == (1,)
+
+
+WHOLE = Resources({HOST_SHARE: WHOLE_HOST})
+SHARED = Resources({VCPU: 1, HOST_SHARE: 1})
+GPU = frozenset({"GPU"})
+
+
+def _site(hosts: int, gpus: int) -> Site:
+    """Hosts for leases of whole hosts; those with a GPU have the lowest numbers."""
+    capacity = Resources({VCPU: 4, HOST_SHARE: WHOLE_HOST})
+    return Site(
+        tuple(Host(f"compute-{each + 1}", capacity, GPU if each < gpus else frozenset()) for each in range(hosts))
+    )
+
+
+@pytest.mark.parametrize("kind", list(LeaseKind))
+@pytest.mark.parametrize(
+    "sets",
+    [
+        pytest.param((NodeSet(1, WHOLE), NodeSet(1, WHOLE, hosts=frozenset({"compute-1"}))), id="a named host"),
+        pytest.param((NodeSet(1, SHARED), NodeSet(1, WHOLE, hosts=frozenset({"compute-1"}))), id="host and instance"),
+        pytest.param((NodeSet(4, WHOLE), NodeSet(4, WHOLE, GPU)), id="GPU hosts"),
+        pytest.param((NodeSet(140, WHOLE), NodeSet(4, WHOLE, GPU)), id="every host"),
+    ],
+)
+def test_the_scarcest_set_gets_its_hosts_first(
+    make_planner: MakePlanner, make_lease: MakeLease, kind: LeaseKind, sets: tuple[NodeSet, ...]
+) -> None:
+    """haizea F31: whole hosts all have the same size, so the largest node first is no order of them."""
+    planner = make_planner(site=_site(144, 4))
+    start = 0 if kind.has_start else None
+    terms = {"deadline": 9_999} if kind is LeaseKind.DEADLINE else {}
+
+    for nodes in (sets, sets[::-1]):
+        request = make_lease(kind, node_sets=nodes, start=start, **terms).request
+        found = quote(planner, request, 100, 0)
+        assert found.granted
+        assert found.lease is not None and found.lease.holdings[0].start == 0
+
+
+def test_a_lease_without_a_greedy_mapping_is_placed(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """haizea F31: the larger VM takes the host with more processors, the only one with the memory for the other."""
+    site = Site((Host("a", _need(400, 32_768)), Host("b", _need(800, 8_192))))
+    sets = NodeSet(1, _need(400, 8_000)), NodeSet(1, _need(100, 30_000))
+    assert _mapped(make_planner(site=site), make_lease, *sets) == (1, 0)
+    assert _mapped(make_planner(site=site), make_lease, *sets[::-1]) == (0, 1)
+
+
+def test_hosts_that_a_policy_leaves_out_stay_out_of_a_dead_end(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
+    """haizea F38."""
+
+    class NotTheFirst:
+        def rank(self, hosts, lease):  # type: ignore[no-untyped-def]
+            return hosts.numbers[1:]
+
+    sets = NodeSet(1, WHOLE), NodeSet(1, WHOLE, GPU)
+    assert _mapped(make_planner(site=_site(3, 2)), make_lease, *sets, selection=NotTheFirst()) == (2, 1)
+    assert _mapped(make_planner(site=_site(2, 2)), make_lease, *sets, selection=NotTheFirst()) is None
 
 
 def test_a_policy_may_leave_hosts_out(make_planner: MakePlanner, make_lease: MakeLease) -> None:

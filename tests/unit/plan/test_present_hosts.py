@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
@@ -120,3 +121,17 @@ def test_each_node_set_has_the_hosts_of_its_own_vms() -> None:
     request = LeaseRequest("1", LeaseKind.IMMEDIATE, nodes, 0, 100)
     found = PresentHosts.of(request, [0, 1, 2, None, 4], binding=True)
     assert found == PresentHosts(((0, 1), (2,), (None, 4)), binding=True)
+
+
+@pytest.mark.parametrize("binding", [False, True])
+def test_nodes_without_a_host_compete_for_what_the_kept_ones_leave(
+    make_planner: MakePlanner, make_lease: MakeLease, binding: bool
+) -> None:
+    """Only the first two hosts have a GPU; nodes that can be anywhere leave the second one to the node that cannot."""
+    gpu = frozenset({"GPU"})
+    planner = make_planner(
+        site=Site(tuple(Host(f"h{each}", VM, gpu if each < 2 else frozenset()) for each in range(4)))
+    )
+    sets = [NodeSet(3, VM), NodeSet(1, VM, gpu)]
+    assert _mapped(planner, make_lease, sets, [3, None, None, None], binding=binding) == (3, 0, 2, 1)
+    assert _mapped(planner, make_lease, sets, [3, 0, 1, None], binding=True) is None
