@@ -90,6 +90,10 @@ class LeaseAggregates:
         ]
         return _read(lease_id, found) if found else None
 
+    def is_taken(self, service: str) -> bool:
+        """Return whether a lease has a compute service for itself."""
+        return any(service in known.exclusive for known in self.all().values())
+
     def project_of(self, lease_id: str) -> str | None:
         """Return the project of a lease, or None if it has no aggregate."""
         known = self.known(lease_id)

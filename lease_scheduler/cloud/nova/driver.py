@@ -24,6 +24,7 @@ from lease_scheduler.cloud.nova.addresses import Addresses
 from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NONE, LeaseAggregates
 from lease_scheduler.cloud.nova.aggregates import Aggregates
 from lease_scheduler.cloud.nova.arrivals import Arrivals
+from lease_scheduler.cloud.nova.awake import AwakeServers
 from lease_scheduler.cloud.nova.broken_images import BrokenImages
 from lease_scheduler.cloud.nova.departures import Departures
 from lease_scheduler.cloud.nova.devices import DeviceReader
@@ -31,6 +32,7 @@ from lease_scheduler.cloud.nova.ends import Ends
 from lease_scheduler.cloud.nova.entered import Entered
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue, LeaseFlavors
 from lease_scheduler.cloud.nova.freepool import Freepool
+from lease_scheduler.cloud.nova.given_up import GivenUpRoom
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.host_services import NovaServices
@@ -39,6 +41,7 @@ from lease_scheduler.cloud.nova.image_records import ImageRecords
 from lease_scheduler.cloud.nova.images import GlanceImages
 from lease_scheduler.cloud.nova.intruders import Intruders
 from lease_scheduler.cloud.nova.left_over import LeftOver
+from lease_scheduler.cloud.nova.locks import Locks
 from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.outliving import OutlivingServers
@@ -47,6 +50,7 @@ from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.precaching import CachePreloading
 from lease_scheduler.cloud.nova.preemption import ServerPreemption
+from lease_scheduler.cloud.nova.putting_away import PuttingAway
 from lease_scheduler.cloud.nova.reservations import BlazarOptions, Reservations
 from lease_scheduler.cloud.nova.room import RoomOptions
 from lease_scheduler.cloud.nova.saving import Saving
@@ -162,13 +166,19 @@ class NovaDriver:
         self._shares = ServerShares(make_agents, servers.find, options.renew_interval)
         self._images, self._precaching = GlanceImages(glance), CachePreloading(clock, aggregates, hosts)
         throttle = Throttle(options.operations_per_host, options.operations)
-        self._guests = guests = Guests(nova, servers.find, throttle, lost)
+        locks = Locks(nova, on_behalf_of)
+        given_up = GivenUpRoom(placement, nodes, locks)
+        away = PuttingAway(nova, throttle, lost, locks, placement.release, given_up, options.room)
+        self._guests = guests = Guests(
+            nova, servers.find, throttle, away, given_up, locks, lease_aggregates.is_taken, options.room.guest_patience
+        )
+        self._awake = AwakeServers(servers.find, lease_aggregates.all, away, given_up, locks)
         self._reservations = reservations = Reservations(
             aggregates, self._freepool, nodes, servers, lease_flavors, placement, options.blazar
         )
         arrivals = Arrivals(nova, placement.held, placement.release)
         departures = Departures(nova, servers.find, nodes, placement, arrivals)
-        self._intruders = intruders = Intruders(nova, servers.find, guests, throttle, lost, departures, options.room)
+        intruders = Intruders(nova, servers.find, guests, throttle, lost, departures, options.room)
         holding = Holding(
             placement,
             nodes,
@@ -182,10 +192,10 @@ class NovaDriver:
             options.shares_per_vcpu,
             StaleClaims(nova, placement, nodes),
         )
-        preemption = ServerPreemption(
-            nova, servers.find, guests, intruders, throttle, lost, placement.release, arrivals, options.room
+        self._preemption = preemption = ServerPreemption(
+            nova, servers.find, guests, intruders, throttle, lost, locks, away, given_up, arrivals, options.room
         )
-        outliving = OutlivingServers(nova, throttle, lost)
+        outliving = OutlivingServers(nova, throttle, lost, locks)
         vacancy, addresses = Vacancy(nova, servers.find, placement), Addresses(network)
         records = ImageRecords(lease_aggregates)
         self._snapshots = Snapshots(
@@ -230,7 +240,7 @@ class NovaDriver:
         self.services = NovaServices(nova, hosts, placement)
         self._pool: frozenset[str] = frozenset()
         self._overdrafts = Overdrafts(
-            nova, placement, hosts, lease_aggregates, servers.find, guests, lambda: self._pool
+            placement, hosts, lease_aggregates, servers.find, guests, away, lambda: self._pool
         )
         self._watcher = (
             Watcher(nova, hosts, flavors, self._is_managed, watch_interval)
@@ -336,12 +346,12 @@ class NovaDriver:
         """See ``Driver.start``."""
         self._shares.start()
         if observer is None:
-            self._watcher.start(on_event, regularly=self._guests.bring_back, on_cache=self._precaching.hear)
+            self._watcher.start(on_event, regularly=self._look_after_servers, on_cache=self._precaching.hear)
             return
         self._snapshots.on_failure = observer.on_image_missing
         self._watcher.start(
             on_event,
-            regularly=self._guests.bring_back,
+            regularly=self._look_after_servers,
             on_server=observer.on_server,
             on_hosts=observer.on_hosts,
             on_aggregate=partial(self._look_again, observer),
@@ -350,6 +360,13 @@ class NovaDriver:
             overdrafts=self._overdrafts,
         )
 
+    def _look_after_servers(self) -> None:
+        """Bring back servers that made room, and put away those that run where they must not; called at intervals."""
+        try:
+            self._awake.look()
+        finally:
+            self._guests.bring_back()
+
     def _look_again(self, observer: Observer, change: AggregateChange) -> None:
         """Handle a change of an aggregate. It may have been read a moment ago."""
         self._aggregates.look_again(change.name)
@@ -357,9 +374,8 @@ class NovaDriver:
 
     def _meet(self, observer: Observer, stranger: Stranger) -> None:
         """Handle a server on a host that a lease has for itself."""
-        self._guests.send_away(stranger.server_id)
         for server in self._servers.find(uuid=stranger.server_id):
-            self._intruders.send_away(server)
+            self._preemption.send_away(server, stranger.lease_id)
         if not stranger.is_known:
             observer.on_stranger(stranger)
 

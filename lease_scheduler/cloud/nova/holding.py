@@ -239,7 +239,7 @@ class Holding:
     def _make_room(self, order: Order, vms: Sequence[lease_parts.Vm], waited: int) -> bool:
         """Make room for VMs on a host. Return whether guests are leaving it.
 
-        :raises HostsOccupiedError: ordinary servers are in the way and do not make room
+        :raises HostsOccupiedError: servers are in the way and do not make room
         """
         node = self._nodes.node(vms[0].host)
         has_already = self._placement.consumers_on(node.provider_id)
@@ -257,7 +257,7 @@ class Holding:
 
         if not missing():
             return False
-        if self._guests.make_room(node.service, missing):
+        if self._guests.make_room(node.name, node.service, missing):
             return True
         LOG.info("lease %s: no server on host %s makes room", order.lease_id, node.name)
         self._intruders.make_room(node.name, node.service, missing, waited)

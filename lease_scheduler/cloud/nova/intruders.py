@@ -19,6 +19,7 @@ from lease_scheduler.cloud.nova.departures import Departures
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.lost import LostCommands
 from lease_scheduler.cloud.nova.room import IntruderAction, RoomOptions
+from lease_scheduler.cloud.nova.shelving import Shelving
 from lease_scheduler.cloud.nova.throttle import Throttle
 
 LOG = logging.getLogger(__name__)
@@ -56,6 +57,7 @@ class Intruders:
         self._throttle = throttle
         self._lost = lost
         self._departures = departures
+        self._shelving = Shelving(nova)
         self._options = options
         self._lock = Lock()
         self._attempts: Counter[str] = Counter()
@@ -186,13 +188,11 @@ class Intruders:
     def _command(self, server: Any) -> Callable[[Any], Any]:
         servers = self._nova.servers
         if server.status == of.SHELVED:
-            offload: Callable[[Any], Any] = servers.shelve_offload
-            return offload
+            return self._shelving.shelve
         if self._options.intruders is IntruderAction.MIGRATE:
             if server.status == of.ACTIVE:
                 return lambda each: servers.live_migrate(each, None, "auto")
             migrate: Callable[[Any], Any] = servers.migrate
             return migrate
         self._guests.mark([server])
-        shelve: Callable[[Any], Any] = servers.shelve
-        return shelve
+        return self._shelving.shelve

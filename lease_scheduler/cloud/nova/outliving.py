@@ -12,17 +12,26 @@ from collections.abc import Collection, Iterable, Sequence
 from threading import Lock
 from typing import Any
 
-from novaclient.exceptions import BadRequest, Forbidden
-
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.locks import Locks
 from lease_scheduler.cloud.nova.lost import LostCommands
+from lease_scheduler.cloud.nova.shelving import Shelving
 from lease_scheduler.cloud.nova.throttle import Throttle
 
 LOG = logging.getLogger(__name__)
 
 #: Maximum number of attempts to resize a server.
 _ATTEMPTS = 3
+
+#: Seconds since the end of a lease after which servers that others keep busy are not kept.
+_PATIENCE = 60
+
+#: Tasks of a resize, which takes as long as its data is large.
+_OURS = frozenset(
+    {"resize_prep", "resize_migrating", "resize_migrated", "resize_finish", "shelving", "shelving_image_pending_upload"}
+    | {"shelving_image_uploading", "shelving_offloading"}
+)
 
 _CAN_RESIZE = frozenset({of.ACTIVE, of.STOPPED})
 
@@ -32,54 +41,76 @@ class OutlivingServers:
 
     :param nova: novaclient's client with administrator rights
     :param lost: detects commands that Nova has lost
+    :param locks: locks servers against their projects until they are detached
     """
 
-    def __init__(self, nova: Any, throttle: Throttle, lost: LostCommands) -> None:
+    def __init__(self, nova: Any, throttle: Throttle, lost: LostCommands, locks: Locks) -> None:
         self._nova = nova
         self._throttle = throttle
         self._lost = lost
+        self._locks = locks
+        self._shelving = Shelving(nova)
         self._lock = Lock()
         self._attempts: Counter[str] = Counter()
 
-    def keep(self, servers: Iterable[Any], own: Collection[str], *, shelved: bool) -> bool:
+    def keep(
+        self, servers: Iterable[Any], own: Collection[str], waited: int, trust_id: str | None = None, *, shelved: bool
+    ) -> bool:
         """Detach servers from their lease. Return whether that is done for all servers for which it can be done.
 
-        Two kinds of servers stay as they are:
+        These servers stay as they are:
 
         * those for which no flavor is large enough or no other host has room;
+        * those that Nova does not resize in their present state, or that are busy with other things for too long;
         * those that a user booted with an ordinary flavor and a hint of the lease, because Nova never forgets the hint.
 
         :param servers: servers with the tag of their lease
         :param own: compute services that the lease has for itself
+        :param waited: seconds since the end of the lease began
+        :param trust_id: trust of the project, in whose name its own locks are restored
         :param shelved: whether to shelve the servers instead of letting them run
         """
         flavors: list[Any] = []
-        are_through = [self._is_through(server, own, flavors, shelved=shelved) for server in servers]
+        are_through = []
+        for server in servers:
+            is_through = self._is_through(server, own, flavors, waited, trust_id, shelved=shelved)
+            are_through.append(is_through)
         return all(are_through)
 
-    def _is_through(self, server: Any, own: Collection[str], flavors: list[Any], *, shelved: bool) -> bool:
+    def _is_through(
+        self, server: Any, own: Collection[str], flavors: list[Any], waited: int, trust_id: str | None, *, shelved: bool
+    ) -> bool:
+        is_leased = of.made_for(server) is not None
         if of.is_busy(server):
             self._throttle.go_on(server.id)
+            if of.task(server) not in _OURS:
+                # Its project may keep it busy.
+                if waited > _PATIENCE:
+                    LOG.warning("server %s cannot be kept: it is busy (%s)", server.id, of.task(server))
+                    return True
+                if is_leased:
+                    self._locks.lock(server)
             self._lost.repair(server)
             return False
         self._throttle.end(server.id)
         if server.status == of.VERIFY_RESIZE:
-            of.command(self._nova.servers.confirm_resize, server)
+            of.settle(self._nova, server)
             return False
-        if of.made_for(server) is not None:
+        if is_leased:
             return not self._resize(server, flavors)
         if of.service(server) in own:
             return True
+        self._locks.unlock(server, trust_id)
         if shelved and server.status in of.CAN_SHELVE and not self._throttle.begin(server.id, of.host(server)):
             return False
         with self._lock:
             self._attempts.pop(server.id, None)
         for tag in of.tags(server):
             if names.lease_of_tag(tag) is not None or of.is_number_tag(tag):
-                server.delete_tag(tag)
+                of.delete_tag(server, tag)
         if shelved and server.status in of.CAN_SHELVE:
             # This comes last, because Nova does not change the tags of a shelved server.
-            of.command(self._nova.servers.shelve, server)
+            self._shelving.shelve(server)
             self._throttle.end(server.id)
         return True
 
@@ -101,10 +132,7 @@ class OutlivingServers:
         if self._throttle.begin(server.id, of.host(server)):
             with self._lock:
                 self._attempts[server.id] += 1
-            try:
-                of.command(self._nova.servers.resize, server, flavor)
-            except (BadRequest, Forbidden) as error:
-                LOG.warning("Nova refuses to resize server %s to %s: %s", server.id, flavor.name, error.message)
+            of.command(self._nova.servers.resize, server, flavor)
         return True
 
 

@@ -10,12 +10,15 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from lease_scheduler.cloud.driver import HostsOccupiedError, StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.aggregate_metadata import LeaseAggregates
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.hosts import Hosts, Node
 from lease_scheduler.cloud.nova.placement import Placement
+from lease_scheduler.cloud.nova.putting_away import PuttingAway
+from lease_scheduler.model.kinds import PreemptionMode
 
 LOG = logging.getLogger(__name__)
 
@@ -23,27 +26,27 @@ LOG = logging.getLogger(__name__)
 class Overdrafts:
     """See the module.
 
-    :param nova: novaclient's client with administrator rights
     :param listed: returns all servers that satisfy a query of Nova's
+    :param away: puts servers away
     :param pool: returns the names of the hosts that leases may use
     """
 
     def __init__(
         self,
-        nova: Any,
         placement: Placement,
         hosts: Hosts,
         lease_aggregates: LeaseAggregates,
         listed: Callable[..., list[Any]],
         guests: Guests,
+        away: PuttingAway,
         pool: Callable[[], Collection[str]],
     ) -> None:
-        self._nova = nova
         self._placement = placement
         self._hosts = hosts
         self._lease_aggregates = lease_aggregates
         self._listed = listed
         self._guests = guests
+        self._away = away
         self._pool = pool
         self._generations: dict[str, int] = {}
         self._told: dict[str, Mapping[str, int]] = {}
@@ -96,9 +99,10 @@ class Overdrafts:
             for server in self._listed(uuid=consumer)
         ]
         going = [server for server in found if of.is_going(server)]
-        # A user who keeps one of them busy has another one shelved instead.
-        there = [each for each in found if not of.is_busy(each) and each.status in of.CAN_SHELVE | {of.SHELVED}]
+        there = [each for each in found if each not in going]
         there.sort(key=lambda server: (str(server.created), str(server.id)), reverse=True)
+        # A user who keeps one of them busy has another one shelved instead.
+        there.sort(key=of.is_busy)
         for server in there[: max(0, surplus - len(going))]:
             LOG.warning(
                 "server %s of project %s is one more than its lease has slots on host %s, and is shelved",
@@ -106,8 +110,10 @@ class Overdrafts:
                 server.tenant_id,
                 host,
             )
-            command = self._nova.servers.shelve_offload if server.status == of.SHELVED else self._nova.servers.shelve
-            of.command(command, server)
+            try:
+                self._away.put_away([server], PreemptionMode.SHELVE, 1)
+            except StepFailedError as error:
+                LOG.warning("%s", error)
 
     def _give_room(self, host: str, provider_id: str, excess: Mapping[str, int]) -> None:
         node = self._hosts.node(host)
@@ -115,7 +121,12 @@ class Overdrafts:
             # No lease holds anything there.
             return
         self._tell(provider_id, excess, f"more is taken of host {host} than it has, and leases hold a part of it")
-        if not self._guests.make_room(node.service, lambda: self._placement.overdrawn(provider_id)):
+        try:
+            makes_room = self._guests.make_room(host, node.service, lambda: self._placement.overdrawn(provider_id))
+        except HostsOccupiedError as error:
+            LOG.warning("%s", error)
+            return
+        if not makes_room:
             LOG.info("no server on host %s makes room", host)
 
     def _is_anything_held(self, node: Node) -> bool:

@@ -22,6 +22,9 @@ _R = TypeVar("_R")
 _MICROVERSION = "1.38"
 _CONSUMER_TYPE = "LEASE"
 
+#: Type of the consumers that are servers.
+SERVER = "INSTANCE"
+
 #: Maximum number of attempts at a change that conflicts with others, and longest pause between two, in real seconds.
 _ATTEMPTS = 20
 _LONGEST_PAUSE = 2.0
@@ -129,7 +132,12 @@ class Placement:
 
     @_again
     def hold(
-        self, consumer_id: str, resources: Mapping[str, Mapping[str, int]], project_id: str, user_id: str
+        self,
+        consumer_id: str,
+        resources: Mapping[str, Mapping[str, int]],
+        project_id: str,
+        user_id: str,
+        consumer_type: str = _CONSUMER_TYPE,
     ) -> Mapping[str, Mapping[str, int]] | None:
         """Make a consumer hold exactly these amounts, whatever it held before.
 
@@ -148,7 +156,7 @@ class Placement:
             "project_id": project_id,
             "user_id": user_id,
             "consumer_generation": known.get("consumer_generation"),
-            "consumer_type": _CONSUMER_TYPE,
+            "consumer_type": consumer_type,
         }
         self._change("PUT", f"allocations/{consumer_id}", body)
         return before

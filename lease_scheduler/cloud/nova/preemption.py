@@ -1,4 +1,4 @@
-"""Servers that make room. They are put away (shelved, suspended or stopped), brought back, or moved.
+"""Servers that make room. Hosts are vacated for leases, and servers are brought back, or moved.
 
 Each call checks the present state and does what comes next.
 """
@@ -12,26 +12,23 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from novaclient.exceptions import BadRequest
+from novaclient.exceptions import BadRequest, Conflict, NotFound
 
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.arrivals import Arrivals
+from lease_scheduler.cloud.nova.given_up import GivenUpRoom
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.intruders import Intruders
+from lease_scheduler.cloud.nova.locks import Locks
 from lease_scheduler.cloud.nova.lost import LostCommands
+from lease_scheduler.cloud.nova.putting_away import PuttingAway
 from lease_scheduler.cloud.nova.room import Escalation, RoomOptions
 from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.model.kinds import PreemptionMode
 
 LOG = logging.getLogger(__name__)
-
-#: States in which a server uses only disk space of its host.
-_ASIDE = frozenset({of.STOPPED, of.SUSPENDED})
-
-#: Longest wait for guests to be shelved, as a multiple of ``escalate_after``.
-_PATIENCE = 3
 
 #: Maximum number of attempts to bring a server back or to move it.
 _ATTEMPTS = 3
@@ -50,14 +47,16 @@ class Place:
 
 
 class ServerPreemption:
-    """Puts servers away and brings them back.
+    """Makes servers leave hosts and brings them back.
 
     :param nova: novaclient's client with administrator rights
     :param listed: returns all servers that satisfy a query of Nova's
     :param guests: marks servers without a lease, which are unshelved later
     :param intruders: moves or shelves ordinary servers
     :param lost: detects commands that Nova has lost
-    :param release: removes a server's allocation from Placement
+    :param locks: locks servers against their projects while they are moved or away
+    :param away: puts servers away
+    :param given_up: knows what stopped servers have given up
     :param arrivals: tells when moves are over
     """
 
@@ -69,7 +68,9 @@ class ServerPreemption:
         intruders: Intruders,
         throttle: Throttle,
         lost: LostCommands,
-        release: Callable[[str], None],
+        locks: Locks,
+        away: PuttingAway,
+        given_up: GivenUpRoom,
         arrivals: Arrivals,
         options: RoomOptions,
     ) -> None:
@@ -79,7 +80,9 @@ class ServerPreemption:
         self._intruders = intruders
         self._throttle = throttle
         self._lost = lost
-        self._release = release
+        self._locks = locks
+        self._away = away
+        self._given_up = given_up
         self._arrivals = arrivals
         self._options = options
         self._lock = Lock()
@@ -94,64 +97,29 @@ class ServerPreemption:
         :param late: seconds since the planned end of the operation, negative before it
         :raises StepFailedError: a server cannot be put away, or not in time
         """
-        # A list, so that each server is handled, also after one that is not away yet.
-        are_away = [self._is_away(server, mode, late) for server in servers]
-        is_over = all(are_away)
+        is_over = self._away.put_away(servers, mode, late)
         if is_over:
             # They may have come from a failed attempt to bring them back. The next one begins anew.
             self._forget_attempts(servers)
         return is_over
 
-    def _is_away(self, server: Any, mode: PreemptionMode, late: int) -> bool:
-        if of.is_busy(server):
-            self._throttle.go_on(server.id)
-            if server.status == of.OFFLOADED and self._lost.is_stranded(server):
-                # It did not come back, and all its data is in the image store. Nova may have claimed room for it.
-                self._throttle.end(server.id)
-                self._release(server.id)
-                return True
-            self._give_up_if_too_late(server, late)
-            self._lost.repair(server)
-            return False
-        self._throttle.end(server.id)
-        mode = self._mode_of(server, mode, late)
-        if server.status == of.OFFLOADED or (mode is not PreemptionMode.SHELVE and server.status in _ASIDE):
-            return True
-        if server.status not in of.CAN_SHELVE and server.status != of.SHELVED:
-            raise StepFailedError(f"server {server.id} is {server.status} and cannot make room", of.host(server))
-        self._give_up_if_too_late(server, late)
-        if self._throttle.begin(server.id, of.host(server)):
-            of.command(self._command(server, mode), server)
-        return False
+    def send_away(self, server: Any, own: str) -> None:
+        """Make a server leave a host that a lease has for itself, or stop it there if its own lease is put away.
 
-    def _command(self, server: Any, mode: PreemptionMode) -> Callable[[Any], Any]:
-        servers = self._nova.servers
-        shelve: Callable[[Any], Any] = servers.shelve
-        commands: dict[PreemptionMode, Callable[[Any], Any]] = {
-            PreemptionMode.STOP: servers.stop,
-            PreemptionMode.SUSPEND: servers.suspend,
-        }
-        if server.status == of.SHELVED:
-            shelve = servers.shelve_offload
-        return commands.get(mode, shelve) if server.status == of.ACTIVE else shelve
-
-    def _mode_of(self, server: Any, mode: PreemptionMode, late: int) -> PreemptionMode:
-        """Return how to put a server away: stop, suspend or shelve.
-
-        A server that stays on its host makes room only if Placement counts nothing for it there.
+        :param own: id of the lease that has the host
         """
-        options = self._options
-        if not of.claims_nothing(server) or of.claims_devices(server):
-            return PreemptionMode.SHELVE
-        if options.escalation is not Escalation.NONE and late > options.escalate_after:
-            # It is too late to copy data. A stopped server needs no copy, and keeps its disk.
-            return PreemptionMode.STOP
-        return mode if mode in (PreemptionMode.STOP, PreemptionMode.SUSPEND) else PreemptionMode.SHELVE
-
-    def _give_up_if_too_late(self, server: Any, late: int) -> None:
-        options = self._options
-        if options.escalation is Escalation.DELETE and late > 2 * options.escalate_after:
-            raise StepFailedError(f"server {server.id} made no room in time", of.host(server), gives_up=True)
+        if of.is_ordinary(server):
+            self._intruders.send_away(server)
+            return
+        if of.made_for(server) == own:
+            return
+        if of.is_guest(server):
+            self._guests.mark([server])
+        try:
+            # It should not be there at all, so there is no time to copy what need not be copied.
+            self.put_away([server], PreemptionMode.STOP, 1)
+        except StepFailedError as error:
+            LOG.warning("%s", error)
 
     def vacate(
         self,
@@ -179,16 +147,18 @@ class ServerPreemption:
             and each.status != of.OFFLOADED
             and each.id not in apart
         ]
+        others = [each for each in others if not self._given_up.is_given_up(each)]
         # Servers of another lease are leaving: its operation is planned before this one, and is late.
         leased = [each for each in others if of.made_for(each) is not None]
-        moving = [each for each in leased if of.is_busy(each) or each.status not in _ASIDE]
+        moving = [each for each in leased if of.is_busy(each) or each.status not in of.ASIDE]
         firm = [each for each in others if of.is_ordinary(each) and each.tenant_id != own]
         expected = [each for each in firm if (place.service, each.tenant_id) in leaving]
-        if expected and self._intruders.is_patience_over(late):
-            self._intruders.refuse(place.host, expected)
-        is_clear = self._intruders.clear(place.host, [each for each in firm if each not in expected], late, own)
         guests = [each for each in others if of.is_guest(each) and each.tenant_id != own]
+        # Guests first: they are told to go even if others stay.
         are_away = self._shelve_guests(place, guests, lease_id, late)
+        if (moving or expected) and self._intruders.is_patience_over(late):
+            self._intruders.refuse(place.host, [*moving, *expected])
+        is_clear = self._intruders.clear(place.host, [each for each in firm if each not in expected], late, own)
         return is_clear and are_away and not moving and not expected
 
     def _shelve_guests(self, place: Place, guests: Sequence[Any], lease_id: str, late: int) -> bool:
@@ -196,40 +166,48 @@ class ServerPreemption:
 
         :raises HostsOccupiedError: a guest is not shelved in time
         """
-        settling = [each for each in guests if not of.is_busy(each) and of.settle(self._nova, each)]
         self._guests.mark(guests)
         try:
-            are_away = self.put_away([each for each in guests if each not in settling], PreemptionMode.SHELVE, late)
+            are_away = self.put_away(guests, PreemptionMode.SHELVE, late)
         except StepFailedError as error:
-            if self._options.escalation is not Escalation.DELETE:
-                LOG.warning("host %s cannot be vacated: %s", place.host, error)
-                self._intruders.refuse(place.host, guests)
-            for each in guests:
-                LOG.warning("server %s is deleted: it made no room for lease %s in time", each.id, lease_id)
-                of.command(self._nova.servers.delete, each)
-            return False
-        is_free = are_away and not settling
-        if not is_free and late > _PATIENCE * self._options.escalate_after and self._intruders.is_patience_over(late):
-            # A user may keep a guest busy for any time, or in a state in which Nova does not shelve it.
+            if self._options.escalation is Escalation.DELETE:
+                for each in guests:
+                    LOG.warning("server %s is deleted: it made no room for lease %s in time", each.id, lease_id)
+                    of.command(self._nova.servers.delete, each)
+                return False
+            if not self._intruders.is_patience_over(late):
+                return False
+            LOG.warning("host %s cannot be vacated: %s", place.host, error)
             self._intruders.refuse(place.host, guests)
-        return is_free
+        return are_away
 
     # -- back ------------------------------------------------------------------------------------------------
 
-    def bring_back(self, servers: Sequence[Any], planned: Mapping[int, str]) -> bool:
+    def bring_back(
+        self,
+        servers: Sequence[Any],
+        planned: Mapping[int, str],
+        services: Collection[str],
+        trust_id: str | None = None,
+    ) -> bool:
         """Make servers run again. Return whether all of them run.
 
         :param planned: number of the VM -> compute host for it; Nova chooses a host for VMs that are not in it
+        :param services: compute services of the lease
+        :param trust_id: trust of the project, in whose name its own locks are restored
         :raises StepFailedError: a server finds no host
         """
-        self._check(servers)
-        are_back = [self._is_back(server, _of_number(server, planned)) for server in servers]
+        present = [each for each in servers if not (each.status == of.ERROR and of.service(each) is None)]
+        self._check(present)
+        are_back = [self._is_back(server, _of_number(server, planned), services) for server in present]
         is_over = all(are_back)
         if is_over:
+            for server in present:
+                self._locks.unlock(server, trust_id)
             self.forget(servers)
         return is_over
 
-    def _is_back(self, server: Any, planned: str | None) -> bool:
+    def _is_back(self, server: Any, planned: str | None, services: Collection[str]) -> bool:
         if of.is_busy(server):
             self._throttle.go_on(server.id)
             if self._lost.repair(server) and server.status != of.ACTIVE:
@@ -248,6 +226,13 @@ class ServerPreemption:
         if not self._throttle.begin(server.id, of.host(server)):
             return False
         self._count(server, "finds no host")
+        if of.settle(self._nova, server):
+            return False
+        if self._given_up.is_given_up(server) and (
+            of.service(server) not in services or not self._given_up.take_back(server)
+        ):
+            # Nova can move it only if it shelves it, which it does not.
+            return False
         if server.status == of.OFFLOADED and planned is not None:
             of.command(self._unshelve_to(planned), server)
         else:
@@ -265,39 +250,55 @@ class ServerPreemption:
         services: Collection[str],
         planned: Mapping[int, str],
         is_up: Callable[[str], bool],
+        late: int,
+        trust_id: str | None = None,
     ) -> bool:
         """Move servers to these compute services, live if possible. Return whether all of them are there.
 
         :param planned: number of the VM -> compute service for it; Nova chooses one for VMs that are not in it
         :param is_up: returns whether a compute service is up; servers of one that is down are rebuilt from their images
+        :param late: as for ``put_away``
+        :param trust_id: as for ``bring_back``
         :raises StepFailedError: a server cannot be moved
         """
         mended = [each for each in servers if of.service(each) in services and self._arrivals.mend(each)]
         self._forget_attempts(mended)
         others = [each for each in servers if each not in mended]
-        self._check(others)
-        are_there = [self._is_there(server, services, _of_number(server, planned), is_up) for server in others]
+        # One that failed before this operation began may have failed by what its project did.
+        self._check(each for each in others if self._attempts[each.id])
+        are_there = [self._is_there(server, services, _of_number(server, planned), is_up, late) for server in others]
         is_over = all(are_there) and not mended
         if is_over:
+            for server in servers:
+                if of.service(server) in (None, *services):
+                    self._locks.unlock(server, trust_id)
             self.forget(servers)
         return is_over
 
     def _is_there(
-        self, server: Any, services: Collection[str], planned: str | None, is_up: Callable[[str], bool]
+        self, server: Any, services: Collection[str], planned: str | None, is_up: Callable[[str], bool], late: int
     ) -> bool:
         here = of.service(server)
+        leaves = here is not None and here not in services
+        if leaves:
+            # Its project could keep it busy.
+            self._locks.lock(server)
         if of.is_busy(server):
             self._throttle.go_on(server.id)
+            if leaves and late > 0 and of.makes_image(server):
+                self._lost.reset(server)
             self._lost.repair(server)
             return False
         self._throttle.end(server.id)
         if server.status == of.VERIFY_RESIZE:
-            of.command(self._nova.servers.confirm_resize, server)
+            of.settle(self._nova, server)
             return False
         if here is None or server.status == of.OFFLOADED:
             return True
         if here in services:
             return not self._attempts[server.id] or self._arrivals.is_over(server)
+        if is_up(here) and of.settle(self._nova, server):
+            return False
         if not self._throttle.begin(server.id, of.host(server)):
             return False
         is_here = is_up(here)
@@ -310,7 +311,7 @@ class ServerPreemption:
         elif self._attempts[server.id] > _ATTEMPTS:
             # It cannot stay, because the lease does not have the host any more.
             LOG.warning("server %s cannot be moved from %s; it is shelved", server.id, here)
-            of.command(self._nova.servers.shelve, server)
+            return self._away.put_away([server], PreemptionMode.SHELVE, late)
         elif server.status == of.ACTIVE:
             of.command(self._nova.servers.live_migrate, server, to, "auto")
         else:
@@ -319,7 +320,9 @@ class ServerPreemption:
 
     def _evacuate(self, server: Any, to: str | None) -> None:
         try:
-            of.command(self._nova.servers.evacuate, server, to)
+            self._nova.servers.evacuate(server, to)
+        except (Conflict, NotFound):
+            return
         except BadRequest:
             # For a moment at the end of an evacuation, Nova shows the server without a task on the host that it left.
             if of.service(self._nova.servers.get(server.id)) == of.service(server):
@@ -330,6 +333,7 @@ class ServerPreemption:
         for server in servers:
             self._throttle.end(server.id)
         self._forget_attempts(servers)
+        self._away.forget(servers)
 
     def _forget_attempts(self, servers: Collection[Any]) -> None:
         with self._lock:

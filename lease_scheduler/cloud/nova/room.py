@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+#: Longest time for which servers are put away, as a multiple of ``escalate_after``, after the planned end.
+PATIENCE = 3
+
 
 class Escalation(Enum):
     """What may be done, beyond shelving, to servers that do not make room in time."""
@@ -37,3 +40,8 @@ class RoomOptions:
     escalate_after: int = 60
     intruders: IntruderAction = IntruderAction.REFUSE
     intruder_patience: int = 60
+
+    @property
+    def guest_patience(self) -> int:
+        """Seconds after the planned end of an operation when a guest that is still there counts as one that stays."""
+        return max(self.intruder_patience, PATIENCE * self.escalate_after)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from novaclient.exceptions import Conflict, NotFound
+from novaclient.exceptions import BadRequest, Conflict, Forbidden, NotFound, OverLimit
 
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.extra_specs import RESOURCES, all_resources, groups
@@ -15,6 +15,8 @@ from lease_scheduler.cloud.nova.pci_aliases import ALIAS
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
 from lease_scheduler.nova.aggregates import is_true
 from lease_scheduler.nova.boots import FLAVOR_LEASE, FLAVOR_PREEMPTIBLE
+
+LOG = logging.getLogger(__name__)
 
 #: Resource classes that are the size of a server.
 _SIZE = frozenset({VCPU, "PCPU", MEMORY_MB, DISK_GB})
@@ -29,6 +31,12 @@ _NUMBER = "lease-vm:"
 
 #: Prefixes of tasks after which a server has released its host.
 _GOING = ("shelving", "deleting", "soft-deleting")
+
+#: Prefixes of tasks that make an image of a server. Nova lets a project begin one even if the server is locked.
+_IMAGING = ("image_snapshot", "image_pending_upload", "image_uploading", "image_backup")
+
+#: States in which a server uses only disk space of its host.
+ASIDE = frozenset({STOPPED, SUSPENDED})
 
 #: States in which Nova can shelve a server.
 CAN_SHELVE = frozenset({ACTIVE, STOPPED, PAUSED, SUSPENDED})
@@ -70,6 +78,11 @@ def is_going(server: Any) -> bool:
 def is_busy(server: Any) -> bool:
     """Return whether Nova is doing something with a server. While it is being scheduled, it may have no task."""
     return task(server) is not None or server.status == BUILD
+
+
+def makes_image(server: Any) -> bool:
+    """Return whether Nova is making an image of a server."""
+    return (task(server) or "").startswith(_IMAGING)
 
 
 def host(server: Any) -> str | None:
@@ -171,10 +184,30 @@ def _extra_specs(server: Any) -> Mapping[str, str]:
     return found
 
 
-def command(call: Callable[..., Any], server: Any, *arguments: Any) -> None:
-    """Give a command. A refusal because the server is gone or busy is ignored; the next look at the server shows it."""
-    with suppress(Conflict, NotFound):
+def command(call: Callable[..., Any], server: Any, *arguments: Any) -> bool:
+    """Give a command. Return False if Nova refuses it for a reason that lies in the server.
+
+    A refusal because the server is gone or busy is ignored; the next look at the server shows it.
+    """
+    try:
         call(server, *arguments)
+    except (Conflict, NotFound):
+        return True
+    except (BadRequest, Forbidden, OverLimit) as error:
+        LOG.warning("Nova refuses a command for server %s: %s", server.id, error)
+        return False
+    return True
+
+
+def add_tag(server: Any, tag: str) -> None:
+    """Tag a server where Nova allows it: not in all states, and no more than 50 tags, which users may have set."""
+    if tag not in tags(server) and not command(lambda each: each.add_tag(tag), server):
+        LOG.warning("server %s does not get the tag %s", server.id, tag)
+
+
+def delete_tag(server: Any, tag: str) -> None:
+    """Remove a tag of a server, where Nova allows it."""
+    command(lambda each: each.delete_tag(tag), server)
 
 
 def settle(nova: Any, server: Any) -> bool:
@@ -184,13 +217,19 @@ def settle(nova: Any, server: Any) -> bool:
 
     :param nova: novaclient's client with administrator rights
     """
+
+    def reset(each: Any) -> None:
+        nova.servers.reset_state(each, "active")
+
     commands: dict[str, Callable[[Any], Any]] = {
-        RESCUED: nova.servers.unrescue,
-        VERIFY_RESIZE: nova.servers.confirm_resize,
-        ERROR: lambda each: nova.servers.reset_state(each, "active"),
+        RESCUED: lambda each: nova.servers.unrescue(each),
+        VERIFY_RESIZE: lambda each: nova.servers.confirm_resize(each),
+        ERROR: reset,
     }
     found = commands.get(server.status)
     if found is None:
         return False
-    command(found, server)
+    if not command(found, server):
+        # For example because Nova has lost the migration that it should confirm.
+        command(reset, server)
     return True

@@ -283,11 +283,10 @@ class Servers:
         )
 
     def mark(self, servers: Iterable[Any], lease_id: str) -> None:
-        """Tag servers as the lease's, so that they are found wherever they are."""
+        """Tag servers as the lease's, so that they are found wherever they are, as far as Nova allows it."""
         tag = names.tag(lease_id)
         for server in servers:
-            if tag not in of.tags(server):
-                server.add_tag(tag)
+            of.add_tag(server, tag)
 
     def delete(self, servers: Iterable[Any]) -> bool:
         """Delete servers. Return whether none of them is left."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from lease_scheduler.cloud.driver import HostsOccupiedError, WaitingClock
+from lease_scheduler.cloud.driver import HostsOccupiedError, StepFailedError, WaitingClock
 from lease_scheduler.cloud.nova import image_records, lease_parts, names
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.addresses import Addresses
@@ -201,8 +201,13 @@ class OperationSteps:
             return True
         late = self._late(order)
         self._vacancy.note(order.lease_id)
-        if not self._reservations.clear(order, self._nodes.services(hosts), lambda each: self._shelve(each, late)):
-            return False
+        try:
+            if not self._reservations.clear(order, self._nodes.services(hosts), lambda each: self._shelve(each, late)):
+                return False
+        except StepFailedError as error:
+            if error.host is None:
+                raise
+            raise HostsOccupiedError({error.host: [str(error)]}) from error
         # A lease that runs has servers there.
         own = order.document.project_id if order.operation.kind is OperationKind.ADJUST else None
         leaving, apart = self._leaving(order.lease_id), self._apart_from(order.lease_id)
@@ -354,7 +359,12 @@ class OperationSteps:
 
     def _bring_back(self, order: Order) -> bool:
         known = self._lease_aggregates.known(order.lease_id)
-        return known is None or self._preemption.bring_back(self._servers_of(known), self._services_by_number(order))
+        return known is None or self._preemption.bring_back(
+            self._servers_of(known),
+            self._services_by_number(order),
+            self._planned_services(order),
+            order.document.trust_id,
+        )
 
     def _services_by_number(self, order: Order) -> dict[int, str]:
         """Return the number of each server of a lease and the compute service that is planned for it."""
@@ -371,7 +381,9 @@ class OperationSteps:
             return True
         services, planned = self._planned_services(order), self._services_by_number(order)
         before = self._restorable_elsewhere(known, services)
-        are_there = self._preemption.follow(self._servers_of(known), services, planned, self._hosts.is_up)
+        are_there = self._preemption.follow(
+            self._servers_of(known), services, planned, self._hosts.is_up, self._late(order), order.document.trust_id
+        )
         return self._servers.delete(self._restorable_elsewhere(known, services)) and are_there and not before
 
     def _restorable_elsewhere(self, known: Known, services: Collection[str]) -> list[Any]:
@@ -385,7 +397,8 @@ class OperationSteps:
         found = self._servers_of(known)
         # A server that was resized is not found by its flavor or its host any more.
         self._servers.mark(found, order.lease_id)
-        return self._outliving.keep(found, known.exclusive, shelved=order.document.on_end == _SHELVE)
+        waited, trust_id = self._clock.now() - order.operation.begun, order.document.trust_id
+        return self._outliving.keep(found, known.exclusive, waited, trust_id, shelved=order.document.on_end == _SHELVE)
 
     def _set_apart(self, order: AnyOrder) -> bool:
         """Stop the servers of which the lease wants images, so that the next lease can have their hosts."""

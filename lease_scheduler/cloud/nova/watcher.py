@@ -51,6 +51,18 @@ _ARRIVED = frozenset(
     }
 )
 
+#: Actions after which a server may run that was put away.
+_WOKEN = frozenset(
+    {
+        "instance.power_on.end",
+        "instance.resume.end",
+        "instance.unpause.end",
+        "instance.reboot.end",
+        "instance.unrescue.end",
+        "instance.resize_confirm.end",
+    }
+)
+
 
 class HintSource(Protocol):
     """Source of hints from Nova's notifications."""
@@ -107,6 +119,7 @@ class Watcher:
         self._stopped = True
         self._hinted_services = False
         self._hinted_leases: set[str] = set()
+        self._is_woken = False
         self._on_server: Callable[[ServerChange], None] | None = None
         self._on_cache: Callable[[CacheHint], None] | None = None
         self._regularly: Callable[[], None] | None = None
@@ -133,7 +146,7 @@ class Watcher:
         :param on_stranger: called for servers on hosts that a lease has for itself, again while they stay
         :param on_cache: called for images that come to the caches of hosts, from several threads; must be quick
         :param overdrafts: looks for overdrawn capacity; None leaves that out
-        :param regularly: called at each interval
+        :param regularly: called at each interval, and when a server of a lease may have been woken
         """
         self._regularly = regularly
         # Another engine may have led meanwhile and seen other events.
@@ -168,12 +181,13 @@ class Watcher:
         due = monotonic()
         while True:
             with self._changed:
-                while not (self._stopped or self._hinted_services or self._hinted_leases or monotonic() >= due):
+                while not (self._stopped or self._is_hinted() or monotonic() >= due):
                     self._changed.wait(due - monotonic())
                 if self._stopped:
                     return
                 services, self._hinted_services = self._hinted_services, False
                 leases, self._hinted_leases = self._hinted_leases, set()
+                is_woken, self._is_woken = self._is_woken, False
             is_due = monotonic() >= due
             if is_due or services:
                 self._look(self._look_at_hosts, on_event)
@@ -182,10 +196,13 @@ class Watcher:
             if is_due:
                 self._look(self._look_at_servers, on_event)
                 self._try(self._flavors.refresh, "flavors could not be read from Nova")
-                if self._regularly is not None:
-                    self._try(self._regularly, "a periodic task failed")
                 # Hosts that die send no notification, so notifications do not make these looks rarer.
                 due = monotonic() + self._interval
+            if (is_due or is_woken) and self._regularly is not None:
+                self._try(self._regularly, "a periodic task failed")
+
+    def _is_hinted(self) -> bool:
+        return self._hinted_services or bool(self._hinted_leases) or self._is_woken
 
     def _look(self, look: Callable[[], Iterable[DriverEvent]], on_event: Callable[[DriverEvent], None]) -> None:
         try:
@@ -231,8 +248,13 @@ class Watcher:
                 with self._changed:
                     self._hinted_leases.add(hint.lease_id)
                     self._changed.notify_all()
-        elif hint.event_type in _ARRIVED and hint.host is not None and self._inspector is not None:
-            self._inspector.hint_at_host(hint.host)
+        elif hint.event_type in _ARRIVED | _WOKEN:
+            if hint.host is not None and self._inspector is not None:
+                self._inspector.hint_at_host(hint.host)
+            if hint.event_type in _WOKEN and hint.lease_id is not None and not self._is_own(hint):
+                with self._changed:
+                    self._is_woken = True
+                    self._changed.notify_all()
 
     def _is_own(self, hint: ServerHint | AggregateHint) -> bool:
         return hint.user_id is not None and hint.user_id == self._own_user_id

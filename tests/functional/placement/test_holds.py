@@ -53,7 +53,7 @@ class Cloud:
         hosts = SimpleNamespace(node=lambda name: node, services=lambda: {"service": self.host})
         known = SimpleNamespace(lease_id=self.lease_id, vms=2, shared=frozenset({"service"}))
         guests = SimpleNamespace(make_room=self._make_room)
-        nova = SimpleNamespace(servers=SimpleNamespace(shelve=lambda server: self.shelved.append(server.id)))
+        away = SimpleNamespace(put_away=lambda servers, *rest: self.shelved.extend(each.id for each in servers))
         self.holding = Holding(
             self.placement,
             cast(Any, nodes),
@@ -68,12 +68,12 @@ class Cloud:
             stale_claims=cast(Any, SimpleNamespace(release=lambda host, classes: False)),
         )
         self.overdrafts = Overdrafts(
-            nova,
             self.placement,
             cast(Any, hosts),
             cast(Any, SimpleNamespace(all=lambda: {self.lease_id: known})),
             lambda uuid: [each for each in self.servers if each.id == uuid],
             cast(Any, guests),
+            cast(Any, away),
             lambda: [self.host],
         )
 
@@ -87,7 +87,7 @@ class Cloud:
     def _note_flavor(self, lease_id: str, wanted: WantedFlavor, project_id: str) -> None:
         self._groups[wanted.labels.flavor_id] = wanted.groups
 
-    def _make_room(self, service: str, missing: Callable[[], Mapping[str, int]]) -> bool:
+    def _make_room(self, host: str, service: str, missing: Callable[[], Mapping[str, int]]) -> bool:
         """Make room as ``Guests`` does: if anything is missing, the guest leaves and gives back its allocation."""
         if self.guest_goes and any(amount > 0 for amount in missing().values()):
             self.placement.release(self.guest)

@@ -97,6 +97,10 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
     filters: tuple[str, ...] = ("ComputeFilter", "ServerGroupAffinityFilter", "LeaseFilter")
     #: How often each step is carried out: twice as after a crash that lost the record of the first time.
     times = 1
+    #: Real seconds that a step may take.
+    limit = LIMIT
+    #: Client of the project that gave trusts; by default the one of the administrator.
+    trustor: Any = None
 
     def setUp(self) -> None:
         # Nova's fixture formats every debug message to check that it can; that is an eighth of the time.
@@ -148,7 +152,7 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
             self.held,
             self.network,
             self.image_service,
-            lambda trust_id: self.nova,
+            lambda trust_id: self.trustor or self.nova,
             self.trusts_ended.append,
             0.2,
             "freepool",
@@ -199,7 +203,7 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
         """Carry out all steps of an order."""
         for step in self.driver.steps(order):
             for _ in range(self.times):
-                end = time.monotonic() + LIMIT
+                end = time.monotonic() + self.limit
                 while self.driver.perform(order, step) is not None:
                     assert time.monotonic() < end, f"{step} does not end"
                     time.sleep(POLL)

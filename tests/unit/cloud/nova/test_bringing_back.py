@@ -10,7 +10,10 @@ import pytest
 
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova.arrivals import Arrivals
+from lease_scheduler.cloud.nova.given_up import GivenUpRoom
+from lease_scheduler.cloud.nova.locks import Locks
 from lease_scheduler.cloud.nova.preemption import ServerPreemption
+from lease_scheduler.cloud.nova.putting_away import PuttingAway
 from lease_scheduler.cloud.nova.room import RoomOptions
 from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.model.kinds import PreemptionMode
@@ -45,13 +48,18 @@ def _preemption(nova: FakeNova) -> ServerPreemption:
     nothing: Any = SimpleNamespace()
     throttle = Throttle(per_host=9, in_all=9)
     arrivals = Arrivals(nova, nothing, nothing)
-    return ServerPreemption(nova, nothing, nothing, nothing, throttle, nothing, nothing, arrivals, RoomOptions())
+    locks = Locks(nova, nothing)
+    given_up = GivenUpRoom(nothing, nothing, locks)
+    away = PuttingAway(nova, throttle, nothing, locks, nothing, given_up, RoomOptions())
+    return ServerPreemption(
+        nova, nothing, nothing, nothing, throttle, nothing, locks, away, given_up, arrivals, RoomOptions()
+    )
 
 
 def _until_it_fails(preemption: ServerPreemption, nova: FakeNova) -> str:
     try:
         for _ in range(9):
-            preemption.bring_back(nova.found, {})
+            preemption.bring_back(nova.found, {}, {"host1"})
     except StepFailedError as error:
         return str(error)
     pytest.fail("it goes on for ever")
@@ -69,8 +77,8 @@ def test_a_server_does_not_pay_for_the_failures_of_another_one() -> None:
         assert "server a finds no host" in _until_it_fails(preemption, nova)
         _put_away(preemption, nova)
     nova.lost = None
-    assert not preemption.bring_back(nova.found, {})
-    assert preemption.bring_back(nova.found, {})
+    assert not preemption.bring_back(nova.found, {}, {"host1"})
+    assert preemption.bring_back(nova.found, {}, {"host1"})
 
 
 def test_every_operation_makes_all_its_attempts() -> None:
@@ -78,8 +86,8 @@ def test_every_operation_makes_all_its_attempts() -> None:
     preemption = _preemption(nova)
     # It was told to come back twice when the operation was cancelled.
     for _ in range(2):
-        assert not preemption.bring_back(nova.found, {})
+        assert not preemption.bring_back(nova.found, {}, {"host1"})
     _put_away(preemption, nova)
     for _ in range(3):
-        assert not preemption.bring_back(nova.found, {})
+        assert not preemption.bring_back(nova.found, {}, {"host1"})
     assert "server a finds no host" in _until_it_fails(preemption, nova)

@@ -10,7 +10,11 @@ from novaclient.exceptions import BadRequest
 
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova.arrivals import Arrivals
+from lease_scheduler.cloud.nova.given_up import GivenUpRoom
+from lease_scheduler.cloud.nova.locks import Locks
 from lease_scheduler.cloud.nova.preemption import ServerPreemption
+from lease_scheduler.cloud.nova.putting_away import PuttingAway
+from lease_scheduler.cloud.nova.room import RoomOptions
 from lease_scheduler.cloud.nova.server import number_tag
 from lease_scheduler.cloud.nova.throttle import Throttle
 from tests.unit.cloud.nova import fakes
@@ -24,11 +28,13 @@ class FakeNova:
     :ivar state: their status
     :ivar claimed: whether they still have something in Placement
     :ivar told: each command with its arguments
+    :ivar locks: the servers that were locked
     """
 
     def __init__(self, now_on: str = "host1", *, refuses: bool = False) -> None:
         self.refuses = refuses
         self.told: list[tuple[Any, ...]] = []
+        self.locks: list[str] = []
         self.migrations = SimpleNamespace(list=self._list_migrations)
         self.moves: list[tuple[str, str]] = []
         self.state = "error"
@@ -39,6 +45,7 @@ class FakeNova:
             migrate=lambda server, *rest: self.told.append(("migrate", *rest)),
             reset_state=lambda server, *rest: self.told.append(("reset_state", *rest)),
             get=lambda each: fakes.server(each, now_on),
+            lock=lambda server, reason: self.locks.append(server.id),
         )
 
     def _list_migrations(self, instance_uuid: str, limit: int) -> list[Any]:
@@ -62,14 +69,19 @@ def _preemption(nova: FakeNova) -> ServerPreemption:
     nothing: Any = SimpleNamespace()
     throttle = Throttle(per_host=1, in_all=1)
     arrivals = Arrivals(nova, nova.held, lambda consumer_id: nova.told.append(("release", consumer_id)))
-    return ServerPreemption(nova, nothing, nothing, nothing, throttle, nothing, nothing, arrivals, nothing)
+    locks = Locks(nova, nothing)
+    given_up = GivenUpRoom(nothing, nothing, locks)
+    away = PuttingAway(nova, throttle, nothing, locks, nothing, given_up, RoomOptions())
+    return ServerPreemption(
+        nova, nothing, nothing, nothing, throttle, nothing, locks, away, given_up, arrivals, RoomOptions()
+    )
 
 
 def _follow(nova: FakeNova, *, preemption: ServerPreemption | None = None, down: str = "host1", **terms: Any) -> bool:
     """Have the second server of a lease, which is on "host1", follow it to "host2" and "host3"."""
     server = fakes.server("s", terms.pop("host", "host1"), **{"tags": [number_tag(1)], **terms})
     following = preemption or _preemption(nova)
-    return following.follow([server], {"host2", "host3"}, {0: "host2", 1: "host3"}, lambda service: service != down)
+    return following.follow([server], {"host2", "host3"}, {0: "host2", 1: "host3"}, lambda service: service != down, 0)
 
 
 def test_a_server_of_a_host_that_is_down_is_evacuated() -> None:
@@ -153,21 +165,35 @@ def test_it_does_not_matter_which_engine_has_moved_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "moves", "state", "claimed"),
+    ("moves", "state", "claimed"),
     [
-        ("host1", [("live-migration", "host3")], "error", True),
-        ("host3", [("migration", "host3"), ("live-migration", "host3")], "error", True),
-        ("host3", [("live-migration", "host2")], "error", True),
-        ("host3", [("live-migration", "host3")], "completed", True),
-        ("host3", [("live-migration", "host3")], "error", False),
-        ("host3", [], "error", True),
+        ([("migration", "host3"), ("live-migration", "host3")], "error", True),
+        ([("live-migration", "host2")], "error", True),
+        ([("live-migration", "host3")], "completed", True),
+        ([("live-migration", "host3")], "error", False),
+        ([], "error", True),
     ],
 )
-def test_a_server_that_may_not_run_has_failed(
-    host: str, moves: list[tuple[str, str]], state: str, claimed: bool
+def test_a_server_that_failed_where_its_lease_is_does_not_keep_the_lease_on_other_hosts(
+    moves: list[tuple[str, str]], state: str, claimed: bool
 ) -> None:
+    """Its project may have made it fail. One that fails when it is moved has failed the operation."""
     nova = FakeNova()
     nova.moves, nova.state, nova.claimed = moves, state, claimed
-    with pytest.raises(StepFailedError, match="server s failed"):
-        _follow(nova, down="", host=host, status="ERROR")
+    assert _follow(nova, down="", host="host3", status="ERROR")
     assert nova.told == []
+    preemption = _preemption(nova)
+    assert not _follow(nova, preemption=preemption, down="")
+    with pytest.raises(StepFailedError, match="server s failed"):
+        _follow(nova, preemption=preemption, down="", host="host3", status="ERROR")
+
+
+def test_a_failed_server_leaves_a_host_that_its_lease_leaves() -> None:
+    nova = FakeNova()
+    preemption = _preemption(nova)
+    assert not _follow(nova, preemption=preemption, down="", status="ERROR")
+    assert nova.told == [("reset_state", "active")]
+    assert not _follow(nova, preemption=preemption, down="")
+    assert nova.told[1:] == [("live_migrate", "host3", "auto")]
+    # Its project cannot make it fail again.
+    assert nova.locks == ["s", "s"]
