@@ -221,6 +221,7 @@ def _check_sizes_kept(before: LeaseDocument, after: LeaseDocument) -> None:
 
 def _sizes(terms: Mapping[str, Any]) -> dict[str, Any]:
     found = {key: terms.get(key) for key in ("vcpus", "memory_mb", "disk_gb", "affinity")}
+    found |= {key: terms.get(key) or None for key in ("ephemeral_gb", "extra_specs")}
     for key in ("resources", "least_resources", "exclusive"):
         found[key] = [nodes.get(key) or None for nodes in terms.get("nodes") or ()]
     return found

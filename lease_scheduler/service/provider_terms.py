@@ -10,7 +10,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.providers import ProviderGroup
-from lease_scheduler.model.resources import Resources
+from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.records.pool import HostRecord
 
 #: Modes of preemption in which servers keep what they have of nested providers.
@@ -29,6 +29,33 @@ class Needs:
     resources: Mapping[str, int]
     traits: frozenset[str] = frozenset()
     groups: tuple[ProviderGroup, ...] = field(default=())
+
+
+#: The size of a server says how much it has of these.
+_SIZES = {VCPU: "vcpus", MEMORY_MB: "memory_mb", DISK_GB: "disk_gb"}
+
+
+def extra_needs(extra_specs: Mapping[str, str | int], field: str) -> Needs:
+    """Return what extra specs of a reservation add to its size: ``resources:CLASS`` and ``trait:NAME``.
+
+    :param field: name of the field in messages
+    :raises InvalidValueError: a value is invalid, or of a class that the size says
+    """
+    resources: dict[str, int] = {}
+    traits = set[str]()
+    for key, value in extra_specs.items():
+        kind, _, name = key.partition(":")
+        if kind == "trait":
+            if value != "required":
+                raise InvalidValueError(f"{field}.{key}", f'must be "required", not {value!r}')
+            traits.add(name)
+        elif name in _SIZES:
+            raise InvalidValueError(f"{field}.{key}", f"is the {_SIZES[name]} of the reservation; leave it out")
+        elif not str(value).isdecimal() or int(value) < 1:
+            raise InvalidValueError(f"{field}.{key}", f"must be a whole number of at least 1, not {value!r}")
+        else:
+            resources[name] = int(value)
+    return Needs(resources, frozenset(traits))
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from lease_scheduler.service.provider_terms import (
     check_preemption_mode,
     divide,
     divided_least,
+    extra_needs,
     groups_of,
 )
 
@@ -217,10 +218,11 @@ def _node_sets(reservation: Document, pool: Pool, field: str, project_id: str) -
         resources = {
             VCPU: reservation["vcpus"],
             MEMORY_MB: reservation["memory_mb"],
-            DISK_GB: reservation["disk_gb"],
+            DISK_GB: reservation["disk_gb"] + (reservation.get("ephemeral_gb") or 0),
         }
+        more = extra_needs(reservation.get("extra_specs") or {}, f"{field}.extra_specs")
         hosts = pool.matching(parse_query(reservation.get("resource_properties") or ""))
-        return [_instances(Needs(resources), pool, hosts, reservation)]
+        return [_instances(Needs({**resources, **more.resources}, more.traits), pool, hosts, reservation)]
     if resource_type == "flavor:instance":
         flavor = pool.flavors.get(reservation["flavor_id"])
         # A private flavor of others is not told from one that does not exist, as in Nova.

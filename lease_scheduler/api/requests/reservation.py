@@ -70,7 +70,7 @@ def _changed_nodes(terms: Document, changes: Document, resource_type: str, field
     if len(terms["nodes"]) > 1:
         raise ApiError(409, f"Can't update {field}: a maintenance keeps its hosts", field)
     nodes = dict(terms["nodes"][0])
-    for key in ("hypervisor_properties", "before_end"):
+    for key in ("hypervisor_properties", "before_end", "ephemeral_gb", "extra_specs"):
         if changes.get(key):
             raise ApiError(409, f"Can't update {field}.{key}: the lease was made of nodes", f"{field}.{key}")
     if "resource_properties" in changes:
@@ -175,6 +175,11 @@ def _checked(terms: Document, resource_type: str, field: str, version: Version) 
         )
     if resource_type in (INSTANCE, FLAVOR):
         terms["affinity"] = _affinity(terms["affinity"])
+    if resource_type == INSTANCE:
+        # Warre sends null for a flavor that has none.
+        for key, nothing in (("ephemeral_gb", 0), ("extra_specs", {})):
+            if key in terms:
+                terms[key] = terms[key] or nothing
     if resource_type == FLAVOR:
         if terms["affinity"] is not None:
             raise ApiError(409, f"{field}.affinity: a {FLAVOR} reservation has none; send null", f"{field}.affinity")

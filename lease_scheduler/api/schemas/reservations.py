@@ -27,6 +27,17 @@ _FLAVOR_ID: Schema = {
     "maximum": base.MAXIMUM_INTEGER,
     WANTED: "the id of a flavor",
 }
+#: What NeCTAR's Blazar takes with the size of instances, and its Warre sends. Of extra specs, a request can have those
+#: that Placement counts; all others are for operators to put into flavors.
+_EXTRA_SPECS: Schema = {
+    "type": ["object", "null"],
+    "maxProperties": 32,
+    "propertyNames": {
+        "pattern": "^(resources|trait):[A-Z0-9_]{1,255}$",
+        MESSAGE: "Extra specs of a request are resources:CLASS and trait:NAME; others need a flavor (flavor:instance)",
+    },
+    "additionalProperties": {"type": ["string", "integer"], "maxLength": 255, "minimum": 0},
+}
 _ADDRESSES = base.array(base.text(64, 1), 1_000)
 
 #: The required and the optional keys of each resource type.
@@ -49,7 +60,7 @@ _KEYS: dict[str, tuple[dict[str, Schema], dict[str, Schema]]] = {
             "affinity": _AFFINITY,
             "resource_properties": base.QUERY,
         },
-        {},
+        {"ephemeral_gb": base.nullable(base.integer(0)), "extra_specs": _EXTRA_SPECS},
     ),
     FLAVOR: (
         {"flavor_id": _FLAVOR_ID, "amount": _COUNT},

@@ -122,6 +122,7 @@ class WantedFlavor:
     :ivar aliases: by which Nova gives PCI devices to servers
     :ivar shares_per_vcpu: weight of the CPU time of a server for each CPU that it holds; 0 for Nova's own
     :ivar fluid: CPUs of a server that it does not hold
+    :ivar ephemeral_gb: GB of its disk that are an empty second disk
     """
 
     labels: Labels
@@ -132,12 +133,13 @@ class WantedFlavor:
     aliases: PciAliases = field(default_factory=PciAliases)
     shares_per_vcpu: int = 0
     fluid: int = 0
+    ephemeral_gb: int = 0
 
     @property
     def size(self) -> tuple[int, int, int]:
-        """MB of memory, CPUs and GB of disk; at least one CPU and 1 MB."""
+        """MB of memory, CPUs and GB of the root disk; at least one CPU and 1 MB."""
         found = self.resources
-        return found.get(MEMORY_MB, 1), max(1, found.get(VCPU, 1)), found.get(DISK_GB, 0)
+        return found.get(MEMORY_MB, 1), max(1, found.get(VCPU, 1)), found.get(DISK_GB, 0) - self.ephemeral_gb
 
     @property
     def has_our_size(self) -> bool:
@@ -211,7 +213,13 @@ class LeaseFlavors:
         labels = wanted.labels
         try:
             return self._nova.flavors.create(
-                labels.flavor, memory_mb, vcpus, disk_gb, flavorid=labels.flavor_id, is_public=False
+                labels.flavor,
+                memory_mb,
+                vcpus,
+                disk_gb,
+                flavorid=labels.flavor_id,
+                ephemeral=wanted.ephemeral_gb,
+                is_public=False,
             )
         except Conflict:
             return self._nova.flavors.get(labels.flavor_id)

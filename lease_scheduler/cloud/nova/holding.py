@@ -317,6 +317,7 @@ def flavors_of(
     """Return the flavors that a lease has while it runs."""
     found = lease_parts.vms(order)
     first_of_set = {vm.node_set: vm for vm in reversed(found)}
+    ephemeral = lease_parts.ephemeral_gb(order)
     flavors = []
     for number, vm in sorted(first_of_set.items()):
         is_whole = any(each.node_set == number and each.has_whole_host for each in found)
@@ -325,7 +326,17 @@ def flavors_of(
             of_server, groups = lease_parts.of_server(vm), lease_parts.groups_of_server(vm)
             fluid = vm.fluid // vm.servers
             flavors.append(
-                WantedFlavor(labels[number], of_server, not is_whole, claims, groups, aliases, shares_per_vcpu, fluid)
+                WantedFlavor(
+                    labels[number],
+                    of_server,
+                    not is_whole,
+                    claims,
+                    groups,
+                    aliases,
+                    shares_per_vcpu,
+                    fluid,
+                    ephemeral_gb=ephemeral[number],
+                )
             )
     return flavors
 

@@ -133,6 +133,15 @@ def _reservations(order: Order) -> list[tuple[ReservationRecord, range]]:
     return found
 
 
+def ephemeral_gb(order: Order) -> dict[int, int]:
+    """Return node set -> GB of the disk of each server that are an empty second disk."""
+    return {
+        number: int(record.terms.get("ephemeral_gb") or 0)
+        for record, node_sets in _reservations(order)
+        for number in node_sets
+    }
+
+
 def _together(order: Order) -> dict[int, int]:
     """Return node set -> servers per VM, for node sets whose VMs stand for several servers."""
     return {

@@ -81,6 +81,32 @@ def test_instances_with_affinity_are_one_on_a_host(
     assert terms.least == (count,)
 
 
+_INSTANCES = {"resource_type": "virtual:instance", "vcpus": 2, "memory_mb": 8, "disk_gb": 5, "amount": 1}
+
+
+def test_extra_specs_and_the_second_disk_of_instances_are_planned() -> None:
+    asked = {"resources:CUSTOM_LICENCE": "2", "trait:CUSTOM_FAST": "required"}
+    (nodes,) = _reserve(**_INSTANCES, ephemeral_gb=20, extra_specs=asked).request.nodes
+    assert (nodes.resources[DISK_GB], nodes.resources["CUSTOM_LICENCE"]) == (25, 2)
+    assert nodes.required_traits == {"CUSTOM_FAST"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        ({"trait:CUSTOM_FAST": "forbidden"}, 'must be "required"'),
+        ({"resources:VGPU": 0}, "whole number of at least 1"),
+        ({"resources:VGPU": "many"}, "whole number of at least 1"),
+        ({"resources:VCPU": 4}, "is the vcpus of the reservation"),
+    ],
+)
+def test_extra_specs_of_instances_that_make_no_sense(asked: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InvalidValueError) as raised:
+        _reserve(**_INSTANCES, extra_specs=asked)
+    assert raised.value.field == f"reservations[0].extra_specs.{next(iter(asked))}"
+    assert problem in raised.value.problem
+
+
 def test_whole_hosts_may_be_fewer() -> None:
     terms = _reserve(resource_type="physical:host", min=1, max=2, hypervisor_properties='["=", "$gpu", "yes"]')
     assert terms.request.nodes == (NodeSet(2, Resources({HOST_SHARE: WHOLE_HOST}), hosts=frozenset({"compute-1"})),)

@@ -220,6 +220,34 @@ def test_affinity_may_be_text(member: Client, site: Site, affinity: Any) -> None
     assert site.calls[-1][2]["reservations"][0]["affinity"] is True
 
 
+def test_the_body_that_warre_sends(member: Client, site: Site) -> None:
+    """NeCTAR's Warre books with the keys that NeCTAR's Blazar takes beside those of Blazar."""
+    sent = {**INSTANCES, "ephemeral_gb": 0, "extra_specs": {}, "affinity": None}
+    made(member, sent)
+    assert site.calls[-1][2]["reservations"][0] | sent == site.calls[-1][2]["reservations"][0]
+    made(member, {**sent, "ephemeral_gb": None, "extra_specs": None})
+    assert site.calls[-1][2]["reservations"][0] | sent == site.calls[-1][2]["reservations"][0]
+    asked = {"ephemeral_gb": 20, "extra_specs": {"resources:VGPU": 1, "trait:HW_CPU_X86_AVX2": "required"}}
+    made(member, {**sent, **asked})
+    assert site.calls[-1][2]["reservations"][0] | asked == site.calls[-1][2]["reservations"][0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ephemeral_gb": -1}, "reservations[0].ephemeral_gb: must be at least 0, not -1"),
+        ({"extra_specs": {"hw:cpu_policy": "dedicated"}}, "Extra specs of a request are resources:CLASS"),
+        ({"extra_specs": {"aggregate_instance_extra_specs:reservation": "x"}}, "Extra specs of a request"),
+        ({"extra_specs": {"trait:HW": True}}, "reservations[0].extra_specs.trait:HW"),
+    ],
+)
+def test_extra_specs_that_are_for_operators(member: Client, site: Site, change: dict[str, Any], message: str) -> None:
+    answer = member.post("/v1/leases", body({**INSTANCES, **change}))
+    assert refused(answer)[0] == 400
+    assert message in refused(answer)[1]
+    assert site.calls == []
+
+
 def test_a_flavor_reservation_shows_the_flavor_of_the_reservation(member: Client, site: Site) -> None:
     lease = made(member, {**FLAVOR, "resource_properties": '["==", "$anything", "goes"]'})
     assert lease["reservations"][0]["flavor_id"] == lease["reservations"][0]["id"]

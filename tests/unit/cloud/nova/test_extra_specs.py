@@ -55,6 +55,11 @@ def test_the_flavor_of_a_lease_asks_for_its_groups() -> None:
         assert "group_policy" not in plain.extra_specs("an-id")
 
 
+def test_the_second_disk_of_a_server_is_not_part_of_its_root_disk() -> None:
+    wanted = WantedFlavor(labels("an-id", 0), {"VCPU": 2, "DISK_GB": 25}, shared=True, claims=False, ephemeral_gb=20)
+    assert wanted.size == (1, 2, 5)
+
+
 def test_a_server_claims_what_its_groups_say() -> None:
     flavor = {
         "vcpus": 2,
