@@ -6,14 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lease_scheduler.simulation.campaigns.case import Case
+from lease_scheduler.simulation.experiments.data_folder import data_folder
 from lease_scheduler.simulation.experiments.paper import Chapter, Paper
 from lease_scheduler.simulation.experiments.shirako import shirako_4, shirako_5, shirako_6
+from lease_scheduler.simulation.experiments.shirako.lease_length import WORLD_CUP
+from lease_scheduler.simulation.shipped import shipped_path
 
 CHAPTERS: Mapping[str, Chapter] = {"shirako-4": shirako_4, "shirako-5": shirako_5, "shirako-6": shirako_6}
 
 #: Class of case -> CPU seconds; only the ratios matter.
 _COSTS = {
     "ElasticCase": 0.2,
+    "LeaseLengthCase": 0.2,
+    "FilterCase": 0.1,
     "WorkedExampleCase": 0.01,
     "FlowsCase": 0.2,
     "FairnessCase": 1.5,
@@ -28,8 +33,10 @@ def forecast(case: Case) -> float:
 
 
 def inputs() -> list[Path]:
-    """Return the files that the runs read: none, as all workloads are generated."""
-    return []
+    """Return the files that the runs read: a shipped one, and the recorded load if it is there."""
+    folder = data_folder()
+    recorded = None if folder is None else folder / WORLD_CUP
+    return [shipped_path("blue1"), *([recorded] if recorded is not None and recorded.is_file() else [])]
 
 
 PAPER = Paper(
