@@ -174,6 +174,7 @@ def _mean_bound(bounds: Iterable[float | None]) -> float | None:
 
 
 def _number(value: float) -> str:
+    value += 0.0  # no sign for zero
     if value == int(value) and abs(value) >= 1000:
         return f"{int(value)}"
     return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"

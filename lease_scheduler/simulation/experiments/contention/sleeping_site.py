@@ -240,7 +240,10 @@ def figures(result: RunResult) -> dict[str, Any]:
         "violations_percent": 100 * sum(wait > _WAITING_FACTOR * mean for wait in waits) / len(external),
         "mean_wait_h": sum(waits) / len(waits) / _HOUR,
         "local_rejected": sum(lease.state is LeaseState.REJECTED for lease in local),
-        "local_late": sum(lease.started not in (None, lease.request.start) for lease in local),
+        # Also those that were accepted and never started.
+        "local_late": sum(
+            lease.started != lease.request.start for lease in local if lease.state is not LeaseState.REJECTED
+        ),
         "external_not_done": sum(lease.state is not LeaseState.DONE for lease in external),
         "local_requests": len(local),
         "preempted_leases": result.counters.get("preempted_leases", 0),

@@ -82,7 +82,11 @@ class ConsolidationCase:
         return {
             "awake_h": awake.hours,
             "accepted": sum(lease.state is LeaseState.DONE for lease in result.leases) / len(leases),
-            "late": sum(lease.started not in (None, lease.request.start) for lease in result.leases),
+            "late": sum(
+                lease.started != lease.request.start
+                for lease in result.leases
+                if lease.state is not LeaseState.REJECTED
+            ),
             "moved": result.counters.get("relocated_nodes", 0),
             "wall_s": result.wall_s,
         }

@@ -51,7 +51,7 @@ class ElasticCase:
         sizes = np.maximum(1, np.rint(stream.uniform(*_SHARES, (REQUESTS, _CLASSES)) * _GRAINS)).astype(np.int64)
         free = np.full((_CLASSES, _HOSTS), _GRAINS, dtype=np.int64)
         running: deque[tuple[float, IntArray]] = deque()
-        allocated = 0
+        allocated = rejected = 0
         for number in range(REQUESTS):
             now = number * _MONTH / REQUESTS
             while running and running[0][0] <= now:
@@ -59,12 +59,13 @@ class ElasticCase:
             wanted = _slivers(int(units[number]), sizes[number], self.elasticity)
             found = worst_fit(free, wanted)
             if found is None:
+                rejected += 1
                 continue
             taken = found.size[:, None] * found.counts
             free -= taken
             running.append((now + _TERM, taken))
             allocated += 1
-        return {"allocated": allocated, "rejected": REQUESTS - allocated}
+        return {"allocated": allocated, "rejected": rejected}
 
 
 def _slivers(units: int, size: IntArray, elasticity: int) -> Slivers:

@@ -121,6 +121,32 @@ def test_a_gate_fails_at_one_point_too_many(policy: str, worse_at: int, expected
     assert [gate.passed for gate in admission_checks.policy_checks(found, (1,), True)[:4]] == expected
 
 
+def test_claims_of_the_text_are_judged_by_point() -> None:
+    """PACP is to have the fewest violations at all points, and AACP the most; one point of each is another way."""
+    found = {
+        case.name: {
+            **{f"violations_{policy}": value for policy, value in (("PACP", 10.0), ("RACP", 30.0), ("CACP", 20.0))},
+            **{f"completed_{policy}": value for policy, value in (("PACP", 75.0), ("RACP", 50.0), ("CACP", 100.0))},
+            "violations_AACP": 40.0,
+            "completed_AACP": 10.0,
+        }
+        for case in _points(True)
+    }
+    names = ("fewest of all", "AACP most", "PACP is below", "PACP is above")
+
+    def results() -> list[bool | None]:
+        checks = admission_checks.policy_checks(found, (1,), True)
+        return [check.passed for name in names for check in checks if name in check.name]
+
+    assert results() == [True] * 4
+    odd = next(case for case in _points(True) if case != AdmissionCase())
+    found[odd.name] |= {"violations_PACP": 31.0}
+    assert results() == [False, True, True, True]
+    for each in found.values():
+        each |= {"violations_RACP": 29.0, "completed_PACP": 74.0}
+    assert results() == [False, True, False, False]
+
+
 def test_cases_differ_by_name() -> None:
     """A point that is in every sweep is run once."""
     cases = admission_checks.cases(1, [True])

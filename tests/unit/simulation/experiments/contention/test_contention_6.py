@@ -12,6 +12,8 @@ import pytest
 from rich.console import Console
 
 from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.largest_fit import with_counts
 from lease_scheduler.simulation.experiments.contention import contention_6, energy_checks
 from lease_scheduler.simulation.experiments.contention.sleeping_site import (
@@ -25,6 +27,7 @@ from lease_scheduler.simulation.experiments.contention.sleeping_site import (
 )
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.replications import Replication
+from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.site_run import SiteRun
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
@@ -96,6 +99,20 @@ def test_a_run_ends_though_a_request_needs_more_hosts_than_ever_wake() -> None:
     assert found["mean_wait_h"] == (61 * 24 - 12) / 2
 
 
+def test_a_local_request_that_was_accepted_and_never_starts_is_late() -> None:
+    external, local = (_parts(EnergyCase("SESP", days=1))[place][0].request for place in (1, 0))
+    started = local.start
+    leases = [
+        Lease(external, 1, LeaseState.DONE, started=0, ended=external.duration),
+        Lease(local, 2, LeaseState.DONE, started=started, ended=local.duration),
+        Lease(local, 3, LeaseState.DONE, started=(started or 0) + 1, ended=local.duration),
+        Lease(local, 4, LeaseState.SCHEDULED),
+        Lease(local, 5, LeaseState.REJECTED),
+    ]
+    found = figures(cast(RunResult, SimpleNamespace(leases=leases, counters={}, end=10, wall_s=0.0)))
+    assert (found["local_requests"], found["local_rejected"], found["local_late"]) == (4, 1, 2)
+
+
 @pytest.fixture(scope="module")
 def short_runs() -> dict[str, dict[str, Any]]:
     """A day with each policy."""
@@ -122,7 +139,7 @@ def test_the_checks_are_able_to_fail(
     outcomes = {case.name: short_runs["SESP"] for case in cases}
     # Policies that do the same save nothing.
     checks = energy_checks.energy_checks(outcomes, _BASE, "ab", (1,))
-    assert [check.passed for check in checks] == [False, True, None, None, False, True, None, True]
+    assert [check.passed for check in checks] == [False, True, None, False, False, True, None, False]
     late = {name: {**found, "local_late": 1, "lost_work": 2} for name, found in outcomes.items()}
     checks = energy_checks.violation_checks(late, _BASE, "b", (1,))
     assert [check.name for check in checks if check.passed is False] == [
@@ -131,11 +148,12 @@ def test_the_checks_are_able_to_fail(
         "(b) external requests that lost work",
     ]
     console = Console(file=io.StringIO())
-    assert contention_6.report(outcomes, tmp_path, replications=[Replication(Extent.QUICK)], console=console) == 2
+    assert contention_6.report(outcomes, tmp_path, replications=[Replication(Extent.QUICK)], console=console) == 3
     assert (tmp_path / "fig-6.3-energy-b.png").exists() and (tmp_path / "fig-6.4-violations-b.png").exists()
-    # GESP is as good as SESP in four sweeps over two readings, in energy and in violations, and in one more in energy.
+    # In four sweeps over two readings GESP is as good as SESP in energy and violations, PEMP no better than SESP with
+    # short local requests and with many, and there are few violations on 144 hosts; one more sweep has energy only.
     monkeypatch.setattr(contention_6, "plot_lines", lambda *_, **__: None)
-    assert contention_6.report(outcomes, tmp_path, replications=[Replication(Extent.REPEATED)], console=console) == 17
+    assert contention_6.report(outcomes, tmp_path, replications=[Replication(Extent.REPEATED)], console=console) == 24
 
 
 def test_the_runs_of_each_extent() -> None:
