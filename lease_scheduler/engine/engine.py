@@ -479,7 +479,9 @@ class Engine:
 
     def step(self) -> None:
         """Do everything that is due now; see ``engine.stepping`` for the order."""
-        self._steps.step(self._clock.now())
+        now = self._clock.now()
+        self._assurance.pass_to(now)
+        self._steps.step(now)
 
     def next_due(self) -> int | None:
         """Return the next planned instant, or None."""

@@ -22,14 +22,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.prediction.bmbp import Bmbp
 from lease_scheduler.prediction.bounds import clopper_pearson
 from lease_scheduler.prediction.coverage import Coverage
 
 #: Seconds of a step.
 STEP = 600
-#: The demand is kept in this many parts of the site; rounded so that a growth never looks smaller than it was.
-PARTS = 64
+#: The demand is kept in billionths of the site: far finer than one node of any site, and compared with a tolerance
+#: that is more than what rounding can add. A coarser unit answers differently for sites of 4 and of 5 equal hosts.
+PARTS = 10**9
+_TOLERANCE = 2
 
 _DAY = 86_400 // STEP
 _WEEK = 7 * _DAY
@@ -76,7 +79,7 @@ class _Table:
 
     :ivar first: number of the first step
     :ivar starts: demand at the start of each step
-    :ivar reached: by demand, for each step the first one from it on in which the demand is at least that
+    :ivar highest: its n-th row is the highest demand of the 2^n steps from each step on
     :ivar gaps: number of steps without observation before each step
     :ivar bins: time of week of each step
     :ivar low: the demand that is not exceeded in so many steps that they tell something
@@ -84,10 +87,17 @@ class _Table:
 
     first: int
     starts: NDArray[np.integer[Any]]
-    reached: NDArray[np.integer[Any]]
+    highest: Sequence[NDArray[np.integer[Any]]]
     gaps: NDArray[np.integer[Any]]
     bins: NDArray[np.integer[Any]]
     low: int
+
+    def growth(self, begin: int, end: int, steps: int) -> NDArray[np.integer[Any]]:
+        """Return by how much the demand grows within some steps, for each of the starts from ``begin`` to ``end``."""
+        power = steps.bit_length() - 1
+        row, rest = self.highest[power], steps - (1 << power)
+        most = np.maximum(row[begin:end], row[begin + rest : end + rest])
+        return np.asarray(most - self.starts[begin:end])
 
 
 class DemandHistory:
@@ -110,8 +120,7 @@ class DemandHistory:
         self._growth = Bmbp(_GROWTH, window=_HOURS)
         self._level = Bmbp(window=_HOURS)
         self._table: _Table | None = None
-        self._lives: dict[int, NDArray[np.integer[Any]]] = {}
-        self._masks: dict[tuple[int, int], list[NDArray[np.bool_]]] = {}
+        self._masks: dict[int, list[NDArray[np.bool_]]] = {}
         self.coverage = Coverage()
         self.changed: set[int] = set()
 
@@ -122,38 +131,46 @@ class DemandHistory:
 
         An instant before the last one, as when a clock is set back, counts as the last one.
         """
-        self.pass_to(now)
+        self._begin(now, share)
         self._share = share
         self._raise(share)
+        self._note()
 
     def refused(self, now: int, share: float) -> None:
         """Tell that others asked for this share more, and were refused."""
-        self.pass_to(now)
+        self._begin(now, self._share)
         self._raise(self._share + share)
+        self._note()
 
     def pass_to(self, now: int) -> None:
-        """Tell that the demand has not changed until now."""
+        """Tell that the demand has not changed until now. Without any demand so far, this tells nothing.
+
+        It makes no difference how often this is told. What is only known by the passing of time is stored once an hour.
+        """
         step = now // STEP
-        if self._step is None:
-            self._step = step - 1
-        if step <= self._step:
+        if self._step is None or step <= self._step:
             return
-        if step - self._step > self._kept * _DAY:
-            self._days.clear()
-            self._step = step - 1
-        start, most = math.floor(self._share * PARTS + _ROUNDING), self._parts(self._share)
-        for each in range(self._step + 1, step + 1):
+        level = self._parts(self._share)
+        oldest = step // _DAY - self._kept + 1
+        for each in range(max(self._step + 1, oldest * _DAY), step + 1):
             if each % _HOUR == 0:
                 self._hour_is_over(each)
             starts, mosts = self._day(each // _DAY)
             missing = each % _DAY - len(starts)
-            starts += [_GAP] * missing + [start]
-            mosts += [_GAP] * missing + [most]
-            self.changed.add(each // _DAY)
+            starts += [_GAP] * missing + [level]
+            mosts += [_GAP] * missing + [level]
+            if each % _HOUR == 0:
+                self.changed |= {each // _DAY, (each - 1) // _DAY} & self._days.keys()
         self._step = step
-        for day in [day for day in self._days if day <= step // _DAY - self._kept]:
+        for day in [day for day in self._days if day < oldest]:
             del self._days[day]
             self.changed.add(day)
+
+    def _begin(self, now: int, share: float) -> None:
+        """Pass to now. Where the past is not known, the demand did not grow to this share, but was found so."""
+        if self._step is None:
+            self._step, self._share = now // STEP - 1, share
+        self.pass_to(now)
 
     def resume(self, now: int, share: float) -> None:
         """Go on after an interruption.
@@ -162,18 +179,23 @@ class DemandHistory:
         is a gap, about which nothing is known.
         """
         if self._step is not None and now // STEP - self._step > _DAY:
-            self._step = now // STEP - 1
+            self._step = None
         self.demand(now, share)
 
-    def _parts(self, share: float) -> int:
-        return math.ceil(share * PARTS - _ROUNDING)
+    @staticmethod
+    def _parts(share: float) -> int:
+        return round(share * PARTS)
 
     def _raise(self, share: float) -> None:
         assert self._step is not None
         mosts = self._day(self._step // _DAY)[1]
-        if mosts and self._parts(share) > mosts[-1]:
-            mosts[-1] = self._parts(share)
-            self.changed.add(self._step // _DAY)
+        if mosts:
+            mosts[-1] = max(mosts[-1], self._parts(share))
+
+    def _note(self) -> None:
+        """Have the present day stored."""
+        assert self._step is not None
+        self.changed.add(self._step // _DAY)
 
     def _day(self, day: int) -> tuple[list[int], list[int]]:
         return self._days.setdefault(day, ([], []))
@@ -186,12 +208,19 @@ class DemandHistory:
         if len(starts) == _HOUR and _GAP not in starts:
             for known, value in ((self._growth, max(mosts) - starts[0]), (self._level, max(mosts))):
                 bound = known.bound()
+                if bound is not None:
+                    bound += _TOLERANCE
                 if known is self._growth and bound is not None:
                     self.coverage.judge(_GROWTH, step * STEP, held=value <= bound)
-                if known.observe(value) and bound is not None and value > bound:
+                if known.observe(value, bound) and bound is not None and value > bound:
                     # A demand that grows less than it used to, or falls, breaks no promise.
                     self._since = step - known.least * _HOUR
             self._table = None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether any demand was told."""
+        return self._step is not None
 
     @property
     def since(self) -> int:
@@ -200,11 +229,15 @@ class DemandHistory:
 
     # -- questions -----------------------------------------------------------------------------------------
 
-    def survey(self, room: float, seconds: int, now: int) -> Survey:
+    def survey(self, room: float, seconds: int, now: int, start: int | None = None) -> Survey:
         """Return how often the demand took more than this room within this time.
 
         :param room: share of the site
+        :param seconds: the lifetime
+        :param now: the present instant, up to which the demand has not changed since it was last told
+        :param start: instant at which the lifetime begins; None for now
         """
+        self.pass_to(now)
         # The steps since the last hour are not in the table. Those at its end are too new for any lifetime anyway.
         table = self._table = self._table or self._computed()
         steps = -(-seconds // STEP) + 1
@@ -212,7 +245,7 @@ class DemandHistory:
         end = len(table.starts) - steps
         if end <= begin:
             return Survey(0, 0)
-        is_missed = self._lives_of(table, room)[begin:end] < steps
+        is_missed = table.growth(begin, end, steps) > self._parts(room) + _TOLERANCE
         is_known: NDArray[np.bool_] | None = None
         if table.gaps[-1]:
             is_known = table.gaps[begin + steps : end + steps] == table.gaps[begin:end]
@@ -221,26 +254,24 @@ class DemandHistory:
         if not count:
             return Survey(0, 0)
         observations = -(-count // steps)
-        similar = [each[begin:end] for each in self._similar(table, now)]
+        similar = [each[begin:end] for each in self._similar(table, now if start is None else start)]
         share = largest_share(is_missed, is_known, similar, steps)
         return Survey(observations, math.ceil(share * observations - _ROUNDING))
 
-    def _similar(self, table: _Table, now: int) -> list[NDArray[np.bool_]]:
-        """Return which starts resemble the present: by the time of week, by the time of day, and by the demand."""
-        present = now // STEP % _WEEK // _BIN
-        level = max(math.floor(self._share * PARTS + _ROUNDING), table.low)
-        found = self._masks.get((present, level))
+    def _similar(self, table: _Table, start: int) -> list[NDArray[np.bool_]]:
+        """Return which starts resemble this one: by the time of week, by the time of day, and by the demand."""
+        present = start // STEP % _WEEK // _BIN
+        found = self._masks.get(present)
         if found is None:
-            of_week, of_day = table.bins == present, table.bins % _BINS == present % _BINS
-            found = self._masks[present, level] = [of_week, of_day, table.starts <= level]
-        return found
+            found = self._masks[present] = [table.bins == present, table.bins % _BINS == present % _BINS]
+        return [*found, table.starts <= max(self._parts(self._share), table.low) + _TOLERANCE]
 
     def _computed(self) -> _Table:
-        self._lives, self._masks = {}, {}
+        self._masks = {}
         days = sorted(self._days)
         if not days:
             empty = np.zeros(0, dtype=np.int64)
-            return _Table(0, empty, empty.reshape(1, 0), np.zeros(1, dtype=np.int64), empty, 0)
+            return _Table(0, empty, [empty], np.zeros(1, dtype=np.int64), empty, 0)
         length = (days[-1] - days[0] + 1) * _DAY
         starts = np.full(length, _GAP, dtype=np.int64)
         mosts = np.full(length, _GAP, dtype=np.int64)
@@ -249,30 +280,17 @@ class DemandHistory:
             for whole, part in zip((starts, mosts), self._days[day], strict=True):
                 whole[place : place + len(part)] = part
         length = (days[-1] - days[0]) * _DAY + len(self._days[days[-1]][0])
-        starts, mosts = starts[:length], mosts[:length]
-        steps = np.arange(length, dtype=np.int32)
-        never = np.int32(1 << 30)
-        reached = np.empty((int(mosts.max(initial=0)) + 2, length), dtype=np.int32)
-        for level in range(len(reached)):
-            instants = np.where(mosts >= level, steps, never)
-            reached[level] = np.minimum.accumulate(instants[::-1])[::-1]
+        starts, highest = starts[:length], [mosts[:length]]
+        while 2 << (len(highest) - 1) <= length:
+            row, half = highest[-1], 1 << (len(highest) - 1)
+            highest.append(np.maximum(row[:-half], row[half:]))
         gaps = np.concatenate(([0], np.cumsum(starts == _GAP)))
-        bins = (steps + days[0] * _DAY) % _WEEK // _BIN
+        bins = (np.arange(length) + days[0] * _DAY) % _WEEK // _BIN
         known = starts[starts != _GAP]
         # Stored days may be damaged, so that nothing is known of them.
         lowest = min(_LOWEST, len(known)) - 1
         low = int(np.partition(known, lowest)[lowest]) if len(known) else 0
-        return _Table(days[0] * _DAY, starts, reached, gaps, bins, low)
-
-    def _lives_of(self, table: _Table, room: float) -> NDArray[np.integer[Any]]:
-        """Return for each step how many steps later the demand has grown by more than this share of the site."""
-        parts = max(math.floor(room * PARTS + _ROUNDING), -1)
-        found = self._lives.get(parts)
-        if found is None:
-            steps = np.arange(len(table.starts))
-            levels = np.clip(table.starts + parts + 1, 0, len(table.reached) - 1)
-            found = self._lives[parts] = table.reached[levels, steps] - steps
-        return found
+        return _Table(days[0] * _DAY, starts, highest, gaps, bins, low)
 
     # -- storage -------------------------------------------------------------------------------------------
 
@@ -281,11 +299,12 @@ class DemandHistory:
         if day not in self._days:
             return None
         starts, mosts = self._days[day]
-        return {"starts": starts[:], "mosts": mosts[:]}
+        return {"parts": PARTS, "starts": starts[:], "mosts": mosts[:]}
 
     def stored_rest(self) -> Mapping[str, Any]:
         """Return what is known beside the days, as plain values."""
         return {
+            "parts": PARTS,
             "share": self._share,
             "since": self._since,
             "growth": self._growth.state(),
@@ -294,22 +313,30 @@ class DemandHistory:
         }
 
     def restore(self, days: Mapping[int, Mapping[str, Any]], rest: Mapping[str, Any] | None) -> None:
-        """Go on with what was stored, without days that are not what ``stored_day`` returns."""
+        """Go on with what was stored, without days that are not what ``stored_day`` returns.
+
+        :raises InvalidValueError: the rest is not what ``stored_rest`` returns
+        """
         self._clear()
         for day, stored in days.items():
             starts, mosts = _steps(stored.get("starts")), _steps(stored.get("mosts"))
-            if starts and len(starts) == len(mosts):
+            if stored.get("parts") == PARTS and starts and len(starts) == len(mosts):
                 self._days[day] = starts, mosts
         if self._days:
             last = max(self._days)
             self._step = last * _DAY + len(self._days[last][0]) - 1
-        if rest is not None:
+        if rest is None or rest.get("parts") != PARTS:
+            return
+        try:
+            share, since = float(rest["share"]), int(rest["since"])
             self._growth.restore(rest["growth"])
-            if "level" in rest:
-                self._level.restore(rest["level"])
-            if "coverage" in rest:
-                self.coverage.restore(rest["coverage"])
-            self._share, self._since = float(rest["share"]), int(rest["since"])
+            self._level.restore(rest["level"])
+            self.coverage.restore(rest["coverage"])
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise InvalidValueError("rest", f"must be what stored_rest() has returned: {error!r}") from None
+        if not math.isfinite(share):
+            raise InvalidValueError("rest", f"must have a finite share, not {share}")
+        self._share, self._since = share, since
 
 
 def largest_share(

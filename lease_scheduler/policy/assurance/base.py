@@ -112,6 +112,9 @@ class AssurancePolicy(Policy):
         """Return how well the forecasts of the policy held, by their names."""
         return {}
 
+    def pass_to(self, now: int) -> None:
+        """Take note that the engine has served until now. Called in each of its steps."""
+
     def follow(self, site: Site) -> None:
         """Take note of the present hosts. Called before each outcome and each question."""
 

@@ -146,7 +146,7 @@ class Statistical(AssurancePolicy):
         booked, instant = self._booked.peak(self._demand, now, until)
         if booked <= self._demand:
             return found
-        then = self._history.survey(spare - booked, until - instant, instant)
+        then = self._history.survey(spare - booked, until - instant, now, instant)
         # Survival of both is what is asked for. The past has bookings of that kind in it, so the worse one is enough.
         return max(found, then, key=lambda each: each.missed / each.observations if each.observations else 1.0)
 
@@ -155,6 +155,13 @@ class Statistical(AssurancePolicy):
     def coverage(self) -> Mapping[str, Coverage]:
         """See ``AssurancePolicy.coverage``."""
         return {"demand": self._history.coverage}
+
+    def pass_to(self, now: int) -> None:
+        """See ``AssurancePolicy.pass_to``. Time in which the demand does not change tells as much as other time."""
+        if self._history.has_begun:
+            self._history.pass_to(now)
+        else:
+            self._history.demand(now, self._demand)
 
     def follow(self, site: Site) -> None:
         """See ``AssurancePolicy.follow``."""

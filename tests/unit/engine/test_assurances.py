@@ -66,6 +66,20 @@ def test_it_is_refused_where_the_plan_gives_the_hosts_to_others_earlier(make_wor
     assert "then its hosts are promised to others" in world["work"].reason
 
 
+def test_time_in_which_nothing_happens_counts(make_world: MakeWorld) -> None:
+    """59 lifetimes of an hour and ten minutes fit into three days."""
+    day = 86_400
+    world = make_world(_assured("work", 3_600, submitted=3 * day), hosts=1, assurance="statistical").until(3 * day + 1)
+    assert world["work"].state is LeaseState.REJECTED, "nothing was asked for before"
+    world = make_world(
+        request("first", LeaseKind.BEST_EFFORT),
+        _assured("work", 3_600, submitted=3 * day),
+        hosts=1,
+        assurance="statistical",
+    ).until(3 * day + 1)
+    assert world["work"].request.assured is Assured.STATISTICAL
+
+
 def test_a_place_is_looked_for_once(make_world: MakeWorld) -> None:
     """Whether the lease may wait depends on its earliest place, which its turn in the queue then uses."""
     with mock.patch.object(turn_places, "place_soonest", wraps=place_soonest) as looked:

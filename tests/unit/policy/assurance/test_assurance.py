@@ -207,6 +207,36 @@ def test_what_was_learnt_survives_a_restart() -> None:
     assert _answer(again, now, _HOUR) == _answer(policy, now, _HOUR)
 
 
+@pytest.mark.parametrize("hosts", [3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 50])
+def test_a_promise_does_not_depend_on_how_the_number_of_hosts_divides(hosts: int) -> None:
+    """One host is left, and nothing has changed for 80 days: as many lifetimes fit into them as are needed."""
+    policy, now = Statistical(PolicyOptions()), _BEGIN + 80 * _DAY
+    policy.follow(Site.homogeneous(hosts, Resources({VCPU: 4})))
+    policy.take_over([_reservation(f"x{each}", 1, LeaseState.ACTIVE, _BEGIN) for each in range(hosts - 1)], _BEGIN)
+    assert isinstance(_answer(policy, now, 32 * _HOUR), Promise)
+    assert _reason(_answer(policy, now, 34 * _HOUR)).endswith("with 0.95 it is 1 d 8 h")
+    assert _reason(_answer(policy, now, 32 * _HOUR, nodes=2)).endswith("no lifetime can be promised")
+
+
+def test_quiet_days_survive_a_restart() -> None:
+    """They are stored though nothing happens. An engine that was away for longer than a day knows nothing of then."""
+    policy = Statistical(PolicyOptions())
+    stored: dict[str, Any] = {}
+    policy.follow(_SITE)
+    for step in range(80 * 24 * 12):
+        policy.pass_to(_BEGIN + step * 300)
+        stored |= policy.take_changes()
+    now = _BEGIN + 80 * _DAY
+    for away, observations in ((0, 79), (20 * _HOUR, 80), (30 * _DAY, 58)):
+        again = Statistical(PolicyOptions())
+        again.restore(json.loads(json.dumps(stored)))
+        again.follow(_SITE)
+        again.take_over([], now + away)
+        found = _answer(again, now + away, _DAY, assurance=0.9)
+        assert isinstance(found, Promise)
+        assert found.observations == observations
+
+
 @pytest.mark.parametrize(
     "learnt",
     [
