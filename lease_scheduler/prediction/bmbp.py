@@ -58,8 +58,8 @@ class Bmbp:
         recent = max(self.least, change_points.NEWEST)
         self._history: Window | Everything = Everything(recent) if window is None else Window(window)
         self._detects = detect_changes
-        self._least_misses = min(change_points.miss_runs(self._quantile)) if detect_changes else _LONG_AGO
-        self._least_hits = min(change_points.hit_runs(self._quantile)) if detect_changes else _LONG_AGO
+        self._least_misses = change_points.miss_run(self._quantile, 0) if detect_changes else _LONG_AGO
+        self._least_hits = change_points.hit_run(self._quantile, 0) if detect_changes else _LONG_AGO
         self._learning = max(self.least, 1) if detect_changes else 0
         self._since_change = self._since_loose = _LONG_AGO
         self._misses = self._hits = 0
@@ -128,8 +128,10 @@ class Bmbp:
         try:
             values = [float(value) for value in state["values"]]
             counts = [int(state[name]) for name in ("since_change", "since_loose", "misses", "hits")]
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InvalidValueError("state", f"must be what state() of a predictor returned: {error!r}") from None
+        if not all(map(math.isfinite, values)) or min(counts) < 0:
+            raise InvalidValueError("state", "must have finite values, and counts of at least 0")
         self._history.keep_newest(0)
         for value in values:
             self._history.add(self._sign * value)

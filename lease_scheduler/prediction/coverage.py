@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -69,6 +70,8 @@ class Coverage:
         try:
             judged, held, asked = int(stored["judged"]), int(stored["held"]), float(stored["asked"])
             since = None if stored["since"] is None else int(stored["since"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InvalidValueError("state", f"must be what stored() has returned: {error!r}") from None
+        if not math.isfinite(asked) or not 0 <= held <= judged:
+            raise InvalidValueError("state", f"must have a finite sum and 0 <= held <= judged, not {dict(stored)}")
         self.judged, self.held, self._asked, self.since = judged, held, asked, since

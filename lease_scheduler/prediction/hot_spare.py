@@ -114,7 +114,7 @@ class HotSpare:
         """
         try:
             bursts, epochs = [int(burst) for burst in state["bursts"]], int(state["epochs"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InvalidValueError("state", f"must be what state() returned: {error!r}") from None
         for burst in bursts[-self._rules.most_epochs :]:
             self._learn(burst)

@@ -93,7 +93,7 @@ class PromiseRecord:
         self.has_changed = False
         try:
             self._over.extend((int(instant), bool(kept)) for instant, kept in (stored or {}).get("over", ()))
-        except (AttributeError, TypeError, ValueError):
+        except (AttributeError, TypeError, ValueError, OverflowError):
             self._over.clear()
 
     def _pass_to(self, now: int) -> None:

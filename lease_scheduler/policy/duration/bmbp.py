@@ -69,11 +69,15 @@ class BmbpDuration(DurationPolicy):
         return {subject: self._shares[subject].state() for subject in changed}
 
     def restore(self, learnt: Mapping[str, Learnt]) -> None:
-        """See ``Policy.restore``."""
+        """See ``Policy.restore``. What is damaged, or written by another version, is not used."""
         self._shares = {}
         for subject, state in learnt.items():
-            self._shares[subject] = self._predictor(self._window)
-            self._shares[subject].restore(state)
+            predictor = self._predictor(self._window)
+            try:
+                predictor.restore(state)
+            except InvalidValueError:
+                continue
+            self._shares[subject] = predictor
         self._changed = {}
 
     def _predictor(self, window: int | None) -> Bmbp:

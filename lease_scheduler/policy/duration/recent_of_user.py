@@ -48,6 +48,13 @@ class RecentOfUser(DurationPolicy):
         return {user: {"seconds": list(self._recent[user])} for user in changed}
 
     def restore(self, learnt: Mapping[str, Learnt]) -> None:
-        """See ``Policy.restore``."""
-        self._recent = {user: tuple(values["seconds"])[-self._count :] for user, values in learnt.items()}
+        """See ``Policy.restore``. What is damaged, or written by another version, is not used."""
+        self._recent = {}
+        for user, values in learnt.items():
+            try:
+                seconds = tuple(int(each) for each in values["seconds"])
+            except (KeyError, TypeError, ValueError, OverflowError):
+                continue
+            if seconds and min(seconds) >= 0:
+                self._recent[user] = seconds[-self._count :]
         self._changed = {}

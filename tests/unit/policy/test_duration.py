@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -101,6 +103,22 @@ def test_what_was_learnt_survives_a_restart(policy_class: type[DurationPolicy]) 
         for each in "abcd":
             assert restarted.expected(_lease(each)) == uninterrupted.expected(_lease(each))
     assert max(map(len, stored.values())) < 5_000
+
+
+@pytest.mark.parametrize("policy_class", [RecentOfUser, BmbpDuration])
+@pytest.mark.parametrize(
+    "damaged", [{}, {"seconds": ["x"], "values": ["x"]}, {"seconds": [math.nan], "values": [math.nan]}, {"seconds": []}]
+)
+def test_a_damaged_entry_is_as_one_that_is_lost(policy_class: type[DurationPolicy], damaged: dict[str, Any]) -> None:
+    """The others are used, and the engine starts."""
+    known = policy_class(PolicyOptions())
+    for _ in range(20):
+        _ran(known, 60, "a")
+    learnt: dict[str, Any] = {"a": known.take_changes()["a"], "b": damaged}
+    restored = policy_class(PolicyOptions())
+    restored.restore(learnt)
+    assert restored.expected(_lease("a")) == known.expected(_lease("a"))
+    assert restored.expected(_lease("b")) == 1000
 
 
 def test_leases_without_a_stated_duration() -> None:

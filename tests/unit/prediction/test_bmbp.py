@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -150,3 +151,18 @@ def test_wrong_input() -> None:
         Bmbp().observe(math.nan)
     with pytest.raises(InvalidValueError, match="state"):
         Bmbp().restore({"values": ["many"]})
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [{"values": [1.0, math.nan]}, {"values": [math.inf]}, {"misses": math.nan}, {"hits": math.inf}, {"hits": -1}],
+)
+def test_a_state_that_is_damaged_is_refused_and_changes_nothing(damage: dict[str, Any]) -> None:
+    """Python's JSON has NaN and Infinity, and a NaN among ordered values would make every later bound wrong."""
+    predictor = Bmbp()
+    for value in range(80):
+        predictor.observe(value)
+    before = predictor.state()
+    with pytest.raises(InvalidValueError, match="state"):
+        predictor.restore({**before, **damage})
+    assert predictor.state() == before

@@ -22,7 +22,16 @@ def test_counts_survive_storage() -> None:
     assert (found.held, found.count, found.since) == (0.5, 2, 100)
 
 
-@pytest.mark.parametrize("stored", [{}, {"judged": "x", "held": 0, "asked": 0, "since": None}])
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {},
+        {"judged": "x", "held": 0, "asked": 0, "since": None},
+        {"judged": 1, "held": 0, "asked": float("nan"), "since": None},
+        {"judged": float("inf"), "held": 0, "asked": 0, "since": None},
+        {"judged": 1, "held": 2, "asked": 0.9, "since": 5},
+    ],
+)
 def test_what_is_damaged_is_refused(stored: dict[str, object]) -> None:
     with pytest.raises(InvalidValueError):
         Coverage().restore(stored)
