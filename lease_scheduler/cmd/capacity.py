@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 
 from rich import box
 from rich.console import Console
@@ -17,8 +18,9 @@ from lease_scheduler.simulation.capacity import plot_capacity, read_uses
 _DESCRIPTION = """\
 Reports for each promise, which is the share of the hours with use in which there is to be enough capacity: how many
 hosts that takes, how many can go or are missing, how many to keep awake and free so that starts need not wait, and what
-lifetime preemptible leases can be promised. Files are tables of openstack lease usage --capacity --by hour -f csv, or
-traces of Eucalyptus clouds. What was refused is in neither, so a site that was full may lack more.
+lifetime preemptible leases can be promised. Warns if the load grows, as these figures are then too low. Files are
+tables of openstack lease usage --capacity --by hour -f csv, or traces of Eucalyptus clouds. What was refused is in
+neither, so a site that was full may lack more.
 """
 
 
@@ -54,7 +56,8 @@ def capacity(given: argparse.Namespace) -> int:
     if given.plot is not None:
         plot_capacity(report, given.plot)
     if given.json:
-        print(json.dumps(report.document(), indent=2))
+        trend = None if report.trend is None else asdict(report.trend)
+        print(json.dumps({**report.document(), "trend": trend}, indent=2))
     else:
         _print(report)
     return 0
@@ -78,6 +81,12 @@ def _print(report: CapacityReport) -> None:
                 f"The history is too short for {need.promise:.6g}: that takes {need.least_days} days with use, and "
                 f"this one has {report.days}."
             )
+    if report.trend is not None and report.trend.grows:
+        out.print(
+            f"The load grows: the highest demand of a day was {report.trend.older:.1f} hosts (median) in the older "
+            f"half of the days with use, and {report.trend.newer:.1f} in the newer one. The table is of the past as a "
+            "whole, so more hosts will be needed."
+        )
     if report.full:
         out.print("The site was full at times. What was refused then is not recorded, so more hosts may be missing.")
 

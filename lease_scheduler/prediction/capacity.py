@@ -3,7 +3,8 @@
 Only hours in which something was used count, since long idleness would dilute every quantile (section 3.4.2). The hours
 of one day saw the same events, so as many observations count for the confidence as there are days with use.
 
-What was refused is not in records of use. So a site that was full may lack more hosts than they show.
+What was refused is not in records of use. So a site that was full may lack more hosts than they show. And all of the
+record counts alike, so the bounds are too low where the load grows: the report says whether it does.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ _MOST_HOURS = 10 * 366 * 24
 #: Hosts are counted in thousandths where whole numbers are needed.
 _PARTS = 1_000
 _ROUNDING = 1e-9
+#: From so many days in each half of the record on, the halves are compared.
+_LEAST_HALF = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,22 @@ class Need:
 
 
 @dataclass(frozen=True)
+class Trend:
+    """The load in the older and in the newer half of the days with use.
+
+    :ivar older: median of the highest demand of a day, in hosts
+    :ivar newer: the same for the newer half
+    :ivar grows: whether the newer days have significantly higher peaks, by the one-sided test of Mann and Whitney ("On
+        a test of whether one of two random variables is stochastically larger than the other", Annals of Mathematical
+        Statistics 18, 1947) at the confidence of the report
+    """
+
+    older: float
+    newer: float
+    grows: bool
+
+
+@dataclass(frozen=True)
 class CapacityReport:
     """What the use of a site says about the number of its hosts.
 
@@ -81,6 +100,7 @@ class CapacityReport:
     :ivar mean: hosts in use on the average of all hours
     :ivar full: share of the hours with use in which less than one host in a thousand was free at some time
     :ivar needs: in the order of the promises
+    :ivar trend: how the load develops; None with fewer than ten days with use
     """
 
     hosts: int
@@ -89,6 +109,7 @@ class CapacityReport:
     mean: float
     full: float
     needs: tuple[Need, ...]
+    trend: Trend | None = None
 
     @property
     def highest(self) -> float:
@@ -135,7 +156,7 @@ def capacity_report(
     if hosts < 0:
         raise InvalidValueError("hosts", f"must be at least 0, not {hosts}")
     steps = _levels(uses)
-    if not steps:
+    if not any(level for _, level in steps):
         unknown = (Need(promise, None, None, 0, least_count(promise, confidence)) for promise in promises)
         return CapacityReport(hosts, 0, (), 0.0, 0.0, tuple(unknown))
     begin, end = steps[0][0] // _HOUR, -(-steps[-1][0] // _HOUR)
@@ -164,7 +185,28 @@ def capacity_report(
     ]
     full = float(np.mean(known >= hosts * (1 - 1 / _PARTS)))
     mean = in_use / (steps[-1][0] - steps[0][0])
-    return CapacityReport(hosts, days, known.tolist(), mean, full, tuple(needs))
+    trend = _trend(peaks, begin, confidence)
+    return CapacityReport(hosts, days, known.tolist(), mean, full, tuple(needs), trend)
+
+
+def _trend(peaks: NDArray[np.float64], begin: int, confidence: float) -> Trend | None:
+    """Compare the highest demands of older and newer days with use.
+
+    :param peaks: by hour
+    :param begin: number of the first hour
+    """
+    from scipy.stats import mannwhitneyu  # type: ignore[import-untyped]
+
+    whole = np.zeros(-(-(begin % 24 + len(peaks)) // 24) * 24)
+    whole[begin % 24 : begin % 24 + len(peaks)] = peaks
+    daily = whole.reshape(-1, 24).max(axis=1)
+    daily = daily[daily > 0]
+    half = len(daily) // 2
+    if half < _LEAST_HALF:
+        return None
+    older, newer = daily[:half], daily[-half:]
+    chance = float(mannwhitneyu(newer, older, alternative="greater").pvalue)
+    return Trend(float(np.median(older)), float(np.median(newer)), chance <= 1 - confidence)
 
 
 def _levels(uses: Iterable[Use]) -> list[tuple[int, float]]:

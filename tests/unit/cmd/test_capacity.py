@@ -46,6 +46,30 @@ def test_json_and_a_plot(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_load_that_grows_is_warned_of(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--hosts", "6", "--cores", "12"]
+    assert lease_sim.main(["capacity", str(trace), *options]) == 0
+    assert "The load grows" not in capsys.readouterr().out
+    lines = []
+    for day in range(70):
+        lines += [f"START {day * 86_400} i-{day} node {12 + day // 7}", f"STOP {day * 86_400 + 7_200} i-{day}"]
+    grown = tmp_path / "grown.txt"
+    grown.write_text("\n".join(lines) + "\n")
+    assert lease_sim.main(["capacity", str(grown), *options]) == 0
+    said = capsys.readouterr().out
+    assert "The load grows: the highest demand of a day was 1.2 hosts (median) in the older half" in said
+    assert "and 1.6 in the newer one" in said
+    assert lease_sim.main(["capacity", str(grown), *options, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["trend"]["grows"] is True
+
+
+def test_use_of_next_to_nothing_is_reported_as_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "trace.txt"
+    path.write_text("START 0 i-0 node 1\nSTOP 7200 i-0\n")
+    assert lease_sim.main(["capacity", str(path), "--hosts", "6", "--cores", str(10**10)]) == 0
+    assert "6 hosts, 0 days with use, 0 hours; 0.0 hosts in use" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -77,6 +77,41 @@ def test_what_is_needed_is_enough_in_the_future() -> None:
     assert clopper_pearson(failed, 50, 0.99)[0] <= 0.05
 
 
+def test_a_load_that_grows_is_told_and_one_that_does_not_is_not() -> None:
+    """Where the newer half needs more than the older one, what was needed so far will not be enough."""
+    random = np.random.default_rng(1)
+    noise = random.lognormal(1.0, 0.3, 120)
+    grown = (noise * np.linspace(1, 2, 120)).tolist()
+    report = capacity_report(_days(grown[:80]), 10, (0.9,))
+    assert report.trend is not None
+    assert report.trend.grows
+    assert report.trend.newer > 1.1 * report.trend.older
+    hosts = report.needs[0].hosts
+    assert hosts is not None
+    assert np.mean(np.asarray(grown[80:]) <= hosts) < 0.8, "which the report warns of"
+    steady = capacity_report(_days(noise[:80].tolist()), 10, (0.9,)).trend
+    assert steady is not None
+    assert not steady.grows
+    falling = capacity_report(_days(grown[79::-1]), 10, (0.9,)).trend
+    assert falling is not None
+    assert not falling.grows
+    assert capacity_report(_days(grown[:9]), 10, (0.9,)).trend is None
+
+
+def test_a_steady_load_is_rarely_said_to_grow() -> None:
+    """At a confidence of 95 %, one site of twenty is."""
+    told = 0
+    for seed in range(100):
+        trend = capacity_report(_days(np.random.default_rng(seed).lognormal(1.0, 0.6, 70).tolist()), 10, (0.9,)).trend
+        told += trend is not None and trend.grows
+    assert clopper_pearson(told, 100, 0.99)[0] <= 0.05
+
+
+def test_use_that_rounds_to_nothing_is_no_use() -> None:
+    report = capacity_report([Use(_BEGIN, _BEGIN + _HOUR, 1e-12)] * 3, 4, (0.9,))
+    assert (report.days, report.highest, report.needs[0].hosts, report.trend) == (0, 0.0, None, None)
+
+
 def test_the_highest_promise_takes_many_days() -> None:
     """It has no bound of what is needed; the spare is the largest that was seen."""
     (need,) = capacity_report(_days([2.0] * 80), 4, (0.9999,)).needs
