@@ -4,6 +4,9 @@ Three independent observations in a row above an upper bound of the .95-quantile
 Observations that depend on each other miss in longer runs without any change, so the tolerated length grows with the
 lag-1 autocorrelation: Nurmi, Brevik and Wolski, "QBETS: queue bounds estimation from time series", JSSPP 2007,
 section 3.
+
+A run is rare at any other quantile if it is as improbable as that. Three misses are not: at the .75-quantile, one
+observation in 64 begins such a run.
 """
 
 from __future__ import annotations
@@ -21,7 +24,15 @@ NEWEST = 100
 _MISSES_95 = (3, 3, 4, 4, 5, 6, 8, 10, 14, 28)
 #: The published lengths of runs of hits of a .95-quantile, for autocorrelations up to 0, .1, ... 1.
 _HITS_95 = (174, 179, 186, 194, 210, 233, 254, 305, 400, 629, 3648)
+#: Probability of a run that is evidence of a change: .05 cubed, at every quantile.
+_RARE = 1.25e-4
+_SHORTEST = 2
+#: Autocorrelation for which the last of the runs of hits is computed. At 1 a run would never end.
+_HIGHEST = 0.98
 _NODES = 160
+#: From so many steps on, each step makes a run rarer by the same factor.
+_STEPS = 500
+_ROUNDING = 1e-9
 
 
 def autocorrelation(values: Sequence[float]) -> float:
@@ -48,47 +59,32 @@ def autocorrelation(values: Sequence[float]) -> float:
 def miss_run(quantile: float, correlation: float) -> int:
     """Return how many misses in a row of an upper bound are a change.
 
+    For the .95-quantile the lengths are the published ones. For other quantiles it is the shortest run that a Gaussian
+    first-order autoregressive series has with a probability of at most ``_RARE``.
+
     :param quantile: that of the upper bound
-    :param correlation: lag-1 autocorrelation, from 0 to 1
+    :param correlation: lag-1 autocorrelation, from 0 to 1; rounded down to tenths, and to .9 at most
     """
-    return miss_runs(quantile)[min(9, math.floor(10 * correlation))]
+    tenths = min(9, math.floor(10 * correlation))
+    return _MISSES_95[tenths] if quantile == 0.95 else _shortest_rare_run(quantile, tenths / 10)
 
 
 def hit_run(quantile: float, correlation: float) -> int:
     """Return how many hits in a row of an upper bound are a change, because the bound is far too loose.
 
-    Arguments are those of ``miss_run``.
+    For the .95-quantile the lengths are the published ones. For other quantiles they are equally rare: a run below the
+    quantile is the mirror image of one above the opposite quantile. Arguments are those of ``miss_run``; the
+    autocorrelation is rounded up to tenths, and computed with .98 at most.
     """
-    return hit_runs(quantile)[math.ceil(10 * correlation)]
+    tenths = math.ceil(10 * correlation)
+    return _HITS_95[tenths] if quantile == 0.95 else _shortest_rare_run(1 - quantile, min(tenths / 10, _HIGHEST))
 
 
-@lru_cache(maxsize=64)
-def miss_runs(quantile: float) -> tuple[int, ...]:
-    """Return the lengths of runs of misses for autocorrelations from 0, .1, ... .9 on.
-
-    For .95 they are the published ones. For other quantiles, the shortest run that a Gaussian first-order
-    autoregressive series has with a probability of at most that of three independent misses.
-    """
-    if quantile == 0.95:
-        return _MISSES_95
-    return tuple(_shortest_rare_run(quantile, tenths / 10) for tenths in range(10))
-
-
-@lru_cache(maxsize=64)
-def hit_runs(quantile: float) -> tuple[int, ...]:
-    """Return the lengths of runs of hits for autocorrelations up to 0, .1, ... 1.
-
-    For .95 they are the published ones. For other quantiles they are scaled by how much longer, or shorter, an equally
-    rare run of independent hits is.
-    """
-    if quantile == 0.95:
-        return _HITS_95
-    scale = (math.log(1 - quantile) / math.log(quantile)) / (math.log(0.05) / math.log(0.95))
-    return tuple(math.ceil(length * scale) for length in _HITS_95)
-
-
+@lru_cache(maxsize=1024)
 def _shortest_rare_run(quantile: float, correlation: float) -> int:
     """Integrate the density of a run that stays above the quantile, step by step, until it is rare enough."""
+    if not correlation:
+        return max(math.ceil(math.log(_RARE) / math.log(1 - quantile) - _ROUNDING), _SHORTEST)
     from scipy.special import ndtri  # type: ignore[import-untyped]
 
     start = float(ndtri(quantile))
@@ -98,11 +94,15 @@ def _shortest_rare_run(quantile: float, correlation: float) -> int:
     spread = math.sqrt(1 - correlation**2)
     steps = _density((places[:, None] - correlation * places[None, :]) / spread) / spread * widths[None, :]
     density = _density(places)
-    rare, length = (1 - quantile) ** 3, 1
-    while length < 3 or float(density @ widths) > rare * (1 + 1e-6):
-        density = steps @ density
+    rare, length, mass, factor = _RARE * (1 + 1e-6), 1, 1 - quantile, 0.0
+    while mass > rare and length < _STEPS:
+        density = np.einsum("ij,j->i", steps, density)
+        left = float(density @ widths)
+        mass, factor = left, left / mass
         length += 1
-    return length
+    if mass > rare:
+        length += math.ceil(math.log(rare / mass) / math.log(factor))
+    return max(length, _SHORTEST)
 
 
 def _density(places: NDArray[np.float64]) -> NDArray[np.float64]:

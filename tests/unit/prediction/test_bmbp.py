@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -166,3 +167,32 @@ def test_a_state_that_is_damaged_is_refused_and_changes_nothing(damage: dict[str
     with pytest.raises(InvalidValueError, match="state"):
         predictor.restore({**before, **damage})
     assert predictor.state() == before
+
+
+@pytest.mark.parametrize("quantile", [0.5, 0.75, 0.9])
+def test_independent_observations_are_not_taken_for_changes_at_low_quantiles(quantile: float) -> None:
+    """Prediction A8: else the history is always short, and bounds are far above the quantile."""
+    changes, told, held, true = 0, 0, 0, math.exp(NormalDist().inv_cdf(quantile))
+    bounds = []
+    for seed in range(4):
+        predictor = Bmbp(quantile, window=400)
+        for value in np.random.default_rng(seed).lognormal(0, 1, 4_000):
+            bound = predictor.bound()
+            if bound is not None and len(predictor) >= 400:
+                bounds.append(bound)
+                told, held = told + 1, held + (value <= bound)
+            changes += predictor.observe(float(value))
+    assert changes <= 2 * 4, "as A10 allows for .95"
+    assert told > 12_000
+    assert quantile - 0.01 <= held / told <= quantile + 0.06
+    assert 1 <= float(np.mean(bounds)) / true < 1.25
+
+
+@pytest.mark.parametrize("quantile", [0.5, 0.75])
+def test_a_real_change_is_found_at_low_quantiles(quantile: float) -> None:
+    for seed in range(4):
+        predictor = Bmbp(quantile, window=None)
+        random = np.random.default_rng(seed)
+        for value in random.lognormal(0, 0.5, 1_000):
+            predictor.observe(float(value))
+        assert any(predictor.observe(float(value)) for value in 5 * random.lognormal(0, 0.5, 40))
