@@ -31,6 +31,11 @@ class ConfiguredCloud(ABC):
         """Seconds before the start of a lease from which on its servers may be booted."""
         return 0
 
+    @property
+    def simulated(self) -> str | None:
+        """What of the cloud is simulated, in a sentence for operators, or None if leases run on real hosts."""
+        return None
+
     def trustee(self) -> Adapter | None:
         """Return Keystone's adapter for the user that projects trust to boot their servers, or None without trusts."""
         return None

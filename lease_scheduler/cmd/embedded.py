@@ -80,6 +80,7 @@ def _configuration(options: argparse.Namespace, arguments: Sequence[str]) -> cfg
     defaults: dict[tuple[str, str], Any] = {
         ("api", "auth_strategy"): "noauth",
         ("api", "port"): options.port,
+        ("service", "cloud"): "simulated",
         ("service", "state_path"): str(state_path),
         ("database", "connection"): f"sqlite:///{state_path}/lease-scheduler.sqlite",
         ("simulated_cloud", "clock_speed"): _SPEED if options.demonstration else 1.0,

@@ -15,6 +15,7 @@ from oslo_config import cfg
 from oslo_log import log
 
 from lease_scheduler.cmd import configuration
+from lease_scheduler.cmd.clouds.loader import warn_of_simulation
 from lease_scheduler.cmd.messages import one_line_errors
 from lease_scheduler.cmd.metrics_server import MetricsServer, process_registry
 from lease_scheduler.cmd.wiring import EngineService, check_engine
@@ -76,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     log.setup(conf, configuration.PROJECT)
     # Checked here, because the supervisor would restart an engine process that fails over and over.
     check_engine(conf)
+    warn_of_simulation(conf)
     manager = ServiceManager(graceful_shutdown_timeout=conf.graceful_shutdown_timeout)
     # This process restarts the engine if it dies, and must then pass on the present options.
     manager.register_hooks(on_reload=configuration.Reloading(conf, given, check_engine, lambda: None, tells=False))

@@ -46,9 +46,15 @@ class _Checks(upgradecheck.UpgradeCommands):
         return upgradecheck.Result(_Code.SUCCESS)
 
     def _cloud(self) -> Any:
-        """Check that the cloud is set up as this version needs it."""
+        """Check that the cloud is real, and set up as this version needs it."""
         try:
-            warning = configured_cloud(self._conf).upgrade_warning()
+            cloud = configured_cloud(self._conf)
+        except InvalidValueError as error:
+            return upgradecheck.Result(_Code.FAILURE, str(error))
+        if cloud.simulated is not None:
+            return upgradecheck.Result(_Code.WARNING, cloud.simulated)
+        try:
+            warning = cloud.upgrade_warning()
         except Exception as error:
             return upgradecheck.Result(_Code.WARNING, f"the cloud could not be examined: {error}")
         return upgradecheck.Result(_Code.SUCCESS if warning is None else _Code.WARNING, warning)

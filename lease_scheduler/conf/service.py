@@ -16,9 +16,11 @@ OPTIONS: list[cfg.Opt] = [
     ),
     cfg.StrOpt(
         "cloud",
-        default="simulated",
-        help="Driver of the cloud in which leases are carried out. Name of an entry point in the namespace "
-        "lease_scheduler.cloud.",
+        default=None,
+        help="Driver of the cloud in which leases are carried out: nova, simulated, or another entry point in the "
+        "namespace lease_scheduler.cloud. The service does not start without it, except for lease-scheduler-embedded "
+        "and haizea, which simulate the cloud by default. With simulated, hosts and servers are invented, and no lease "
+        "gets a server.",
     ),
     cfg.StrOpt(
         "coordination_url",

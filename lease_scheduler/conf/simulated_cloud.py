@@ -1,4 +1,4 @@
-"""Group ``simulated_cloud``: the cloud of the embedded service, where no other is configured."""
+"""Group ``simulated_cloud``: the invented cloud, for ``[service] cloud = simulated``."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,12 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ),
     ("admin/from_blazar.rst", "openstack resource provider"): "needs a real Placement that Blazar has used",
     ("admin/installation.rst", "make run"): "does not end; tests/functional/embedded starts what it starts",
+    ("admin/installation.rst", "python3 -m pip wheel"): (
+        "takes all packages from PyPI; tests/functional/commands/test_packages.py installs the wheel"
+    ),
+    ("admin/installation.rst", "openstack user create"): _KEYSTONE,
     ("admin/installation.rst", "lease-scheduler-manage db sync"): f"{_KEYSTONE}, RabbitMQ and a database server",
+    ("admin/installation.rst", "lease-scheduler-manage host add"): f"{_NOVA}; tests/functional/lab adds such hosts",
     ("admin/leaving.rst", "lease-scheduler-manage uninstall"): (
         "needs RabbitMQ for its notifications; tests/functional/reconcile/test_uninstall.py runs both"
     ),
@@ -315,12 +320,12 @@ def test_actions_in_sentences() -> None:
         assert find_problems(action, MAXIMUM, body) == (), body
 
 
-def _run(script: str, folder: Path) -> None:
+def _run(script: str, folder: Path, *, allowed: Container[int] = (0,)) -> None:
     environment = {**os.environ, "PATH": f"{_BIN}:{os.environ['PATH']}", "HOME": str(folder)}
     ended = subprocess.run(
         ["bash", "-ec", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
-    assert ended.returncode == 0, f"{script}: {ended.stderr}"
+    assert ended.returncode in allowed, f"{script}: {ended.stdout}{ended.stderr}"
 
 
 def test_commands_of_operators(tmp_path: Path) -> None:
@@ -328,10 +333,13 @@ def test_commands_of_operators(tmp_path: Path) -> None:
     folder = tmp_path / ".lease-scheduler"
     folder.mkdir()
     lines = f"[database]\nconnection = sqlite:///{tmp_path}/test.sqlite\n[service]\nstate_path = {tmp_path}/state\n"
+    lines += "cloud = simulated\n"
     (folder / "lease-scheduler.conf").write_text(lines)
     _run("lease-scheduler-manage db sync", tmp_path)
     for entry in OPERATORS:
-        _run(_block(entry).script, tmp_path)
+        for command in _block(entry).commands:
+            # The check warns that the cloud is simulated.
+            _run(command, tmp_path, allowed=(0, 1) if "upgrade check" in command else (0,))
 
 
 def _prepare(folder: Path) -> None:

@@ -14,6 +14,14 @@ from lease_scheduler.cmd.options.behaviour import service_behaviour
 class ConfiguredSimulatedCloud(ConfiguredCloud):
     """The simulated cloud that group ``simulated_cloud`` configures."""
 
+    @property
+    def simulated(self) -> str:
+        """See ``ConfiguredCloud.simulated``."""
+        return (
+            f"[service] cloud = simulated: the {self.conf.simulated_cloud.hosts} hosts of the cloud are invented, and "
+            "leases get no servers; set cloud = nova to carry leases out"
+        )
+
     def driver(self, clock: WaitingClock) -> SimulatedCloud:
         """See ``ConfiguredCloud.driver``."""
         group = self.conf.simulated_cloud

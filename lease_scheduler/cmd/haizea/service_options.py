@@ -24,6 +24,7 @@ def service_configuration(haizea: InteractiveConf, database: Path, api_port: int
     defaults: dict[tuple[str, str], Any] = {
         ("api", "auth_strategy"): "noauth",
         ("api", "port"): api_port,
+        ("service", "cloud"): "simulated",
         ("service", "state_path"): str(state),
         ("database", "connection"): f"sqlite:///{database}",
         # Hosts come from the site that the file describes; they may differ from each other.

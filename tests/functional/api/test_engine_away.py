@@ -98,6 +98,7 @@ def away(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Away]:
         {
             ("api", "auth_strategy"): "noauth",
             ("database", "connection"): f"sqlite:///{folder}/service.sqlite",
+            ("service", "cloud"): "simulated",
             ("service", "site"): "engine-away",
             ("service", "state_path"): str(folder),
             ("service", "engine_timeout"): 5.0,

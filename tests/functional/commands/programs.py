@@ -45,7 +45,8 @@ def write_configuration(folder: Path, database_url: str, transport_url: str = "f
     path.write_text(
         f"[DEFAULT]\ntransport_url = {transport_url}\n"
         f"[database]\nconnection = {database_url.replace('%', '%%')}\nmax_retries = 1\n"
-        f"[service]\nstate_path = {folder}\ncoordination_url = file://{folder}/coordination\nengine_timeout = 5\n"
+        f"[service]\ncloud = simulated\nstate_path = {folder}\n"
+        f"coordination_url = file://{folder}/coordination\nengine_timeout = 5\n"
         f"[simulated_cloud]\nhosts = 4\n{lines}"
     )
     return path

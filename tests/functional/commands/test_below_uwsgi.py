@@ -16,6 +16,8 @@ _CONFIGURATION = """
 transport_url = fake://
 [database]
 connection = {url}
+[service]
+cloud = simulated
 [api]
 auth_strategy = keystone
 threads = 16

@@ -41,6 +41,18 @@ def test_a_bad_option_is_refused(name: str, lines: str, named: str, tmp_path: Pa
     assert "Traceback" not in ended.errors
 
 
+@pytest.mark.parametrize("name", ["api", "engine"])
+def test_a_service_without_a_cloud_does_not_start(name: str, tmp_path: Path) -> None:
+    """Tenants must not be booked onto invented hosts because a line is missing."""
+    lines = "[keystone_authtoken]\nauth_type = password\nauth_url = http://127.0.0.1:1/v3\n"
+    path = write_configuration(tmp_path, f"sqlite:///{tmp_path}/test.sqlite", lines=lines)
+    path.write_text(path.read_text().replace("cloud = simulated\n", ""))
+    ended = run(name, "--config-file", str(path), folder=tmp_path)
+    assert ended.status == 2, ended
+    (line,) = ended.errors.strip().splitlines()
+    assert line.startswith(f"lease-scheduler-{name}: service.cloud: is needed: nova, or simulated")
+
+
 @pytest.mark.parametrize(
     ("name", "url"), [("api", ""), ("api", "nonsense"), ("engine", ""), ("engine", "unknown://host/name")]
 )

@@ -116,7 +116,15 @@ def test_upgrade_check(url: str, configuration: str, tmp_path: Path) -> None:
     database = open_database(url)
     migrate.upgrade(database)
     current = check()
-    assert (current.status, "Failure" in current.output) == (0, False)
+    assert (current.status, "Failure" in current.output) == (1, False)
+    # The table breaks lines.
+    said = " ".join(current.output.replace("|", " ").split())
+    assert "Check: Cloud Result: Warning Details: [service] cloud = simulated: the 4 hosts of the cloud are" in said
+    written = Path(configuration).read_text()
+    Path(configuration).write_text(written.replace("cloud = simulated\n", ""))
+    forgotten = check()
+    assert (forgotten.status, "service.cloud: is needed" in forgotten.output) == (2, True)
+    Path(configuration).write_text(written)
     with database.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '0000'"))
     database.dispose()

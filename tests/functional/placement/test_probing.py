@@ -49,7 +49,7 @@ def _check(folder: Path, url: str) -> Ended:
     migrate.upgrade(database)
     database.dispose()
     path = write_configuration(folder, database_url)
-    said = path.read_text().replace("[service]\n", "[service]\ncloud = nova\n")
+    said = path.read_text().replace("cloud = simulated\n", "cloud = nova\n")
     path.write_text(f"{said}[nova]\nauth_type = admin_token\nendpoint = {url}\ntoken = admin\n")
     return run("status", "--config-file", str(path), "upgrade", "check", folder=folder)
 

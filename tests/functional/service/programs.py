@@ -60,7 +60,7 @@ class Programs:
         self.configuration_file.write_text(
             f"[DEFAULT]\ntransport_url = {transport_url}\n"
             f"[database]\nconnection = {database_url.replace('%', '%%')}\nmax_retries = 1\n"
-            f"[service]\nstate_path = {folder}\n"
+            f"[service]\ncloud = simulated\nstate_path = {folder}\n"
             f"coordination_url = {coordination_url or f'file://{folder}/coordination'}\n"
             f"[simulated_cloud]\nhosts = {hosts}\nvcpus = {VCPUS}\nmemory_mb = 1024\ndisk_gb = 0\n"
             f"{lines}"

@@ -30,7 +30,11 @@ def make(tmp_path: Path) -> Iterator[Make]:
     made: list[Service] = []
 
     def one(bounds: Bounds | None = None, **options: Any) -> Service:
-        given = service_options(configuration.load([], find_files=False)).bounds if bounds is None else bounds
+        given = (
+            service_options(configuration.load([], {("service", "cloud"): "simulated"}, find_files=False)).bounds
+            if bounds is None
+            else bounds
+        )
         made.append(Service(tmp_path, "free", {}, bounds=given, **options))
         return made[-1]
 

@@ -17,8 +17,9 @@ from lease_scheduler.model.errors import InvalidValueError
 )
 def test_promises_to_servers_without_a_lease_have_probabilities(text: str, reason: str, tmp_path: Path) -> None:
     file = tmp_path / "site.conf"
-    file.write_text("[engine]\nguest_assurances = 0.95, 0.8\n")
+    cloud = "[service]\ncloud = simulated\n"
+    file.write_text(f"{cloud}[engine]\nguest_assurances = 0.95, 0.8\n")
     assert service_options(configuration.load(["--config-file", str(file)])).guest_assurances == (0.95, 0.8)
-    file.write_text(f"[engine]\nguest_assurances = {text}\n")
+    file.write_text(f"{cloud}[engine]\nguest_assurances = {text}\n")
     with pytest.raises(InvalidValueError, match=reason):
         service_options(configuration.load(["--config-file", str(file)]))

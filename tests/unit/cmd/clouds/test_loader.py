@@ -10,7 +10,7 @@ import pytest
 from oslo_config import cfg
 
 from lease_scheduler.cmd import configuration
-from lease_scheduler.cmd.clouds.loader import configured_cloud
+from lease_scheduler.cmd.clouds.loader import configured_cloud, warn_of_simulation
 from lease_scheduler.cmd.options.service import service_options
 from lease_scheduler.model.errors import InvalidValueError
 
@@ -67,6 +67,23 @@ def test_the_simulated_cloud_trusts_everybody_and_warns_of_nothing(tmp_path: Pat
     cloud = configured_cloud(_load(tmp_path, "simulated"))
     assert cloud.trustee() is None
     assert cloud.upgrade_warning() is None
+
+
+@pytest.mark.parametrize(
+    ("name", "warning"), [("simulated", ["the 144 hosts of the cloud are invented"]), ("nova", []), ("slow", [])]
+)
+def test_a_simulated_cloud_is_reported_at_start(
+    tmp_path: Path, plugin: None, caplog: pytest.LogCaptureFixture, name: str, warning: list[str]
+) -> None:
+    with caplog.at_level("WARNING"):
+        warn_of_simulation(_load(tmp_path, name))
+    assert len(caplog.messages) == len(warning)
+    assert all(part in message for part, message in zip(warning, caplog.messages, strict=True))
+
+
+def test_a_cloud_must_be_named() -> None:
+    with pytest.raises(InvalidValueError, match="service.cloud: is needed: nova, or simulated"):
+        configured_cloud(configuration.load([], find_files=False))
 
 
 def test_a_cloud_of_others_has_a_preparation_time_too(tmp_path: Path, plugin: None) -> None:
