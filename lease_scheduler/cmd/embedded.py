@@ -1,7 +1,7 @@
 """``lease-scheduler-embedded``: API, engine and calendar page in one process, for trying things out.
 
-The database is a file, the cloud is simulated, and messages stay within the process. Callers are not authenticated, so
-the service listens on loopback only.
+The database is a file, and messages stay within the process. Unless options say otherwise, the cloud is simulated and
+callers are not authenticated. The service listens on loopback only.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ _SPEED = 600.0
 _PATIENCE = 60.0
 _PAUSE = 0.05
 
+#: What is true of callers with [api] auth_strategy = noauth, for whoever starts the service.
+_WITHOUT_KEYSTONE = "callers are not authenticated"
+
 
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -45,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not rest.is_loopback(conf.api.host):
         raise InvalidValueError(
             "api.host",
-            f"{conf.api.host} can be reached from other machines, and callers are not authenticated; use 127.0.0.1",
+            f"{conf.api.host} can be reached from other machines, and {_WITHOUT_KEYSTONE}; use 127.0.0.1"
+            if conf.api.auth_strategy == "noauth"
+            else f"{conf.api.host} can be reached from other machines, which lease-scheduler-api is for; use 127.0.0.1",
         )
     log.setup(conf, configuration.PROJECT)
     companion = _demonstration if options.demonstration else None
@@ -162,6 +167,7 @@ class Embedded:
         *,
         fills_pool: bool = False,
     ) -> None:
+        self._conf = conf
         self._state_option = state_option
         self._fills_pool = fills_pool
         self._reserved = _reserve(Path(conf.service.state_path), state_option)
@@ -203,9 +209,10 @@ class Embedded:
         if self._fills_pool:
             _fill_pool(self._engine)
         self._server.start()
-        print(
-            "callers are not authenticated: every user of this machine is an administrator of this service", flush=True
-        )
+        if self._conf.api.auth_strategy == "noauth":
+            print(f"{_WITHOUT_KEYSTONE}: every user of this machine is an administrator of this service", flush=True)
+        else:
+            print("callers are authenticated by Keystone", flush=True)
         print(f"calendar page: {self._server.url}/   API: {self._server.url}/v1   end it with Ctrl-C", flush=True)
         try:
             if self._companion is not None:

@@ -177,6 +177,36 @@ def test_folder_that_cannot_be(tmp_path: Path) -> None:
     assert "cannot be made" in _refused("--state-path", str(tmp_path / "file"))
 
 
+_KEYSTONE = """
+[api]
+auth_strategy = keystone
+[keystone_authtoken]
+auth_type = password
+auth_url = http://127.0.0.1:9/
+www_authenticate_uri = http://127.0.0.1:9/
+username = nobody
+password = none
+"""
+
+
+def test_with_keystone_it_says_that_callers_are_authenticated(make: Make) -> None:
+    """Nobody is refused for an untrue reason either."""
+    service = make(configuration=_KEYSTONE)
+    service.start()
+    said = service.log.read_text()
+    assert "callers are authenticated by Keystone" in said
+    assert "not authenticated" not in said
+    assert requests.get(f"{service.url}/v1/leases", timeout=10).status_code == 401
+
+
+def test_with_keystone_it_is_not_for_others_either(tmp_path: Path) -> None:
+    settings = tmp_path / "service.conf"
+    settings.write_text(_KEYSTONE.replace("[api]\n", "[api]\nhost = 192.0.2.1\n"))
+    line = _refused("--state-path", str(tmp_path / "state"), "--config-file", str(settings))
+    assert "which lease-scheduler-api is for" in line
+    assert "not authenticated" not in line
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "example.org", "::"])
 def test_not_for_others(tmp_path: Path, host: str) -> None:
     """The service does not authenticate clients, so it listens on loopback only."""
