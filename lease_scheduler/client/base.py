@@ -48,6 +48,33 @@ class ShowCommand(_WithOptions, command.ShowOne, metaclass=abc.ABCMeta):
         """Send the request, and return the object in the answer."""
 
 
+class LeaseCommand(ShowCommand):
+    """A command that shows a lease, or a quote: to people without what only operators and programs need."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of the command's arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            "--long", action="store_true", help="Show every field, also internal ones and those without a value"
+        )
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Any:
+        """Send the request, and return the lease to show."""
+        lease = self._answer(self._client, parsed_args)
+        if for_people(parsed_args):
+            if output.has_hosts(lease):
+                lease["hosts"] = self._client.host_names(lease["id"])
+            if not parsed_args.long:
+                lease = output.brief(lease)
+        return output.show(lease)
+
+
+def for_people(parsed: argparse.Namespace) -> bool:
+    """Return whether the output is a table whose columns the command may choose."""
+    return parsed.formatter == "table" and not parsed.columns
+
+
 class ListCommand(_WithOptions, command.Lister, metaclass=abc.ABCMeta):
     """A command that lists objects."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from lease_scheduler.client import arguments, terms
-from lease_scheduler.client.base import ShowCommand, add_lease
+from lease_scheduler.client.base import LeaseCommand, add_lease
 from lease_scheduler.client.rest import LeaseClient
 from lease_scheduler.model.documents import Document
 
@@ -37,7 +37,7 @@ def _add_quote(parser: argparse.ArgumentParser) -> None:
     )
 
 
-class ExtendLease(ShowCommand):
+class ExtendLease(LeaseCommand):
     """Extend a lease."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,7 @@ class ExtendLease(ShowCommand):
         return _change(client, parsed, "extend", _span(parsed))
 
 
-class ShrinkLease(ShowCommand):
+class ShrinkLease(LeaseCommand):
     """End a lease earlier, or give back some of its nodes."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -72,7 +72,7 @@ class ShrinkLease(ShowCommand):
         return _change(client, parsed, "shrink", asked)
 
 
-class MoveLease(ShowCommand):
+class MoveLease(LeaseCommand):
     """Move a lease to other hosts, or to another time."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -95,7 +95,7 @@ class MoveLease(ShowCommand):
         return client.act(parsed.lease, "move", asked, terms.NEGOTIATION if "max_price" in asked else "1.7")
 
 
-class CounterLease(ShowCommand):
+class CounterLease(LeaseCommand):
     """Ask for other terms for a held lease; if they cannot be granted, it is held as before."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -114,7 +114,7 @@ class CounterLease(ShowCommand):
         return client.act(parsed.lease, "counter", terms.body_of(parsed), terms.NEGOTIATION)
 
 
-class AcceptLease(ShowCommand):
+class AcceptLease(LeaseCommand):
     """Accept a held lease, at the price of its quote."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -124,7 +124,7 @@ class AcceptLease(ShowCommand):
         return client.act(parsed.lease, "accept", {}, terms.PRICES)
 
 
-class RejectLease(ShowCommand):
+class RejectLease(LeaseCommand):
     """Reject a held lease."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -134,7 +134,7 @@ class RejectLease(ShowCommand):
         return client.act(parsed.lease, "reject", {}, terms.PRICES)
 
 
-class ReadyLease(ShowCommand):
+class ReadyLease(LeaseCommand):
     """Say that all servers of a lease are ready to be preempted, which need not wait for the rest of the warning."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -144,7 +144,7 @@ class ReadyLease(ShowCommand):
         return client.act(parsed.lease, "ready", {}, terms.READY)
 
 
-class EndLease(ShowCommand):
+class EndLease(LeaseCommand):
     """End a lease now, as if it had reached its end."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:

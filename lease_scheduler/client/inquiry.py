@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lease_scheduler.client import arguments, output, terms
-from lease_scheduler.client.base import ListCommand, PlainCommand, ShowCommand, Table, add_lease
+from lease_scheduler.client.base import LeaseCommand, ListCommand, PlainCommand, Table, add_lease
 from lease_scheduler.client.rest import LeaseClient
 from lease_scheduler.model.documents import Document
 
@@ -68,7 +68,7 @@ def _group(group: Mapping[str, Any]) -> str:
     return "@".join([amounts, *(["/".join(group["traits"])] if group.get("traits") else [])])
 
 
-class CreateQuote(ShowCommand):
+class CreateQuote(LeaseCommand):
     """Show what a lease would come to, without making it, or hold it until it is accepted."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -98,7 +98,7 @@ class CreateQuote(ShowCommand):
         if flexibility:
             body["flexibility"] = flexibility
         version = terms.later(terms.version_of(body), terms.NEGOTIATION if flexibility else terms.PRICES)
-        return output.without_missing_prices(client.one("POST", "/quotes", version, "quote", body))
+        return client.one("POST", "/quotes", version, "quote", body)
 
 
 class ShowHistory(ListCommand):

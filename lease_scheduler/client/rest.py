@@ -106,6 +106,11 @@ class LeaseClient:
         """
         return _one("lease", name_or_id, lambda: self.leases("1.1", {"name": name_or_id}))
 
+    def host_names(self, lease_id: str) -> list[str]:
+        """Return the names of the hosts that a lease has or will have."""
+        found = self.request("GET", f"/leases/{lease_id}/hosts", "1.7")["hosts"]
+        return sorted({host["hypervisor_hostname"] for host in found})
+
     def find_series(self, name_or_id: str) -> str:
         """Return the id of the series with this name or id.
 

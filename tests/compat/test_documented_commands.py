@@ -39,6 +39,12 @@ _CHANGES = "changes the machine or the repository on which the tests run"
 
 #: Blocks that cannot run here, by page and beginning, with the reason.
 NOT_RUN: Mapping[tuple[str, str], str] = {
+    ("user/command-line.rst", "pip install"): (
+        f"{_CHANGES}; tests/functional/commands/test_packages.py installs a wheel"
+    ),
+    ("user/command-line.rst", "openstack complete"): (
+        f"{_CHANGES}; tests/compat/test_openstack_lease.py completes by it"
+    ),
     ("user/notifications.rst", '{\n"message_id"'): (
         "a notification that the service sends; tests/functional/embedded/test_subscriptions.py receives such ones"
     ),
@@ -116,7 +122,11 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
 
 #: Blocks that the tests below run, by page and beginning.
 README = ("README.md", "curl")
-LEASES = [("user/command-line.rst", "tomorrow="), ("admin/monitoring.rst", "openstack lease usage")]
+LEASES = [
+    ("user/command-line.rst", "tomorrow="),
+    ("user/command-line.rst", "openstack lease create weekend"),
+    ("admin/monitoring.rst", "openstack lease usage"),
+]
 FEEDS = [("user/feeds.rst", f"openstack lease feed {command}") for command in ("create", "delete")]
 SUBSCRIPTIONS = ("user/notifications.rst", "openstack lease subscription create")
 HOSTS = [("admin/power.rst", f"openstack {command}") for command in ("lease host sleep", "reservation host set")]

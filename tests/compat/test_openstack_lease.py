@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -228,3 +230,27 @@ def test_it_runs_as_its_users_run_it(reservation_service: ReservationService) ->
     outcome = shell.openstack("lease", "create", "x", "--kind", "deadline", "--nodes", ONE)
     assert outcome.status == 1
     assert outcome.errors.strip().splitlines()[-1] == "Missing parameter duration, deadline (HTTP 400)"
+
+
+_BASH = """
+_get_comp_words_by_ref() {{ words=({typed}); cur="${{words[-1]}}"; prev="${{words[-2]}}"; }}
+source {script}
+_openstack
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+def test_a_shell_completes_our_commands(lease: Lease, tmp_path: Path) -> None:
+    """By the script of ``openstack complete``, in a real bash, with all other clients that are installed."""
+    script = tmp_path / "completion.bash"
+    script.write_text(lease.openstack("complete").output.replace("complete -F _", "# complete -F _"))
+
+    def completed(*typed: str) -> list[str]:
+        program = _BASH.format(typed=" ".join(f"'{word}'" for word in typed), script=script)
+        ended = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True, timeout=60)
+        return ended.stdout.split()
+
+    assert completed("openstack", "lea") == ["lease"]
+    assert completed("openstack", "lease", "cr") == ["create"]
+    assert completed("openstack", "lease", "create", "--nod") == ["--nodes"]
+    assert completed("openstack", "lease", "host", "sl") == ["sleep"]

@@ -320,14 +320,25 @@ def test_a_lease_is_ready_to_be_preempted(service: Service, openstack: Openstack
     assert (service.asked[-1].body, service.asked[-1].version) == ({"ready": {}}, "reservation 1.29")
 
 
-def test_where_leases_have_no_prices_nothing_is_said_about_them(service: Service, openstack: Openstack) -> None:
-    nothing = {"price": None, "expires_at": None}
-    words = ["night", "--start", "2030-01-02", "--duration", "1h", "--nodes", "vcpus=1", "-f", "json"]
-    service.will_answer("POST", "/v1/leases", {"lease": LEASE | nothing | {"max_price": None}}, status=201)
-    assert openstack("create", *words).document == LEASE
-    quote = {"granted": True, "start": None}
-    service.will_answer("POST", "/v1/quotes", {"quote": quote | nothing | {"lease_id": None}})
-    assert openstack("quote", *words).document == quote
+def test_where_leases_have_no_prices_people_read_nothing_of_them(service: Service, openstack: Openstack) -> None:
+    """Programs find the keys nevertheless: asking for the price of a lease without one is no error."""
+    nothing = {"price": None, "expires_at": None, "max_price": None}
+    words = ["night", "--start", "2030-01-02", "--duration", "1h", "--nodes", "vcpus=1"]
+    service.will_answer("POST", "/v1/leases", {"lease": LEASE | nothing}, status=201)
+    service.will_answer("POST", "/v1/quotes", {"quote": {"granted": True, "start": None} | nothing})
+    for command in ("create", "quote"):
+        table = openstack(command, *words)
+        assert table.status == 0, table.errors
+        assert "price" not in table.output
+        assert openstack(command, *words, "-f", "json").document.items() >= nothing.items()
+        assert openstack(command, *words, "-c", "price", "-f", "json").document == {"price": None}
+
+
+def test_whoever_asks_for_a_column_gets_it(service: Service, openstack: Openstack) -> None:
+    service.will_answer("GET", f"/v1/leases/{ID}", {"lease": LEASE | {"price": None, "pool": "gpu"}})
+    assert openstack("show", ID, "-c", "price", "-f", "json").document == {"price": None}
+    assert openstack("show", ID, "-c", "pool", "-f", "value").output == "gpu\n"
+    assert [asked.version for asked in service.asked] == ["reservation 1.12", "reservation 1.26"]
 
 
 def test_negotiations(service: Service, openstack: Openstack) -> None:
