@@ -80,7 +80,7 @@ class MoveLease(LeaseCommand):
         parser.add_argument(
             "--away-from", metavar="<host>", action="append", help="Host to leave (admin only); repeat for more"
         )
-        parser.add_argument("--start", metavar="<date>", help="New start")
+        parser.add_argument("--start", metavar="<date>", help="New start; without --end, the lease keeps its length")
         parser.add_argument("--end", metavar="<date>", help="New end")
         terms.add_price_of_change(parser)
 

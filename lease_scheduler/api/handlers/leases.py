@@ -11,7 +11,7 @@ from lease_scheduler.api.handlers.listing import find_leases
 from lease_scheduler.api.interfaces import RefusedError
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease, request_digest
-from lease_scheduler.api.requests.lease_changes import RequestedChanges, lease_changes, span_changes
+from lease_scheduler.api.requests.lease_changes import RequestedChanges, lease_changes, move_changes, span_changes
 from lease_scheduler.api.requests.pools import pools_for
 from lease_scheduler.api.views.lease import show_lease
 from lease_scheduler.model.documents import Document
@@ -181,7 +181,7 @@ def act(request: ApiRequest) -> Answer:
             raise ApiError(400, "move: give hosts_away without other terms", "move")
         request.engine.move_lease(context, lease_id, asked["hosts_away"])
     elif action == "move":
-        apply_changes(request, lease_changes(asked, view, request.now, request.version))
+        apply_changes(request, move_changes(asked, view, request.now, request.version))
     else:
         apply_changes(request, span_changes(action, asked, view, request.now, request.version))
     return Answer({"lease": shown_again(request, lease_id, deleted=True)})

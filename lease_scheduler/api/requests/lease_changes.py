@@ -150,6 +150,20 @@ def _not_past(instant: int, now: int, field: str = "duration") -> int:
     return instant
 
 
+def move_changes(asked: Document, view: Document, now: int, version: Version) -> RequestedChanges:
+    """Return the changes of a lease that ``move`` to another time asks for.
+
+    A lease with a fixed end keeps its length if only the start is given. PUT keeps the end then, as Blazar does.
+
+    :param asked: ``start_date``, ``end_date`` or both, possibly with ``max_price``
+    :raises ApiError: a key is invalid, which the error names, or the lease has ended
+    """
+    keeps_length = "start_date" in asked and "end_date" not in asked and LeaseKind(view["kind"]).promises_interval
+    if keeps_length and view["start"] is not None and view["end"] is not None:
+        asked = {**asked, "duration": view["end"] - view["start"]}
+    return lease_changes(asked, view, now, version)
+
+
 def span_changes(action: str, asked: Document, view: Document, now: int, version: Version) -> RequestedChanges:
     """Return the changes of a lease that ``extend`` or ``shrink`` asks for.
 

@@ -390,6 +390,12 @@ class TestActions:
                 {"move": {"start_date": "2030-02-01 01:00", "end_date": "2030-02-03 00:00"}},
                 ("update_lease", {"start": 1_896_138_000, "end": 1_896_307_200}),
             ),
+            # The lease of a day keeps its length.
+            (
+                {"move": {"start_date": "2030-02-01 01:00"}},
+                ("update_lease", {"start": 1_896_138_000, "end": 1_896_224_400}),
+            ),
+            ({"move": {"end_date": "2030-02-03 00:00"}}, ("update_lease", {"end": 1_896_307_200})),
             ({"end": {}}, ("end_lease",)),
             ({"cancel": {}}, ("delete_lease", "cancelled by its project")),
             ({"cancel": {"reason": "no need"}}, ("delete_lease", "no need")),
