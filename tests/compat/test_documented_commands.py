@@ -78,6 +78,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("admin/from_blazar.rst", "lease-scheduler-manage import-blazar"): (
         "needs the database of a Blazar; tests/functional/commands/test_blazar_import.py makes one"
     ),
+    ("admin/containers.rst", "podman"): "needs base images from a registry; tests/unit/container reads the files",
     ("admin/from_blazar.rst", "openstack resource provider"): "needs a real Placement that Blazar has used",
     ("admin/installation.rst", "make run"): "does not end; tests/functional/embedded starts what it starts",
     ("admin/installation.rst", "python3 -m pip wheel"): (
