@@ -45,6 +45,12 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("user/command-line.rst", "openstack complete"): (
         f"{_CHANGES}; tests/compat/test_openstack_lease.py completes by it"
     ),
+    ("user/quickstart.rst", "LEASE="): f"{_NOVA}; tests/in_nova boots servers with this hint",
+    ("user/quickstart.rst", "openstack lease extend"): "needs the lease of the steps before it",
+    ("user/troubleshooting.rst", "openstack lease show"): "needs the lease of the quick start; shows only",
+    ("admin/quickstart.rst", "make run"): "does not end; tests/functional/embedded starts what it starts",
+    ("admin/quickstart.rst", "lease-scheduler-status"): "the same command as in admin/operation.rst, which runs",
+    ("admin/quickstart.rst", "lease-scheduler-manage host add"): f"{_NOVA}; tests/functional/lab adds such hosts",
     ("user/notifications.rst", '{\n"message_id"'): (
         "a notification that the service sends; tests/functional/embedded/test_subscriptions.py receives such ones"
     ),
@@ -124,6 +130,8 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
 #: Blocks that the tests below run, by page and beginning.
 README = ("README.md", "curl")
 LEASES = [
+    ("user/quickstart.rst", "openstack lease availability"),
+    ("user/quickstart.rst", "openstack lease create trial"),
     ("user/command-line.rst", "tomorrow="),
     ("user/command-line.rst", "openstack lease create weekend"),
     ("admin/monitoring.rst", "openstack lease usage"),
@@ -133,7 +141,8 @@ SUBSCRIPTIONS = ("user/notifications.rst", "openstack lease subscription create"
 HOSTS = [("admin/power.rst", f"openstack {command}") for command in ("lease host sleep", "reservation host set")]
 BODIES = [("user/leases.rst", beginning) for beginning in ("{", '{"quote"', '{"name": "course"')]
 OPERATORS = [
-    ("admin/operation.rst", "lease-scheduler-status upgrade"),
+    ("admin/operation.rst", "lease-scheduler-manage db sync"),
+    ("admin/troubleshooting.rst", "lease-scheduler-status upgrade"),
     ("admin/operation.rst", "lease-scheduler-manage reconcile"),
 ]
 #: In the order of the page, since some read what others write.
