@@ -251,6 +251,16 @@ def test_lists_filter_sort_and_page(database: Engine) -> None:
     assert reader.leases({"number": numbers[-1] + 1}) == []
 
 
+def test_the_trusts_of_leases_are_found(database: Engine) -> None:
+    """Those that a request has given and no lease has are deleted."""
+    store = _leading(database)
+    values.hosts(store)
+    lease = values.lease(0)
+    store.commit(values.changes_of(lease, replace(values.document(lease), trust_id="given")))
+    assert SqlReader(database).trusts_of_leases(["given", "left"]) == {"given"}
+    assert SqlReader(database).trusts_of_leases([]) == frozenset()
+
+
 def test_entries_tell_whatever_changes_a_view(database: Engine) -> None:
     """Lists are written again only if the entry of a lease differs."""
     store = _leading(database)
