@@ -12,14 +12,17 @@ from lease_scheduler.prediction.lifetimes import Lifetime
 class AssuranceTable:
     """The lifetime that an instance reaches with a stated probability, for each number of free slots.
 
-    Without ``confidence`` it is the quantile of the samples, as in the dissertation. With it, it is a lower confidence
-    bound of the quantile, computed from as many samples as do not overlap, since overlapping ones saw the same events.
-    A level with too few of them is pooled with those below it, which have less room.
+    Without ``confidence`` it is the quantile of the samples. The chance that the next instance ends earlier is at most
+    ``preemption``, if samples are independent. The k-th smallest of n is more than the next one with probability
+    ``k / (n + 1)``, which is a third for the smaller of two, whatever was promised. So k is rounded down, and a level
+    with too few samples is pooled with those right below it, as few as possible.
 
-    With ``pools``, the chance that the next instance ends earlier than the quantile is at most ``preemption``, if
-    samples are independent. The k-th smallest of n is more than the next one with probability ``k / (n + 1)``, which is
-    a third for the smaller of two, whatever was promised. So k is rounded down, and a level with too few samples is
-    pooled with those right below it, as few as possible. The dissertation rounds up, and has a level for each slot.
+    Without ``pools`` either, k is rounded up, and each level has only its own samples, as in the dissertation. With few
+    samples for a level, such a promise is not kept.
+
+    With ``confidence``, it is a lower confidence bound of the quantile, computed from as many samples as do not
+    overlap, since overlapping ones saw the same events. A level with too few of them is pooled with those below it,
+    which have less room.
 
     Levels between two known ones are interpolated. Above the highest known level its value holds, and below the lowest
     one the line from 0 at no slots.
@@ -27,7 +30,7 @@ class AssuranceTable:
     :param lifetimes: samples, those that still live with what they have reached so far
     :param preemption: largest probability that an instance ends earlier
     :param confidence: of the bound; None for the quantile itself
-    :param pools: whether levels are pooled for the quantile itself
+    :param pools: whether levels are pooled for the quantile itself; False as in the dissertation
     :ivar levels: seconds for the levels that are known from samples, 0 slots included
     :ivar counts: number of samples for each level
     :raises InvalidValueError: a probability is not between 0 and 1
@@ -39,7 +42,7 @@ class AssuranceTable:
         preemption: float,
         confidence: float | None = None,
         *,
-        pools: bool = False,
+        pools: bool = True,
     ) -> None:
         check_probability("preemption", preemption)
         if confidence is not None:

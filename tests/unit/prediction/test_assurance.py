@@ -21,16 +21,16 @@ def test_levels_between_known_ones() -> None:
 def test_the_quantile_of_each_level() -> None:
     """Prediction A16: the rank is the probability times the number of samples, rounded up."""
     samples = [Lifetime(0, 4, seconds) for seconds in range(100, 0, -1)] + [Lifetime(0, 6, 1000)]
-    table = AssuranceTable(samples, 0.05)
+    table = AssuranceTable(samples, 0.05, pools=False)
     assert table.counts == {4: 100, 6: 1}
     assert (table.seconds(4), table.seconds(5), table.seconds(6), table.seconds(0)) == (5, 502.5, 1000, 0)
-    assert AssuranceTable(samples, 0.07).seconds(4) == 7
-    assert AssuranceTable(samples, 0.001).seconds(4) == 1
+    assert AssuranceTable(samples, 0.07, pools=False).seconds(4) == 7
+    assert AssuranceTable(samples, 0.001, pools=False).seconds(4) == 1
 
 
 def test_admission() -> None:
     """Prediction A17."""
-    table = AssuranceTable([Lifetime(0, 2, 600)], 0.1)
+    table = AssuranceTable([Lifetime(0, 2, 600)], 0.1, pools=False)
     assert table.admits(2, 600)
     assert not table.admits(2, 601)
     assert not table.admits(0, 0)
@@ -59,17 +59,17 @@ def test_levels_with_few_samples_are_pooled_with_those_that_have_less_room() -> 
 def test_pooled_levels_have_samples_enough_for_the_promise() -> None:
     """The smallest of nine samples is more than the next one with probability .1, that of eight with more."""
     samples = [Lifetime(0, 1, seconds) for seconds in range(1, 9)]
-    assert AssuranceTable(samples, 0.1, pools=True).levels == {0: 0}
+    assert AssuranceTable(samples, 0.1).levels == {0: 0}
     samples += [Lifetime(0, 3, 100), Lifetime(0, 5, 5)]
-    table = AssuranceTable(samples, 0.1, pools=True)
+    table = AssuranceTable(samples, 0.1)
     # Level 5 takes level 3, and then level 1.
     assert table.levels == {0: 0, 3: 1, 5: 1}
     assert table.counts == {1: 8, 3: 1, 5: 1}
     many = [Lifetime(0, 7, 1_000 + seconds) for seconds in range(9)]
-    assert AssuranceTable(samples + many, 0.1, pools=True).seconds(7) == 1_000
+    assert AssuranceTable(samples + many, 0.1).seconds(7) == 1_000
     # Ten samples are not enough for the second smallest, though a tenth of them, rounded up, is two.
-    assert AssuranceTable([*samples, Lifetime(0, 5, 6)], 0.1, pools=True).seconds(5) == 1
-    assert AssuranceTable([*samples, Lifetime(0, 5, 6)], 0.1).seconds(5) == 5
+    assert AssuranceTable([*samples, Lifetime(0, 5, 6)], 0.1).seconds(5) == 1
+    assert AssuranceTable([*samples, Lifetime(0, 5, 6)], 0.1, pools=False).seconds(5) == 5
 
 
 @settings(max_examples=20)
@@ -80,9 +80,7 @@ def test_pooled_levels_promise_what_is_kept(count: int, preemption: float, level
     broken = []
     for _ in range(50):
         lives = random.random(count)
-        table = AssuranceTable(
-            [Lifetime(0, 1 + int(random.integers(levels)), life) for life in lives], preemption, pools=True
-        )
+        table = AssuranceTable([Lifetime(0, 1 + int(random.integers(levels)), life) for life in lives], preemption)
         # Lives are uniform between 0 and 1, so a quantile is its own probability.
         broken += [seconds for level, seconds in table.levels.items() if level]
     if broken:

@@ -9,6 +9,7 @@ from lease_scheduler.prediction.assurance import AssuranceTable
 from lease_scheduler.prediction.lifetimes import Threat
 from lease_scheduler.simulation.experiments.prediction.requests import DAY, TRACES, recorded, two_classes
 from lease_scheduler.simulation.experiments.prediction.two_tiers import Assurance, TwoTierCloud, TwoTierResult
+from lease_scheduler.simulation.experiments.replications import block_name
 
 #: Probabilities of preemption that are promised, the first being no promise (figure 4.1).
 PROMISES = (None, 0.25, 0.10, 0.05, 0.01)
@@ -30,7 +31,7 @@ class PromiseCase:
     """Generated requests of both tiers on 32 cores.
 
     :ivar preemption: largest probability of preemption, or None for no promise
-    :ivar seed: of the requests
+    :ivar seed: of the requests, and of the instants of the samples
     """
 
     preemption: float | None
@@ -43,7 +44,8 @@ class PromiseCase:
 
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
-        cloud = TwoTierCloud(1, _CORES, Assurance(self.preemption, sample_every=_DAYS * DAY / _SAMPLES))
+        assurance = Assurance(self.preemption, sample_every=_DAYS * DAY / _SAMPLES, seed=self.seed)
+        cloud = TwoTierCloud(1, _CORES, assurance)
         return _figures(
             cloud.run(two_classes(self.seed, True), two_classes(self.seed, False), _DAYS * DAY), _DAYS * DAY * _CORES
         )
@@ -54,7 +56,7 @@ class AnatomyCase:
     """The samples behind the promises, after nine days.
 
     :ivar threat: what an instance is preempted by
-    :ivar seed: of the requests
+    :ivar seed: of the requests, and of the instants of the samples
     """
 
     threat: Threat
@@ -68,10 +70,11 @@ class AnatomyCase:
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
         end = 9 * DAY
-        cloud = TwoTierCloud(1, _CORES, Assurance(0.25, self.threat, sample_every=end / (10 * _SAMPLES)))
+        assurance = Assurance(0.25, self.threat, sample_every=end / (10 * _SAMPLES), seed=self.seed)
+        cloud = TwoTierCloud(1, _CORES, assurance)
         cloud.run(two_classes(self.seed, True), two_classes(self.seed, False), end)
         lifetimes = cloud.lifetimes(1).lifetimes(end)
-        tables = {preemption: AssuranceTable(lifetimes, preemption) for preemption in PROMISES[1:] if preemption}
+        tables = {each: AssuranceTable(lifetimes, each, pools=False) for each in PROMISES[1:] if each}
         return {
             "counts": [tables[0.25].counts.get(slots, 0) for slots in range(1, _CORES + 1)],
             **{
@@ -88,41 +91,44 @@ class PairCase:
     :ivar pair: one of ``PAIRS``
     :ivar is_assured: whether lifetimes are promised
     :ivar nodes: number of nodes
+    :ivar seed: of the instants of the samples; without a promise nothing is random
     """
 
     pair: tuple[str, str]
     is_assured: bool
     nodes: int
+    seed: int = 1
 
     @property
     def name(self) -> str:
         """See ``campaigns.case.Case``."""
-        return f"{PAIR_NAMES[self.pair]} nodes={self.nodes} {'assured' if self.is_assured else 'no promise'}"
+        how = f"assured{block_name(self.seed)}" if self.is_assured else "no promise"
+        return f"{PAIR_NAMES[self.pair]} nodes={self.nodes} {how}"
 
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
         regular = recorded(self.pair[0])
         preemptible = [replace(each, arrival=each.arrival + DAY) for each in recorded(self.pair[1])]
         end = regular[-1].arrival + 1
-        assurance = Assurance(PROMISE if self.is_assured else None, sample_every=end / _SAMPLES)
+        assurance = Assurance(PROMISE if self.is_assured else None, sample_every=end / _SAMPLES, seed=self.seed)
         cores = TRACES[self.pair[0]].cores
         result = TwoTierCloud(self.nodes, cores, assurance).run(regular, preemptible, end)
         return _figures(result, end * self.nodes * cores)
 
 
-def pairs() -> list[PairCase]:
+def pair(pair: tuple[str, str], nodes: int, seed: int) -> tuple[PairCase, PairCase]:
+    """Return the runs of a pair without a promise and with one."""
+    return PairCase(pair, False, nodes), PairCase(pair, True, nodes, seed)
+
+
+def pairs(seed: int = 1) -> list[PairCase]:
     """Return the runs of tables 4.3 and 4.4."""
-    return [PairCase(pair, assured, TRACES[pair[0]].nodes) for pair in PAIRS for assured in (False, True)]
+    return [case for names in PAIRS for case in pair(names, TRACES[names[0]].nodes, seed)]
 
 
-def sizes() -> list[PairCase]:
+def sizes(seed: int = 1) -> list[PairCase]:
     """Return the runs of figures 4.8 and 4.9 that are not those of ``pairs``."""
-    return [
-        PairCase(pair, assured, nodes)
-        for pair, counts in SIZES.items()
-        for nodes in counts[1:]
-        for assured in (False, True)
-    ]
+    return [case for names, counts in SIZES.items() for nodes in counts[1:] for case in pair(names, nodes, seed)]
 
 
 def _figures(result: TwoTierResult, core_seconds: float) -> dict[str, Any]:
