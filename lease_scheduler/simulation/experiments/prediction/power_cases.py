@@ -11,6 +11,7 @@ from lease_scheduler.prediction.hot_spare import Burst, SpareRules
 from lease_scheduler.simulation.experiments.prediction import requests
 from lease_scheduler.simulation.experiments.prediction.power_cloud import PowerCloud, PowerResult, PowerSettings
 from lease_scheduler.simulation.experiments.prediction.requests import DAY, TRACES, Request
+from lease_scheduler.simulation.experiments.replications import block_name
 
 #: Law -> generator, and length of the registration in seconds.
 LAWS: Mapping[str, tuple[Callable[[int], list[Request]], int]] = MappingProxyType(
@@ -69,25 +70,28 @@ class ProductionCase:
     :ivar saves_power: whether nodes are put to sleep
     :ivar removed: how many nodes it has less than were recorded
     :ivar wake_seconds: how long a node takes to wake
+    :ivar detects_changes: whether the history of bursts is cut where they change, as the service does
     """
 
     trace: str
     saves_power: bool
     removed: int = 0
     wake_seconds: int = _WAKE
+    detects_changes: bool = False
 
     @property
     def name(self) -> str:
         """See ``campaigns.case.Case``."""
         how = f"asleep wake={self.wake_seconds}" if self.saves_power else "awake"
-        return f"{self.trace} -{self.removed} {how}"
+        return f"{self.trace} -{self.removed} {how}{' changes' if self.detects_changes else ''}"
 
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
         trace = TRACES[self.trace]
         recorded = requests.recorded(self.trace)
         end = max(each.arrival + each.seconds for each in recorded)
-        settings = PowerSettings(SpareRules(), _PRODUCTION_EPOCH, self.wake_seconds) if self.saves_power else None
+        rules = SpareRules(detect_changes=self.detects_changes)
+        settings = PowerSettings(rules, _PRODUCTION_EPOCH, self.wake_seconds) if self.saves_power else None
         return _figures(PowerCloud(trace.nodes - self.removed, trace.cores, settings).run(recorded, end))
 
 
@@ -98,20 +102,22 @@ class SweepCase:
     :ivar nodes: number of nodes of eight cores
     :ivar mu: of the log-normal times between arrivals
     :ivar days: length
+    :ivar seed: of the requests
     """
 
     nodes: int
     mu: float
     days: int = 60
+    seed: int = 1
 
     @property
     def name(self) -> str:
         """See ``campaigns.case.Case``."""
-        return f"sweep nodes={self.nodes} mu={self.mu} days={self.days}"
+        return f"sweep nodes={self.nodes} mu={self.mu} days={self.days}{block_name(self.seed)}"
 
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
-        asked = requests.sweep(1, self.mu, self.days)
+        asked = requests.sweep(self.seed, self.mu, self.days)
         most = int((1 - ACCEPTANCE) * len(asked))
         rules = SpareRules(burst=Burst.NET)
         found: dict[str, Any] = {"requests": len(asked)}
@@ -131,8 +137,16 @@ def registration(*, seeds: range) -> list[RegistrationCase]:
 
 
 def production() -> list[ProductionCase]:
-    """Return the runs of figure 3.2 on production traces."""
-    return [ProductionCase(trace, saves) for trace in ("DS2", "DS3", "DS5") for saves in (False, True)]
+    """Return the runs of figure 3.2 on production traces, and those with the change points of the service."""
+    return [
+        case
+        for trace in ("DS2", "DS3", "DS5")
+        for case in (
+            ProductionCase(trace, False),
+            ProductionCase(trace, True),
+            ProductionCase(trace, True, detects_changes=True),
+        )
+    ]
 
 
 def cut_down() -> list[ProductionCase]:
@@ -144,9 +158,9 @@ def cut_down() -> list[ProductionCase]:
     ]
 
 
-def sweep() -> list[SweepCase]:
+def sweep(seed: int = 1) -> list[SweepCase]:
     """Return the cells of figure 3.5."""
-    return [SweepCase(nodes, mu) for nodes in SWEEP_NODES for mu in SWEEP_MU]
+    return [SweepCase(nodes, mu, seed=seed) for nodes in SWEEP_NODES for mu in SWEEP_MU]
 
 
 def _figures(result: PowerResult | None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from lease_scheduler.simulation.experiments.replications import FIRST_SEED, Defa
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_bars, plot_lines
 
-#: A seed is a block of generated traces.
+#: A seed is a block of generated traces, and the requests of the sweep.
 SEEDS = DefaultSeeds(1)
 _LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: the recorded clouds of E3 and E4."
 
@@ -27,7 +27,7 @@ def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     if data_folder() is not None:
         runs += power_cases.production()
         runs += power_cases.cut_down() if extent.is_whole else []
-    runs += power_cases.sweep() if extent.is_whole else []
+    runs += power_cases.sweep(seed) if extent.is_whole else []
     return runs
 
 
@@ -38,7 +38,7 @@ def report(
     first = replications[0]
     if first.extent.is_whole:
         plot_lines(
-            power_checks.sweep_lines(outcomes),
+            power_checks.sweep_lines(outcomes, first.seed),
             directory / "fig-3.5.png",
             quantity="nodes of 8 cores",
             measure="power efficiency",
@@ -67,7 +67,7 @@ def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> di
         if extent.is_whole:
             groups["Figures 3.3 and 3.4: fewer nodes (E4)"] = power_checks.cut_down_checks(outcomes)
     if extent.is_whole:
-        groups["Figure 3.5: capacity (E5)"] = power_checks.sweep_checks(outcomes)
+        groups["Figure 3.5: capacity (E5)"] = power_checks.sweep_checks(outcomes, seed)
     return groups
 
 

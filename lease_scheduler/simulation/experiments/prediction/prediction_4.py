@@ -17,7 +17,7 @@ from lease_scheduler.simulation.experiments.replications import FIRST_SEED, Defa
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_lines
 
-#: A seed is a block of generated requests.
+#: A seed is a block of generated requests, and the instants of all samples.
 SEEDS = DefaultSeeds(1)
 _LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: the recorded clouds of E8 and E9."
 
@@ -27,10 +27,10 @@ def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
     runs: list[Case] = [
         tier_cases.PromiseCase(preemption, each) for preemption in tier_cases.PROMISES for each in _requests(seed)
     ]
-    runs += [tier_cases.AnatomyCase(threat) for threat in Threat]
+    runs += [tier_cases.AnatomyCase(threat, seed) for threat in Threat]
     if data_folder() is not None:
-        runs += tier_cases.pairs()
-        runs += tier_cases.sizes() if extent.is_whole else []
+        runs += tier_cases.pairs(seed)
+        runs += tier_cases.sizes(seed) if extent.is_whole else []
     return runs
 
 
@@ -39,7 +39,7 @@ def report(
 ) -> int:
     """Print every check, and write CSV files and a plot; see ``paper.Chapter``."""
     plot_lines(
-        tier_checks.quantile_lines(outcomes),
+        tier_checks.quantile_lines(outcomes, replications[0].seed),
         directory / "fig-4.3.png",
         quantity="free slots",
         measure="assured lifetime (s)",
@@ -53,12 +53,12 @@ def report(
 def _checks(outcomes: Mapping[str, Outcome], *, extent: Extent, seed: int) -> dict[str, list[Check]]:
     groups = {
         "Figure 4.1: generated requests (E6)": tier_checks.promise_checks(outcomes, _requests(seed)),
-        "Figures 4.2 and 4.3: the samples (E7)": tier_checks.anatomy_checks(outcomes),
+        "Figures 4.2 and 4.3: the samples (E7)": tier_checks.anatomy_checks(outcomes, seed),
     }
     if data_folder() is not None:
-        groups["Tables 4.3 and 4.4: recorded clouds (E8)"] = tier_checks.pair_checks(outcomes)
+        groups["Tables 4.3 and 4.4: recorded clouds (E8)"] = tier_checks.pair_checks(outcomes, seed)
         if extent.is_whole:
-            groups["Figures 4.8 and 4.9: fewer nodes (E9)"] = tier_checks.size_checks(outcomes)
+            groups["Figures 4.8 and 4.9: fewer nodes (E9)"] = tier_checks.size_checks(outcomes, seed)
     return groups
 
 

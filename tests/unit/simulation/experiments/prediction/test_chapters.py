@@ -38,6 +38,19 @@ def test_cases_have_names_of_their_own_and_a_cost(chapter: Any, extent: Extent) 
     assert all(PAPER.forecast(case) > 0 for case in cases)
 
 
+@pytest.mark.parametrize("chapter", [prediction_3, prediction_4])
+def test_all_that_is_random_depends_on_the_seed(chapter: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What two seeds have in common has nothing random in it."""
+    monkeypatch.setenv("LEASE_SCHEDULER_DATA", ".")
+    first, second = ({case.name: case for case in chapter.cases(extent=Extent.ONCE, seed=seed)} for seed in (1, 2))
+    common = [case for name, case in first.items() if name in second]
+    assert all(
+        isinstance(case, power_cases.ProductionCase) or (isinstance(case, tier_cases.PairCase) and not case.is_assured)
+        for case in common
+    )
+    assert len(common) < len(first) == len(second)
+
+
 def test_without_the_folder_of_logs_generated_workloads_remain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LEASE_SCHEDULER_DATA", raising=False)
     kinds = {type(case).__name__ for case in prediction_3.cases(extent=Extent.ONCE)}
@@ -77,19 +90,49 @@ def test_checks_of_promises() -> None:
 
 
 def test_checks_of_the_anatomy() -> None:
-    good = {
-        "counts": [1, 2, 9, 3],
-        "seconds_0.01": [900] * 20,
-        "seconds_0.05": [1500] * 20,
-        "seconds_0.25": [3200] * 20,
-    }
-    bad = {**good, "seconds_0.05": [800] * 20}
+    """Prediction E7: the curves may fall by a fifth from slot to slot, up to twelve."""
+    good = {"counts": [1, 2, 9, 3], **{f"seconds_{each}": [each * 2e4] * 20 for each in (0.01, 0.05, 0.1, 0.25)}}
+    bad = {**good, "counts": [9, 1], "seconds_0.1": [2_000] * 11 + [1_500] * 9, "seconds_0.05": [7_600] * 20}
     outcomes = {
         tier_cases.AnatomyCase(Threat.OLDER).name: good,
         tier_cases.AnatomyCase(Threat.ALL).name: bad,
     }
     outside = [check.name for check in tier_checks.anatomy_checks(outcomes) if not check.passed]
-    assert outside == ["threat all: least distance of quantiles, s"]
+    assert outside == [
+        "threat all: most samples at free slots",
+        "threat all: least growth from slot to slot, 1 to 12",
+        "threat all: seconds at 15 slots, 0.05",
+    ]
+
+
+def test_checks_of_pairs() -> None:
+    """Prediction E8: shares within .05 of the tables, and more than the promise preempted without one."""
+    outcomes = {}
+    for case in tier_cases.pairs():
+        published = tier_checks._PAIRS[tier_cases.PAIR_NAMES[case.pair]][case.is_assured]
+        outcomes[case.name] = dict(zip(("regular_admitted", "admitted", "preempted"), published, strict=True))
+    assert all(check.passed for check in tier_checks.pair_checks(outcomes))
+    outcomes[tier_cases.pairs()[0].name]["preempted"] = 0.01
+    outcomes[tier_cases.pairs()[1].name]["regular_admitted"] = 0.971
+    outside = [check.name for check in tier_checks.pair_checks(outcomes) if not check.passed]
+    assert outside == ["A-B no promise: preempted", "A-B promise: regular admitted"]
+
+
+@pytest.mark.parametrize("lost", [0.006, -0.006])
+def test_a_promise_must_not_change_what_is_admitted_of_regular_requests(lost: float) -> None:
+    """Prediction E9: by at most .005, in either direction."""
+    cases = [*tier_cases.pairs(), *tier_cases.sizes()]
+    outcomes = {
+        case.name: {
+            "regular_admitted": 0.95 - case.nodes / 1_000 - (lost if case.is_assured and case.nodes == 5 else 0.0),
+            "admitted": 0.5,
+            "preempted": 0.0,
+        }
+        for case in cases
+    }
+    outside = [check.name for check in tier_checks.size_checks(outcomes) if check.passed is False]
+    # Of a small cloud no more may be admitted than of a large one.
+    assert outside[:1] == ["A-B on 5: regular lost by the promise"]
 
 
 def test_checks_of_recorded_clouds() -> None:
@@ -100,8 +143,36 @@ def test_checks_of_recorded_clouds() -> None:
             "responsiveness": 0.96,
             "acceptance": 1.0,
         }
-    outside = [check.name for check in power_checks.production_checks(outcomes) if not check.passed]
+    outside = [check.name for check in power_checks.production_checks(outcomes) if check.passed is False]
     assert outside == ["DS2: gain in efficiency", "DS3: gain in efficiency", "DS5: gain in efficiency"]
+
+
+def test_the_order_of_the_recorded_clouds_is_checked() -> None:
+    """Prediction E3: DS3 > DS2 > DS5. Each factor may be within its 20 % and the order another."""
+    efficiency = {"DS2": 0.25, "DS3": 0.574, "DS5": 0.304}
+    outcomes = {}
+    for case in power_cases.production():
+        saved = efficiency[case.trace] if case.saves_power else 0.2
+        outcomes[case.name] = {"efficiency": saved, "responsiveness": 0.96, "acceptance": 1.0}
+    outside = [check.name for check in power_checks.production_checks(outcomes) if check.passed is False]
+    assert outside == ["gain of DS2 by that of DS5"]
+
+
+def test_checks_of_a_cloud_that_is_cut_down() -> None:
+    """Prediction E4: at no size may saving cost efficiency, and no node that goes may let more in."""
+    outcomes = {}
+    for case in power_cases.cut_down():
+        outcomes[case.name] = {
+            "acceptance": 0.999 - 0.002 * case.removed,
+            "efficiency": 0.8 if case.saves_power else 0.6 + 0.01 * case.removed,
+            "responsiveness": 0.97,
+        }
+    assert not [check.name for check in power_checks.cut_down_checks(outcomes) if check.passed is False]
+    last = [case.name for case in power_cases.cut_down() if case.removed == power_cases.MOST_REMOVED]
+    for name in last:
+        outcomes[name] = {"acceptance": 0.98, "efficiency": 0.8 if "awake" in name else 0.7, "responsiveness": 0.97}
+    outside = [check.name for check in power_checks.cut_down_checks(outcomes) if check.passed is False]
+    assert outside == ["largest growth of acceptance by removing a node", "least gain by saving"]
 
 
 def test_the_report_of_durations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
