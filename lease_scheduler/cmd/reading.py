@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import PurePath
 
 from rich.console import Console
 from rich.progress import Progress
 
 from lease_scheduler.simulation.formats.azure import AzureOptions
-from lease_scheduler.simulation.formats.swf import SwfOptions
+from lease_scheduler.simulation.formats.swf import SwfOptions, left_out
 from lease_scheduler.simulation.shipped import load_workload
 from lease_scheduler.simulation.workload import Workload
 
@@ -22,13 +23,26 @@ def read_with_bar(
 ) -> Workload:
     """Return the workload in a file or a shipped one; on a terminal, a bar shows how much has been read.
 
+    A line on the standard error output says how many jobs of a log were left out, and why.
+
     :param name: as for ``load_workload``
-    :param quiet: whether to show no bar
+    :param quiet: whether to show neither
     :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        return load_workload(name, swf_options, azure_options)
+        workload = load_workload(name, swf_options, azure_options)
+    else:
+        workload = _with_bar(name, swf_options, azure_options, console)
+    reasons = [] if quiet else left_out(workload.attributes)
+    if reasons:
+        print(f"{name}: left out: {', '.join(reasons)}", file=sys.stderr)
+    return workload
+
+
+def _with_bar(
+    name: str, swf_options: SwfOptions | None, azure_options: AzureOptions | None, console: Console
+) -> Workload:
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task(f"reading {PurePath(name).name}", total=None)
 

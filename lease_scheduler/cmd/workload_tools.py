@@ -29,9 +29,8 @@ from lease_scheduler.simulation.statistics import QUANTILES, Share, Spread, Work
 from lease_scheduler.simulation.workload import Workload
 
 _DAY = 86_400
-_WORKLOAD = (
-    f"SWF, LWF, older file of Haizea or VMs of Azure, plain or gzip, or a shipped one: {', '.join(shipped_names())}"
-)
+_FORMATS = "SWF, LWF, older file of Haizea or VMs of Azure, plain or compressed, or a shipped one: "
+_WORKLOAD = _FORMATS + ", ".join(shipped_names())
 _OUTPUT = "file to write: SWF if its name ends in .swf, else LWF; gzip with .gz behind that"
 
 #: Value of --memory: the memory that each job requested.
@@ -135,7 +134,15 @@ def _add_log_options(parser: argparse.ArgumentParser) -> None:
         metavar="MB",
         help=f"of each node (default 1024), or the word {_REQUESTED} for what each job says",
     )
-    group.add_argument("--nodes", type=_whole_number, metavar="N", help="hosts of the site")
+    group.add_argument(
+        "--nodes", type=_whole_number, metavar="N", help="hosts of the site (default: as the header of the log says)"
+    )
+    group.add_argument(
+        "--without-requested-time",
+        choices=("use-run-time", "skip"),
+        default="use-run-time",
+        help="what becomes of jobs without a requested time: they last as long as they ran, or are left out",
+    )
     group.add_argument(
         "--preemptible", action=argparse.BooleanOptionalAction, default=True, help="whether leases may be interrupted"
     )
@@ -150,6 +157,7 @@ def _swf_options(arguments: argparse.Namespace) -> SwfOptions:
         memory_mb=None if arguments.memory == _REQUESTED else arguments.memory,
         nodes=arguments.nodes,
         preemptible=arguments.preemptible,
+        without_requested_time=arguments.without_requested_time,
     )
 
 

@@ -1,20 +1,27 @@
-"""Reading files, plain or gzip, and replacing them. Every failure is an ``InputFileError`` that names the file."""
+"""Reading files, plain or compressed, and replacing them. Every failure is an ``InputFileError`` with its name."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import secrets
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, BinaryIO, cast
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path, PurePath
+from typing import IO, Any, BinaryIO, cast
 
 from lease_scheduler.model.errors import InputFileError
 
-_GZIP_MAGIC = b"\x1f\x8b"
+#: Starts of comments in workload files. They may be in another encoding, as those of old logs are.
+_COMMENTS = (b";", b"#")
+
+#: With it, UTF-8 files of Windows begin.
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 #: Told now and then how far a file has been read: bytes so far, and bytes of the file, compressed as it is.
 Watch = Callable[[int, int], None]
@@ -36,8 +43,30 @@ class _Watched(io.FileIO):
 
 
 @contextmanager
+def _only_member(raw: BinaryIO) -> Iterator[IO[bytes]]:
+    """Open the file in a zip archive."""
+    with zipfile.ZipFile(raw) as archive:
+        names = [each.filename for each in archive.infolist() if not each.is_dir()]
+        if len(names) != 1:
+            raise zipfile.BadZipFile(f"it contains {len(names)} files, and one is needed")
+        with archive.open(names[0]) as member:
+            yield member
+
+
+#: First bytes of compressed files, and how to open each kind.
+_KINDS: dict[bytes, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
+    b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"PK\x03\x04": _only_member,
+}
+_SUFFIXES = (".gz", ".bz2", ".xz", ".zip")
+_LONGEST_MAGIC = max(map(len, _KINDS))
+
+
+@contextmanager
 def open_bytes(path: str | os.PathLike[str], watch: Watch | None = None) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes; decompress it if it is gzip, regardless of its name.
+    """Open a file for reading bytes; decompress it if it is gzip, bzip2, xz or zip, regardless of its name.
 
     :param watch: is told how far the file has been read
     :raises InputFileError: the file cannot be opened, or reading or decompressing it fails later
@@ -47,31 +76,46 @@ def open_bytes(path: str | os.PathLike[str], watch: Watch | None = None) -> Iter
         raise InputFileError(name, None, "cannot be read: a file name cannot contain a zero byte")
     try:
         with open(name, "rb") if watch is None else io.BufferedReader(_Watched(name, watch)) as raw:
-            compressed = raw.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
+            head = raw.read(_LONGEST_MAGIC)
             raw.seek(0)
-            if compressed:
-                with gzip.open(raw) as unpacked:
-                    yield cast(BinaryIO, unpacked)
-            else:
+            opening = next((opening for magic, opening in _KINDS.items() if head.startswith(magic)), None)
+            if opening is None:
                 yield raw
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputFileError(name, None, f"the gzip data is damaged ({error}); fetch the file again") from error
+            else:
+                with opening(raw) as unpacked:
+                    yield cast(BinaryIO, unpacked)
+    except (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile) as error:
+        raise InputFileError(name, None, f"the compressed data is damaged ({error}); fetch the file again") from error
     except OSError as error:
         raise InputFileError(name, None, f"cannot be read: {error.strerror or error}") from error
 
 
+def plain_name(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file without its folder and the suffix of its compression."""
+    name = PurePath(path).name
+    return next((name.removesuffix(suffix) for suffix in _SUFFIXES if name.endswith(suffix)), name)
+
+
 def read_lines(path: str | os.PathLike[str], watch: Watch | None = None) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a UTF-8 text, plain or gzip: (1-based number, text without the line end).
+    """Yield the lines of a UTF-8 text, plain or compressed: (1-based number, text without the line end).
+
+    A byte order mark is left out. A comment that is not UTF-8 is read as Latin-1.
 
     :param watch: is told how far the file has been read
     :raises InputFileError: the file cannot be read, or is not UTF-8; the error names the line
     """
     with open_bytes(path, watch) as stream:
         for number, line in enumerate(stream, start=1):
+            if number == 1:
+                line = line.removeprefix(BYTE_ORDER_MARK)
             try:
-                yield number, line.decode().rstrip("\r\n")
+                text = line.decode()
             except UnicodeDecodeError as error:
+                if line.lstrip().startswith(_COMMENTS):
+                    yield number, line.decode("latin-1").rstrip("\r\n")
+                    continue
                 raise InputFileError(os.fspath(path), number, f"is not UTF-8 text ({error.reason})") from error
+            yield number, text.rstrip("\r\n")
 
 
 def compressed(content: bytes, path: str | os.PathLike[str]) -> bytes:

@@ -6,12 +6,12 @@ The rules by which jobs become leases are those of Haizea's converter (Sotomayor
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterator
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
-from pathlib import PurePath
 from typing import Literal
 
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
@@ -20,7 +20,7 @@ from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
-from lease_scheduler.simulation.formats.files import Watch, read_lines
+from lease_scheduler.simulation.formats.files import Watch, plain_name, read_lines
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
 COLUMNS = 18
@@ -32,6 +32,24 @@ _VCPU = 100
 _DEFAULT_MEMORY_MB = 1024
 
 _CANCELLED = 5
+
+#: Statuses of the parts of a job that was checkpointed. Another line with its number sums them up.
+_PARTS = frozenset({2, 3, 4})
+
+#: Comments of the header that give the size of the machine, in processors and in nodes.
+_HEADER = re.compile(r"\s*;+\s*(MaxProcs|MaxNodes)\s*:\s*([0-9]{1,9})\b", re.IGNORECASE)
+
+#: A job: the number of its line, its fields, their values.
+_Line = tuple[int, list[str], list[float]]
+
+#: Why jobs are left out, by the attribute that counts them.
+LEFT_OUT = {
+    "swf_cancelled": "cancelled in the queue",
+    "swf_unknown_size": "of unknown size",
+    "swf_unknown_submission": "without a time of submission",
+    "swf_without_requested_time": "without a requested time or run time",
+    "swf_parts": "parts of jobs that have a line for the whole",
+}
 
 # Fields of real logs are much smaller. Larger values are errors, and would not be exact as floating point numbers.
 _LARGEST = 1e15
@@ -50,7 +68,8 @@ class SwfOptions:
     :ivar memory_mb: MB of memory that a job needs on each node; None uses the job's requested memory (field 10), or
         else its used memory (field 7), both KB per processor, or else 1024 MB
     :ivar preemptible: whether the leases are preemptible
-    :ivar nodes: number of hosts of the site; None for a workload without a site
+    :ivar nodes: number of hosts of the site; None takes it from the header of the log (``MaxProcs`` by ``scale``, or
+        else ``MaxNodes``), and without that the workload has no site
     :ivar node_memory_mb: MB of memory of each host; None for the most that a job needs on a node
     :ivar without_requested_time: whether to skip jobs without a requested time (field 9), or to use their run time
     :raises InvalidValueError: a value is invalid
@@ -65,7 +84,7 @@ class SwfOptions:
     preemptible: bool = True
     nodes: int | None = None
     node_memory_mb: int | None = None
-    without_requested_time: Literal["skip", "use-run-time"] = "skip"
+    without_requested_time: Literal["skip", "use-run-time"] = "use-run-time"
 
     def __post_init__(self) -> None:
         for name, value, least in (
@@ -87,32 +106,44 @@ class SwfOptions:
 
 
 def read_swf(path: str | os.PathLike[str], options: SwfOptions | None = None, watch: Watch | None = None) -> Workload:
-    """Read the jobs of an SWF log, plain or gzip, as best-effort leases, ordered by submission, then by job number.
+    """Read the jobs of an SWF log, plain or compressed, as best-effort leases, ordered by submission and job number.
 
     These jobs are left out: those that were cancelled while they were queued (no run time, status 5), those of unknown
-    size and, unless the options say otherwise, those without a requested time.
+    size or time of submission, and those without a requested time and run time. A job that was checkpointed has a line
+    for the whole, which counts, and lines for its parts (status 2, 3 or 4), which do not.
 
-    The attributes of the workload count jobs in the window and the queues: ``swf_jobs`` is the number of all, and
-    ``swf_cancelled``, ``swf_unknown_size`` and ``swf_without_requested_time`` are the numbers of those left out.
-    ``swf_last_submission`` is the instant of the last of all these jobs.
+    The attributes of the workload count jobs in the window and the queues: ``swf_jobs`` is the number of all, and those
+    of ``LEFT_OUT`` are the numbers of those left out. ``swf_last_submission`` is the instant of the last of all these
+    jobs.
 
     A run time of 0 counts as 1 s. A job that ran for at least its requested time has no real duration, so its lease
     runs for the whole duration.
 
     :param watch: is told how far the file has been read
-    :raises InputFileError: the file cannot be read or is wrong; the error names the line
+    :raises InputFileError: the file cannot be read or is wrong, and the error names the line; or no job is left
     """
     options = options or SwfOptions()
     name = os.fspath(path)
+    machine: dict[str, int] = {}
     leases: list[tuple[int, WorkloadLease]] = []
     first_line: dict[int, int] = {}
     counts = Counter(swf_jobs=0, swf_cancelled=0, swf_unknown_size=0, swf_without_requested_time=0)
     last_submission = 0
     last = float("inf") if options.length is None else options.begin + options.length
-    for number, fields, values in _jobs(path, watch):
+    parts: defaultdict[int, list[_Line]] = defaultdict(list)
+    wholes = set[int]()
+
+    def take(line: _Line) -> None:
+        nonlocal last_submission
+        number, fields, values = line
         job, submitted, queue = int(values[0]), int(values[1]), int(values[14])
-        if not options.begin <= submitted <= last or (options.queues is not None and queue not in options.queues):
-            continue
+        if options.queues is not None and queue not in options.queues:
+            return
+        if submitted < 0:
+            counts.update(swf_jobs=1, swf_unknown_submission=1)
+            return
+        if not options.begin <= submitted <= last:
+            return
         if first_line.setdefault(job, number) != number:
             problem = f"job number {job} is that of line {first_line[job]}; every job needs one of its own"
             raise InputFileError(name, number, problem)
@@ -123,15 +154,51 @@ def read_swf(path: str | os.PathLike[str], options: SwfOptions | None = None, wa
             leases.append((job, lease))
         else:
             counts[lease] += 1
+
+    for line in _jobs(path, watch, machine):
+        job = int(line[2][0])
+        if int(line[2][10]) in _PARTS:
+            parts[job].append(line)
+        else:
+            wholes.add(job)
+            take(line)
+    for job, of_job in parts.items():
+        if job in wholes:
+            counts["swf_parts"] += len(of_job)
+        else:
+            take(_merged(of_job))
+    if not leases:
+        raise InputFileError(name, None, _nothing_left(counts))
     leases.sort(key=lambda pair: (pair[1].request.submitted, pair[0]))
     ordered = tuple(lease for _, lease in leases)
-    title = PurePath(name).name.removesuffix(".gz").removesuffix(".swf")
-    attributes = {key: str(count) for key, count in (counts | {"swf_last_submission": last_submission}).items()}
-    return Workload(title, ordered, _site(ordered, options), attributes)
+    title = plain_name(path).removesuffix(".swf")
+    attributes = {key: str(count) for key, count in {**counts, "swf_last_submission": last_submission}.items()}
+    hosts = options.nodes or machine.get("MAXPROCS", 0) // options.scale or machine.get("MAXNODES")
+    return Workload(title, ordered, _site(ordered, hosts, options), attributes)
+
+
+def left_out(attributes: Mapping[str, str]) -> list[str]:
+    """Return why jobs of a log were left out of its workload, and how many: ``3 of unknown size``."""
+    numbers = {key: int(attributes.get(key, "0")) for key in LEFT_OUT}
+    return [f"{number:,} {LEFT_OUT[key]}" for key, number in numbers.items() if number]
+
+
+def _nothing_left(counts: Mapping[str, int]) -> str:
+    reasons = left_out({key: str(count) for key, count in counts.items()})
+    if not reasons:
+        return "has no jobs in the window and the queues that were asked for"
+    return f"no job is left to become a lease: {', '.join(reasons)}"
+
+
+def _merged(parts: Sequence[_Line]) -> _Line:
+    """Return one line for a job whose parts have none for the whole: the first, with the run time of all."""
+    number, fields, values = parts[0]
+    run_time = sum(max(0.0, part[2][3]) for part in parts)
+    return number, [*fields[:3], f"{run_time:g}", *fields[4:]], [*values[:3], run_time, *values[4:]]
 
 
 def read_numbers(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[float]]]:
-    """Yield the jobs of an SWF log as they are, plain or gzip: (1-based number of the line, its 18 fields).
+    """Yield the jobs of an SWF log as they are, plain or compressed: (1-based number of the line, its 18 fields).
 
     :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
@@ -139,10 +206,18 @@ def read_numbers(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[float
         yield number, values
 
 
-def _jobs(path: str | os.PathLike[str], watch: Watch | None = None) -> Iterator[tuple[int, list[str], list[float]]]:
+def _jobs(
+    path: str | os.PathLike[str], watch: Watch | None = None, machine: dict[str, int] | None = None
+) -> Iterator[_Line]:
+    """Yield the jobs of a log: (1-based number of the line, its fields, their values).
+
+    :param machine: is filled with the size of the machine that the header gives, by its name in capital letters
+    """
     name = os.fspath(path)
     for number, line in read_lines(path, watch):
         fields = line.split()
+        if machine is not None and (said := _HEADER.match(line)) is not None:
+            machine[said[1].upper()] = int(said[2])
         if fields and not fields[0].startswith(";"):
             yield number, fields, _numbers(name, number, fields)
 
@@ -218,11 +293,12 @@ def _node_sets(count: int, memory_mb: int) -> tuple[NodeSet, ...]:
     return (NodeSet(count, Resources({VCPU: _VCPU, MEMORY_MB: memory_mb})),)
 
 
-def _site(leases: tuple[WorkloadLease, ...], options: SwfOptions) -> Site | None:
-    if options.nodes is None:
+def _site(leases: tuple[WorkloadLease, ...], hosts: int | None, options: SwfOptions) -> Site | None:
+    """Return the site of a workload, or None if the number of its hosts is not known."""
+    if not hosts:
         return None
     memory = options.node_memory_mb or max(
         (nodes.resources[MEMORY_MB] for lease in leases for nodes in lease.request.nodes),
         default=options.memory_mb or _DEFAULT_MEMORY_MB,
     )
-    return Site.homogeneous(options.nodes, Resources({VCPU: _VCPU, MEMORY_MB: memory}))
+    return Site.homogeneous(hosts, Resources({VCPU: _VCPU, MEMORY_MB: memory}))

@@ -6,11 +6,12 @@ import os
 
 from lease_scheduler.model.errors import InputFileError
 from lease_scheduler.simulation.formats import azure, csv_trace, old_lwf, swf
-from lease_scheduler.simulation.formats.files import Watch, open_bytes, read_lines
+from lease_scheduler.simulation.formats.files import BYTE_ORDER_MARK, Watch, open_bytes, read_lines
 from lease_scheduler.simulation.formats.lwf import read_lwf
 from lease_scheduler.simulation.workload import Workload
 
-_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+#: Begin XML in UTF-16; all other formats are UTF-8.
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_workload(
@@ -21,7 +22,7 @@ def read_workload(
 ) -> Workload:
     """Read an SWF log, a trace of Azure, an XML LWF, a ten-column LWF or an older trace with semicolons.
 
-    All may be plain or gzip.
+    All may be plain or compressed.
 
     :param swf_options: how the jobs of an SWF log become leases
     :param azure_options: which VMs of a trace of Azure become leases
@@ -55,4 +56,4 @@ def is_xml(path: str | os.PathLike[str]) -> bool:
     """
     with open_bytes(path) as stream:
         head = stream.read(64)
-    return head.startswith(_BYTE_ORDER_MARKS) or head.lstrip().startswith(b"<")
+    return head.startswith(_WIDE_MARKS) or head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"<")

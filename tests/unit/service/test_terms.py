@@ -81,7 +81,13 @@ def test_instances_with_affinity_are_one_on_a_host(
     assert terms.least == (count,)
 
 
-_INSTANCES = {"resource_type": "virtual:instance", "vcpus": 2, "memory_mb": 8, "disk_gb": 5, "amount": 1}
+_INSTANCES: dict[str, Any] = {
+    "resource_type": "virtual:instance",
+    "vcpus": 2,
+    "memory_mb": 8,
+    "disk_gb": 5,
+    "amount": 1,
+}
 
 
 def test_extra_specs_and_the_second_disk_of_instances_are_planned() -> None:

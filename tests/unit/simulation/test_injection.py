@@ -58,8 +58,14 @@ def test_an_id_that_is_no_number_is_shifted_too() -> None:
 
 
 def test_a_clash_of_ids_is_refused() -> None:
-    with pytest.raises(InvalidValueError, match="lease_id: after injection two leases are '1000001'"):
-        inject(_workload("base", ("1000001", 0)), _workload("x", ("1", 0)))
+    with pytest.raises(InvalidValueError, match=r"lease_id: after injection two leases are 'a\+1000000'"):
+        inject(_workload("base", ("a+1000000", 0)), _workload("x", ("a", 0)))
+
+
+def test_ids_above_a_million_do_not_clash() -> None:
+    base, first, second = ("1000001", 0), ("1", 0), ("2500000", 0)
+    merged = inject(_workload("base", base), _workload("x", first), _workload("y", second), _workload("z", first))
+    assert [lease for lease, _ in _ids(merged)] == ["1000001", "2000001", "5500000", "6000001"]
 
 
 def test_nothing_injected_changes_nothing() -> None:

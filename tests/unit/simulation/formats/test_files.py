@@ -25,7 +25,7 @@ def test_gzip_is_recognised_by_content(tmp_path: Path) -> None:
 def test_damaged_gzip_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "cut.gz"
     path.write_bytes(gzip.compress(b"line\n" * 1000)[:-12])
-    with pytest.raises(InputFileError, match=r"cut\.gz: the gzip data is damaged"):
+    with pytest.raises(InputFileError, match=r"cut\.gz: the compressed data is damaged"):
         list(read_lines(path))
 
 

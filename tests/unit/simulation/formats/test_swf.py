@@ -1,7 +1,11 @@
 """SWF logs as leases (haizea F86, section 4.20; the windows of section 6.1)."""
 
+import bz2
 import gzip
+import lzma
 import os
+import zipfile
+from collections.abc import Callable
 from importlib import resources as package_resources
 from pathlib import Path
 
@@ -13,7 +17,8 @@ from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
-from lease_scheduler.simulation.formats.swf import SwfOptions, read_swf
+from lease_scheduler.simulation.formats.swf import SwfOptions, left_out, read_swf
+from lease_scheduler.simulation.formats.workload_file import read_workload
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
 MONTH = 30 * 86_400
@@ -117,21 +122,70 @@ def test_jobs_that_never_ran_are_left_out_and_counted(tmp_path: Path) -> None:
         _job(job=2, run=10, status=5),
         _job(job=3, run=-1, status=0),
         _job(job=4, requested=-1, allocated=-1),
-        _job(job=5, time=-1),
+        _job(job=5, time=-1, run=-1),
+        _job(job=6, submit=-1),
     )
     assert [lease.request.lease_id for lease in workload.leases] == ["2", "3"]
     assert workload.attributes == {
-        "swf_jobs": "5",
+        "swf_jobs": "6",
         "swf_cancelled": "1",
         "swf_unknown_size": "1",
+        "swf_unknown_submission": "1",
         "swf_without_requested_time": "1",
         "swf_last_submission": "50",
     }
 
 
-def test_a_run_time_may_stand_in_for_a_requested_time(tmp_path: Path) -> None:
-    lease = _only(tmp_path, SwfOptions(without_requested_time="use-run-time"), time=-1, run=43)
+def test_a_run_time_stands_in_for_a_requested_time(tmp_path: Path) -> None:
+    lease = _only(tmp_path, time=-1, run=43)
     assert (lease.request.duration, lease.real_duration) == (43, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "problem"),
+    [
+        (_job(time=-1, run=-1), SwfOptions(), "1 without a requested time or run time"),
+        (_job(time=-1), SwfOptions(without_requested_time="skip"), "1 without a requested time or run time"),
+        (_job(submit=-1), SwfOptions(), "1 without a time of submission"),
+        (_job(run=-1, status=5), SwfOptions(), "1 cancelled in the queue"),
+        (_job(), SwfOptions(begin=1), "no jobs in the window"),
+    ],
+)
+def test_a_log_of_which_nothing_is_left_is_an_error(
+    tmp_path: Path, line: str, options: SwfOptions, problem: str
+) -> None:
+    with pytest.raises(InputFileError) as raised:
+        _read(tmp_path, line, options=options)
+    assert problem in raised.value.problem
+
+
+def test_the_line_for_the_whole_of_a_checkpointed_job_counts(tmp_path: Path) -> None:
+    whole, part, last = _job(run=100), _job(run=40, status=2), _job(run=60, status=3, submit=-1)
+    for lines in ((whole, part, last), (part, last, whole)):
+        workload = _read(tmp_path, *lines)
+        assert [lease.real_duration for lease in workload.leases] == [100]
+        assert (workload.attributes["swf_jobs"], workload.attributes["swf_parts"]) == ("1", "2")
+        assert left_out(workload.attributes) == ["2 parts of jobs that have a line for the whole"]
+
+
+def test_parts_without_a_line_for_the_whole_are_one_job(tmp_path: Path) -> None:
+    workload = _read(tmp_path, _job(run=40, status=2), _job(run=60, status=4, submit=-1))
+    assert [lease.real_duration for lease in workload.leases] == [100]
+
+
+@pytest.mark.parametrize(
+    ("header", "options", "hosts"),
+    [
+        (("; MaxProcs: 128", "; MaxNodes: 16"), SwfOptions(), 128),
+        (("; MaxProcs: 128", "; MaxNodes: 16"), SwfOptions(scale=8), 16),
+        ((";MaxNodes: 16 (of 8)",), SwfOptions(), 16),
+        (("; MaxProcs: 128",), SwfOptions(nodes=3), 3),
+    ],
+)
+def test_the_header_gives_the_site(tmp_path: Path, header: tuple[str, ...], options: SwfOptions, hosts: int) -> None:
+    site = _read(tmp_path, *header, _job(), options=options).site
+    assert site is not None
+    assert len(site.hosts) == hosts
 
 
 def test_window_and_queues(tmp_path: Path) -> None:
@@ -186,11 +240,37 @@ def test_flag_and_unknown_user(tmp_path: Path) -> None:
     assert (request.preemptible, request.user) == (False, None)
 
 
-def test_gzip_gives_the_same(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("suffix", "compress"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+)
+def test_a_compressed_log_gives_the_same(tmp_path: Path, suffix: str, compress: Callable[[bytes], bytes]) -> None:
     plain = _read(tmp_path, _job())
-    packed = tmp_path / "log.swf.gz"
-    packed.write_bytes(gzip.compress(_job().encode()))
+    packed = tmp_path / f"log.swf{suffix}"
+    packed.write_bytes(compress(_job().encode()))
     assert read_swf(packed) == plain
+
+
+def test_a_log_in_a_zip_archive_gives_the_same(tmp_path: Path) -> None:
+    plain = _read(tmp_path, _job())
+    with zipfile.ZipFile(tmp_path / "log.swf.zip", "w") as archive:
+        archive.writestr("log.swf", _job())
+    assert read_swf(tmp_path / "log.swf.zip") == plain
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        archive.writestr("a", _job())
+        archive.writestr("b", _job())
+    with pytest.raises(InputFileError, match="contains 2 files"):
+        read_swf(tmp_path / "two.zip")
+
+
+def test_marks_of_windows_and_comments_in_other_encodings(tmp_path: Path) -> None:
+    plain = _read(tmp_path, _job())
+    path = tmp_path / "log.swf"
+    path.write_bytes(b"\xef\xbb\xbf" + "; Größe: groß\n".encode("latin-1") + _job().encode())
+    assert read_swf(path) == plain
+    assert read_workload(path) == plain
+    path.write_bytes(_job().encode() + b" \xe4")
+    with pytest.raises(InputFileError, match="is not UTF-8"):
+        read_swf(path)
 
 
 @pytest.mark.parametrize(

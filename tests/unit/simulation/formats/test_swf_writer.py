@@ -30,6 +30,7 @@ _JOBS = st.lists(
         st.integers(1, 10**5),
         st.integers(-1, 50),
     ),
+    min_size=1,
     max_size=8,
 )
 
