@@ -141,6 +141,7 @@ def _serve(route: Route, services: Services, arguments: dict[str, str]) -> flask
     if version < route.since:
         raise FrameworkError(404, f"{route.path} needs the header {header(route.since)}; this request is for {version}")
     _check_accept(route)
+    _check_headers(route)
     is_open = route.rule is None
     request_id, settings = flask.g.request_id, services.settings
     caller = nobody(request_id) if is_open else caller_of(headers, settings.auth, request_id, settings.peer_role)
@@ -175,7 +176,17 @@ def _serve(route: Route, services: Services, arguments: dict[str, str]) -> flask
 def _check_accept(route: Route) -> None:
     accepted = flask.request.accept_mimetypes
     if accepted and not accepted.best_match([route.content_type, "application/json"]):
-        raise ApiError(400, f"Accept: this route answers {route.content_type} only", "Accept")
+        raise ApiError(406, f"Accept: this route answers {route.content_type} only", "Accept")
+
+
+def _check_headers(route: Route) -> None:
+    """Refuse headers that would change what the request means, instead of ignoring them."""
+    encoding = flask.request.headers.get("Content-Encoding", "identity").strip().lower()
+    if route.body is not None and encoding not in ("", "identity"):
+        raise ApiError(415, "Content-Encoding: bodies must not be compressed; leave it out", "Content-Encoding")
+    if route.changes and flask.request.headers.get("If-Match", "*").strip() != "*":
+        problem = "nothing that can be changed has an ETag; to change only what you have read, send its version"
+        raise ApiError(412, f"If-Match: {problem} in the body", "If-Match")
 
 
 def _subject(route: Route, reader: Reader, arguments: dict[str, str], deleted: bool) -> Document | None:

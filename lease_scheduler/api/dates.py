@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.microversions import V1_2, Version
@@ -16,6 +16,9 @@ BLAZAR_FORMAT = "%Y-%m-%d %H:%M"
 NOW = "now"
 _WITH_SECONDS = re.compile(r"\D\d{2}:?\d{2}:?\d{2}")
 
+#: The end of a day as a time of the day, which Python reads only from 3.14 on.
+_END_OF_DAY = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]24:00(?::00(?:[.,]0+)?)?([Zz]|[+-][0-9]{2}:[0-9]{2}|)")
+
 
 def minute_of(instant: int) -> int:
     """Return the start of the minute that contains the instant."""
@@ -26,7 +29,8 @@ def parse_date(text: str, field: str, now: int, version: Version) -> int:
     """Parse a date and return its instant.
 
     :param text: ``now`` (the present minute), ``2030-01-31 12:00`` (UTC), and from microversion 1.2 on ISO 8601,
-        which is UTC too if it has no offset
+        which is UTC too if it has no offset. ``T`` and ``Z`` may be small letters, as in RFC 3339, and 24:00 is the
+        end of a day
     :param field: name of the field in the request, for the error
     :raises ApiError: 400, the text is not a date
     """
@@ -38,12 +42,24 @@ def parse_date(text: str, field: str, now: int, version: Version) -> int:
         pass
     if version >= V1_2:
         try:
-            date = datetime.fromisoformat(text)
+            date = _iso(text)
             return int((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() // 1)
         except (ValueError, OverflowError):
             pass
     wanted = f"{BLAZAR_FORMAT}, or ISO 8601 like 2030-01-31T12:00:00+00:00" if version >= V1_2 else BLAZAR_FORMAT
     raise ApiError(400, f"{text} is an invalid date. Required format: {wanted}", field)
+
+
+def _iso(text: str) -> datetime:
+    """Parse a date of ISO 8601.
+
+    :raises ValueError: the text is none
+    :raises OverflowError: it is after the last date
+    """
+    midnight = _END_OF_DAY.fullmatch(text)
+    if midnight is None:
+        return datetime.fromisoformat(text.upper())
+    return datetime.fromisoformat(f"{midnight[1]}T00:00:00{midnight[2].upper()}") + timedelta(days=1)
 
 
 def names_seconds(text: str) -> bool:

@@ -30,9 +30,11 @@ _REASONS = {
     403: "The policy does not allow it, or the request is outside the limits.",
     404: "There is no such object, or not at this microversion.",
     405: "The path has no such method; the header Allow names those that it has.",
-    406: "There is no such microversion.",
+    406: "There is no such microversion, or the answer has a content type that the header Accept rules out.",
     409: "The request conflicts with the present state.",
+    412: "The header If-Match has an ETag; changes know none.",
     413: "The body is too large.",
+    415: "The body is compressed.",
     431: "The header is too large.",
     500: "Internal error.",
     503: "No engine answers at present.",
@@ -157,9 +159,9 @@ def _responses(route: Route, version: Version) -> Document:
     if "{" in route.path or route.since > MINIMUM:
         codes.append(404)
     if route.body is not None:
-        codes.append(413)
+        codes += [413, 415]
     if route.changes:
-        codes += [409, 503, 404]
+        codes += [409, 412, 503, 404]
     unchanged = {"304": {"description": "Unchanged since the ETag in If-None-Match."}} if route.conditional else {}
     return {str(route.code): good, **unchanged, **{str(code): _error(code) for code in sorted(set(codes))}}
 

@@ -55,8 +55,8 @@ def _made_before(request: ApiRequest) -> Document | None:
     body = request.raw_body
     if request.problems or "id" not in body:
         return None
-    view = request.reader.lease(body["id"], deleted=True)
-    if view is not None and view["request_digest"] != request_digest(body, request.caller):
+    view = request.reader.lease(body["id"].lower(), deleted=True)
+    if view is not None and view["request_digest"] != request_digest(body, request.caller, request.version):
         raise ApiError(409, ID_IS_TAKEN, "id")
     return view
 

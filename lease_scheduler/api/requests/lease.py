@@ -21,6 +21,7 @@ import hashlib
 import json
 import uuid
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from lease_scheduler.api import dates
@@ -55,8 +56,8 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
     preemptible = body.get("preemptible", kind.is_preemptible_by_default)
     document = {
         **{each.name: _given(each, body) for each in ATTRIBUTES if each.given is not None},
-        "id": body["id"] if "id" in body else str(uuid.uuid4()),
-        "request_digest": request_digest(body, caller) if "id" in body else None,
+        "id": body["id"].lower() if "id" in body else str(uuid.uuid4()),
+        "request_digest": request_digest(body, caller, version) if "id" in body else None,
         "project_id": caller.project_id,
         "user_id": caller.user_id,
         "origin": caller.origin,
@@ -90,10 +91,33 @@ def _given(attribute: Attribute, body: Document) -> Any:
     return dates.parse_duration(value, attribute.name) if isinstance(attribute.kind, Span) else value
 
 
-def request_digest(body: Document, caller: Caller) -> str:
-    """Return a digest that tells a request for a lease from all others, including those of other projects."""
-    said = json.dumps([caller.project_id, body], sort_keys=True)
+def request_digest(body: Document, caller: Caller, version: Version) -> str:
+    """Return a digest that tells a request for a lease from all others, including those of other projects.
+
+    Requests that mean the same have the same digest, however they write dates, durations and the id.
+
+    :param body: a body that fits the schema
+    """
+    said = json.dumps([caller.project_id, _meant(body, version)], sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
+
+
+_DATES = ("start_date", "end_date", "before_end_date", "deadline")
+
+
+def _meant(body: Document, version: Version) -> Document:
+    """Return a body with instants for dates, seconds for durations, and the id in small letters."""
+    spans = {"duration", *(each.name for each in ATTRIBUTES if isinstance(each.kind, Span))}
+    found = dict(body)
+    for key in body.keys() & {*_DATES, *spans}:
+        value = body[key]
+        if value is not None and value != dates.NOW:
+            # One that is invalid is refused later, wherever the lease is made.
+            with suppress(ApiError):
+                found[key] = (
+                    dates.parse_duration(value, key) if key in spans else dates.parse_date(value, key, 0, version)
+                )
+    return {**found, "id": body["id"].lower()}
 
 
 def before_end(text: str, start: int | None, end: int | None, now: int, version: Version) -> int:

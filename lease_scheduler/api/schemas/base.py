@@ -58,8 +58,8 @@ PROBABILITY: Schema = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximu
 UUID: Schema = text(36, 1, pattern="^[0-9A-Za-z-]+$")
 CHOSEN_UUID: Schema = {
     **text(36, 36, examples=["6d2d9b1a-6c9d-4d1e-9d5b-0e7f3a5c8e42"]),
-    WANTED: "a UUID of lower-case hexadecimal digits in the form 8-4-4-4-12",
-    "pattern": "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+    WANTED: "a UUID of hexadecimal digits in the form 8-4-4-4-12",
+    "pattern": "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$",
 }
 DATE: Schema = {**text(64, 1, examples=["2030-01-31 12:00"]), DATE_FORM: True}
 DURATION: Schema = {

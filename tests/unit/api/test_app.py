@@ -194,15 +194,33 @@ def test_names_of_all_scripts_are_taken(member: Client, name: str) -> None:
         ("*/*", 200),
         ("text/html, */*;q=0.8", 200),
         ("application/*", 200),
-        ("text/html", 400),
-        ("application/xml", 400),
+        ("text/html", 406),
+        ("application/xml", 406),
     ],
 )
 def test_accept(member: Client, accept: str, code: int) -> None:
     answer = member.get("/v1/leases", headers={"Accept": accept})
     assert answer.status_code == code
-    if code == 400:
+    if code == 406:
         assert "Accept: " in (answer.json or {})["error_message"]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "identity, gzip"])
+def test_compressed_bodies_are_refused(member: Client, site: Site, encoding: str) -> None:
+    answer = member.post("/v1/leases", body(HOSTS), headers={"Content-Encoding": encoding})
+    assert (answer.status_code, site.calls) == (415, [])
+    assert "Content-Encoding: " in (answer.json or {})["error_message"]
+    assert member.post("/v1/leases", body(HOSTS), headers={"Content-Encoding": "identity"}).status_code == 201
+
+
+def test_a_change_with_an_etag_is_refused(member: Client, site: Site) -> None:
+    lease = made(member, HOSTS)
+    path = f"/v1/leases/{lease['id']}"
+    for method, sent in (("PUT", {"name": "x"}), ("DELETE", None)):
+        answer = member.send(method, path, sent, headers={"If-Match": '"abc"'})
+        assert (answer.status_code, len(site.calls)) == (412, 1)
+        assert "send its version" in (answer.json or {})["error_message"]
+    assert member.put(path, {"name": "x"}, headers={"If-Match": "*"}).status_code == 200
 
 
 def deep(depth: int) -> bytes:

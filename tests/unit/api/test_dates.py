@@ -25,6 +25,10 @@ from tests.unit.api.fakes import MINUTE, NOW
         ("2030-01-31T12:00:30.000000", V1_2, NOW),
         ("2030-01-31T12:00", V1_2, MINUTE),
         ("1969-12-31T23:59:59.5Z", V1_2, -1),
+        ("2030-01-31t12:00:30z", V1_2, NOW),
+        ("2030-01-31T13:00:30+01:00", V1_2, NOW),
+        ("2030-01-30T24:00:00Z", V1_2, MINUTE - 12 * 3_600),
+        ("2030-01-30t24:00-12:00", V1_2, MINUTE),
     ],
 )
 def test_dates(text: str, version: Version, expected: int) -> None:

@@ -44,3 +44,37 @@ def test_a_refusal_of_the_engine_takes_the_trust_back(member: Client, site: Site
     site.refusal = RefusedError(409, "id: is taken", "id")
     assert member.at("1.18").post("/v1/leases", _BODY, **_ADA).status_code == 409
     assert trusts.given == []
+
+
+_PLAIN = {**lease(**DATES), "id": "6d2d9b1a-6c9d-4d1e-9d5b-0e7f3a5c8e42"}
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ({}, {"id": _PLAIN["id"].upper()}),
+        ({}, {"start_date": "2030-02-01T01:00:00+01:00"}),
+        ({"end_date": None, "duration": "1h"}, {"end_date": None, "duration": "60m"}),
+        ({"end_date": None, "duration": 3_600}, {"end_date": None, "duration": "PT1H"}),
+        ({"before_end_date": "2030-02-01 12:00"}, {"before_end_date": "2030-02-01T12:00:00Z"}),
+    ],
+)
+def test_a_retry_that_means_the_same_is_the_same_request(
+    member: Client, site: Site, first: dict[str, Any], again: dict[str, Any]
+) -> None:
+    client = member.at("1.18")
+    bodies = [
+        {key: value for key, value in {**_PLAIN, **first, **more}.items() if value is not None}
+        for more in ({}, again, again)
+    ]
+    answers = [client.post("/v1/leases", sent) for sent in bodies]
+    assert [answer.status_code for answer in answers] == [201, 201, 201]
+    assert {(answer.json or {})["lease"]["id"] for answer in answers} == {_PLAIN["id"]}
+    assert len(site.calls) == 1
+
+
+def test_a_retry_that_means_something_else_is_refused(member: Client) -> None:
+    client = member.at("1.18")
+    assert client.post("/v1/leases", _PLAIN).status_code == 201
+    for change in ({"start_date": "2030-02-01T00:00:01Z"}, {"name": "other"}, {"preemptible": True}):
+        assert client.post("/v1/leases", {**_PLAIN, **change}).status_code == 409
