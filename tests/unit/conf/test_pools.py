@@ -25,6 +25,8 @@ from lease_scheduler.model.pools import PoolRule
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.plan.options import RoomLead, Suspension
 
+#: Parts of the service ask the cloud for its preparation time.
+_CLOUD = "[service]\ncloud = simulated\n"
 _FILE = """
 [scheduling]
 suspension = none
@@ -52,7 +54,7 @@ pricing_rate = 3
 
 def _load(tmp_path: Path, text: str) -> Any:
     file = tmp_path / "service.conf"
-    file.write_text(text)
+    file.write_text(_CLOUD + text)
     return load(["--config-file", str(file)], program="program")
 
 
@@ -113,7 +115,7 @@ def test_options_of_pools_are_read_again(tmp_path: Path) -> None:
     planning = SitePlanning(conf)
     pricing = planning.pools["gpu"].policies.make_pricing()
     again = _FILE.replace("pricing_rate = 3", "pricing_rate = 5").replace("physics", "biology")
-    file.write_text(again.replace("general, gpu", "general, gpu, rack"))
+    file.write_text(_CLOUD + again.replace("general, gpu", "general, gpu, rack"))
     Reloading(conf, ["--config-file", str(file)], lambda fresh: None, lambda: planning.replace({}))()
     assert pricing.rate(None, None) == 5.0
     assert pool_rules(conf)[1].projects == {"biology"}
