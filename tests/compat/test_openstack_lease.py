@@ -243,7 +243,9 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 def test_a_shell_completes_our_commands(lease: Lease, tmp_path: Path) -> None:
     """By the script of ``openstack complete``, in a real bash, with all other clients that are installed."""
     script = tmp_path / "completion.bash"
-    script.write_text(lease.openstack("complete").output.replace("complete -F _", "# complete -F _"))
+    # The process of the tests has another name than that of the command.
+    printed = lease.openstack("complete", "--name", "openstack").output
+    script.write_text(printed.replace("complete -F _", "# complete -F _"))
 
     def completed(*typed: str) -> list[str]:
         program = _BASH.format(typed=" ".join(f"'{word}'" for word in typed), script=script)
