@@ -22,29 +22,33 @@ def _in_a_fault(make_world: MakeWorld, kind: LeaseKind, duration: int = 50, **en
     return make_world(lease, hosts=1, cloud=cloud, engine={**_SERVICE, **engine})
 
 
+def _state(world: World) -> LeaseState:
+    return world["1"].state
+
+
 @pytest.mark.parametrize("kind", [RESERVATION, IMMEDIATE])
 def test_a_lease_starts_within_seconds_of_the_end_of_a_fault(make_world: MakeWorld, kind: LeaseKind) -> None:
     world = _in_a_fault(make_world, kind).until(139)
-    assert world["1"].state is LeaseState.READY
+    assert _state(world) is LeaseState.READY
     assert "its start has failed" in world["1"].reason
     world.run.cloud._behaviour = CloudBehaviour()
     world.until(145)
-    assert world["1"].state is LeaseState.ACTIVE
+    assert _state(world) is LeaseState.ACTIVE
     world.end()
-    assert world["1"].state is LeaseState.DONE
+    assert _state(world) is LeaseState.DONE
     # It keeps its end.
     assert world["1"].ended == 150
 
 
 def test_a_lease_fails_with_its_interval(make_world: MakeWorld) -> None:
     world = _in_a_fault(make_world, RESERVATION).end()
-    assert world["1"].state is LeaseState.FAILED
+    assert _state(world) is LeaseState.FAILED
     assert "start failed" in world["1"].reason
 
 
 def test_attempts_become_rare_when_they_stay_hopeless(make_world: MakeWorld) -> None:
     world = _in_a_fault(make_world, RESERVATION, duration=7_200).end()
-    assert world["1"].state is LeaseState.FAILED
+    assert _state(world) is LeaseState.FAILED
     assert world.counters["failed_boots"] < 200
 
 
@@ -58,7 +62,7 @@ def test_other_hosts_are_tried_first(make_world: MakeWorld) -> None:
 def test_without_the_option_it_fails_after_some_attempts(make_world: MakeWorld) -> None:
     """As in simulations."""
     world = _in_a_fault(make_world, RESERVATION, keeps_saved_work=False).until(110)
-    assert world["1"].state is LeaseState.FAILED
+    assert _state(world) is LeaseState.FAILED
 
 
 def test_a_short_lease_looks_often_whether_its_host_is_free_again(make_world: MakeWorld) -> None:
@@ -66,4 +70,4 @@ def test_a_short_lease_looks_often_whether_its_host_is_free_again(make_world: Ma
     lease = request("1", RESERVATION, start=100, duration=40)
     cloud = CloudBehaviour(occupations=(HostOccupation(0, 0, 125),))
     world = make_world(lease, hosts=1, cloud=cloud, engine=_SERVICE).until(135)
-    assert world["1"].state is LeaseState.ACTIVE
+    assert _state(world) is LeaseState.ACTIVE
