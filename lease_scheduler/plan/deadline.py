@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.displacing import displace
+from lease_scheduler.plan.displacing import can_make_room, displace
 from lease_scheduler.plan.earliest_fit import place_whole
 from lease_scheduler.plan.exact_placement import exact_holding
 from lease_scheduler.plan.plan import NotPlannableError
@@ -62,7 +63,8 @@ def requested_start(lease: Lease, now: int) -> int:
 def _plan_at_start(context: PlanningContext, lease: Lease, start: int, now: int, *, may_preempt: bool) -> Lease:
     request = lease.request
     end = start + request.duration + context.suspension.shutdown_time(request)
-    candidates = victims(context, request, start, end, now) if may_preempt else []
+    makes_room = partial(can_make_room, context, start, end, now, None)
+    candidates = victims(context, request, start, end, now, makes_room) if may_preempt else []
     with context.plan.tentative():
         assignment, _ = displace(context, request, start, end, candidates, now)
         return context.plan.put(with_place(lease, exact_holding(context, request, assignment, start)))

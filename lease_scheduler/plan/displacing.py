@@ -6,6 +6,8 @@ at once, after the interval that it makes room for and by its deadline. A victim
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.context import PlanningContext
@@ -66,6 +68,33 @@ def displace(
         soonest = max(at_once, fewest)
         assignment, moved = _move_until_it_fits(context, request, start, end, candidates, now, soonest, present)
     return assignment, tuple(moved)
+
+
+def can_make_room(
+    context: PlanningContext,
+    start: int,
+    end: int,
+    now: int,
+    present: PresentHosts | None,
+    request: LeaseRequest | None,
+    leases: Sequence[Lease],
+) -> bool:
+    """Return whether leases can all be preempted, deadlines kept, and a request, if any, then has a place.
+
+    The plan does not change.
+
+    :param present: hosts that VMs of the request have already
+    """
+    plan = context.plan
+    with plan.trial():
+        if not all(_can_move_aside(context, lease, start, end, now) for lease in leases):
+            return False
+        if request is None:
+            return True
+        demands = at_start(plan, request, start)
+        available = plan.availability
+        hosts = map_keeping(available, request, demands, present, start, end, context.selection, context.mapper)
+        return hosts is not None
 
 
 def make_room(context: PlanningContext, in_the_way: tuple[Lease, ...], start: int, end: int, now: int) -> None:

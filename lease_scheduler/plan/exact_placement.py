@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 
 from lease_scheduler.model.durations import in_words
@@ -15,7 +16,7 @@ from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.displacing import displace, fewest_for_capacity, in_the_way
+from lease_scheduler.plan.displacing import can_make_room, displace, fewest_for_capacity, in_the_way
 from lease_scheduler.plan.image_constraints import at_start, is_anywhere_in_time
 from lease_scheduler.plan.plan import ImageTooLateError, NotPlannableError
 from lease_scheduler.plan.preemption import instants_of_room, victims
@@ -138,7 +139,8 @@ def find_room(
     assignment = _mapped(context, request, context.plan.availability, start, end, present)
     if assignment is not None:
         return Room(assignment)
-    candidates = victims(context, request, start, end, now) if may_preempt else []
+    makes_room = partial(can_make_room, context, start, end, now, present)
+    candidates = victims(context, request, start, end, now, makes_room) if may_preempt else []
     message = f"no place for lease {request.lease_id} for {in_words(end - start)} at its start"
     # Victims without a deadline are not planned again, so the shortest list of them can be found by bisection.
     promised_nothing = list(takewhile(lambda victim: victim.kind is not LeaseKind.DEADLINE, candidates))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from lease_scheduler.model.holding import Closing, Holding
@@ -33,8 +34,18 @@ _MOST_ATTEMPTS = 32
 _COMING_BACK = frozenset({LeaseState.RESUMING, LeaseState.RESUMED_READY})
 
 
-def victims(context: PlanningContext, request: LeaseRequest, start: int, end: int, now: int) -> list[Lease]:
-    """Return the leases that could make room in ``[start, end)``, the best victim first, as the policy says."""
+def victims(
+    context: PlanningContext,
+    request: LeaseRequest,
+    start: int,
+    end: int,
+    now: int,
+    makes_room: Callable[[LeaseRequest | None, Sequence[Lease]], bool],
+) -> list[Lease]:
+    """Return the leases that could make room in ``[start, end)``, the best victim first, as the policy says.
+
+    :param makes_room: see ``Shortage``
+    """
     found, promised = [], []
     is_strict = context.options.room_lead is RoomLead.STRICT
     for lease, holding in context.plan.overlapping(start, end):
@@ -71,7 +82,8 @@ def victims(context: PlanningContext, request: LeaseRequest, start: int, end: in
     promised.sort(key=lambda lease: (lease.started or lease.holdings[0].run_start, lease.sequence), reverse=True)
     if not candidates:
         return promised
-    chosen = context.preemption.choose(request, candidates, Shortage(context.plan, request, start, end))
+    shortage = Shortage(context.plan, request, start, end, makes_room)
+    chosen = context.preemption.choose(request, candidates, shortage)
     return [*(candidate.lease for candidate in chosen), *promised]
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
 
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.resources import MEMORY_MB
 from lease_scheduler.model.states import LeaseState
@@ -31,13 +32,23 @@ class Shortage:
     :param request: the terms
     :param start: first second of the interval
     :param end: first second after it
+    :param makes_room: returns whether the request has a place once these leases have left, each of which keeps its
+        deadline; without a request, only whether they can leave
     """
 
-    def __init__(self, plan: Plan, request: LeaseRequest, start: int, end: int) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        request: LeaseRequest,
+        start: int,
+        end: int,
+        makes_room: Callable[[LeaseRequest | None, Sequence[Lease]], bool],
+    ) -> None:
         self._plan = plan
         self._request = request
         self._start = start
         self._end = end
+        self._makes_room = makes_room
 
     @cached_property
     def _demands(self) -> tuple[Demand, ...]:
@@ -55,6 +66,18 @@ class Shortage:
         """Return whether a lease has VMs that would have to leave hosts of the interval."""
         first = lease.holdings[0]
         return lease.state in _WITH_VMS and first.start < self._end and self._start < first.end
+
+    def can_leave(self, lease: Lease) -> bool:
+        """Return whether a lease that is preempted alone still has a place by its deadline, if it has one."""
+        return lease.kind is not LeaseKind.DEADLINE or self._makes_room(None, [lease])
+
+    def is_met_by(self, leases: Sequence[Lease]) -> bool:
+        """Return whether the request has a place once these leases are preempted together, deadlines included.
+
+        ``gains`` knows that already, unless deadlines or several node sets depend on one another.
+        """
+        is_certain = len(self._request.nodes) == 1 and all(lease.kind is not LeaseKind.DEADLINE for lease in leases)
+        return is_certain or self._makes_room(self._request, leases)
 
     def gains(self, leases: Sequence[Lease]) -> Gains | None:
         """Return what the leases would give, or None if the request lacks nothing or they cannot give enough.

@@ -16,6 +16,9 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.preemption.overheads import OverheadPolicy
 from lease_scheduler.random_streams import random_stream
 
+#: Number of sets that are tried, best first, before the planner takes leases one by one.
+_MOST_TRIED = 16
+
 
 @dataclass(frozen=True)
 class CandidateSets:
@@ -68,26 +71,33 @@ class CandidateSetPolicy(OverheadPolicy):
         """Return the set of victims to preempt, one of ``found.sets``. There is at least one."""
 
     def choose(self, preemptor: LeaseRequest, candidates: Sequence[Victim], shortage: Shortage) -> Sequence[Victim]:
-        """See ``Preemption.choose``. The best set comes first.
+        """See ``Preemption.choose``. The best set comes first, and the others follow.
 
-        The others follow, because a request with several node sets may not fit although each of them does.
+        Leases that would find no place by their deadlines are in no set (section 3.1; contention 4.2.2). Of the others,
+        those of one set may find none together, so a set is tried before it is chosen, and if it fails the next best
+        one is.
         """
-        victims = sorted(candidates, key=lambda victim: -victim.lease.request.node_count)
+        movable = [victim for victim in candidates if shortage.can_leave(victim.lease)]
+        victims = sorted(movable, key=lambda victim: -victim.lease.request.node_count)
         gains = shortage.gains([victim.lease for victim in victims])
         if gains is None:
             return candidates
         overheads = self.overheads(victims, shortage)
         sets = self._sets(gains, overheads)
-        if not sets:
-            return candidates
-        best = self.best(CandidateSets(sets, victims, overheads))
-        chosen = sorted(
-            (victims[number] for number in members(best)),
-            # The planner tries leases without a deadline together, and moves those with one after the other.
-            key=lambda victim: (victim.lease.kind is LeaseKind.DEADLINE, victim.lease.sequence),
-        )
-        ids = {victim.lease.lease_id for victim in chosen}
-        return [*chosen, *(victim for victim in candidates if victim.lease.lease_id not in ids)]
+        for _ in range(_MOST_TRIED):
+            if not sets:
+                break
+            best = self.best(CandidateSets(sets, victims, overheads))
+            chosen = sorted(
+                (victims[number] for number in members(best)),
+                # The planner tries leases without a deadline together, and moves those with one after the other.
+                key=lambda victim: (victim.lease.kind is LeaseKind.DEADLINE, victim.lease.sequence),
+            )
+            if shortage.is_met_by([victim.lease for victim in chosen]):
+                ids = {victim.lease.lease_id for victim in chosen}
+                return [*chosen, *(victim for victim in candidates if victim.lease.lease_id not in ids)]
+            sets.remove(best)
+        return candidates
 
     def _sets(self, gains: Gains, overheads: Sequence[float]) -> list[int]:
         if len(gains.useful) <= self._limit:

@@ -171,7 +171,7 @@ def test_the_youngest_promise_is_broken_first_and_those_without_before(make_worl
     for lease_id in ("old", "young"):
         lease = world[lease_id]
         planner.plan.put(replace(lease, request=replace(lease.request, assured=Assured.STATISTICAL)))
-    found = victims(planner.context, _reservation("other", 10, 100), 100, 400, 10)
+    found = victims(planner.context, _reservation("other", 10, 100), 100, 400, 10, lambda _, leases: True)
     assert [lease.lease_id for lease in found] == ["plain", "young", "old"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
-from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
@@ -24,6 +25,10 @@ from .conftest import MakeLease, MakePlanner
 
 BEST_EFFORT, RESERVATION = LeaseKind.BEST_EFFORT, LeaseKind.RESERVATION
 START, END, NOW = 1000, 1100, 500
+
+
+def _makes_room(request: LeaseRequest | None, leases: Sequence[Lease]) -> bool:
+    return True
 
 
 def _running(planner: Planner, lease: Lease, *hosts: int, start: int = 0, end: int = 9000) -> Lease:
@@ -127,8 +132,8 @@ def test_who_is_a_victim_by_its_own_terms(
     planner = make_planner(1)
     running = _running(planner, make_lease(BEST_EFFORT, **terms), 0)
     request = make_lease(RESERVATION, start=START, duration=100).request
-    assert victims(planner.context, request, START, END, NOW) == ([running] if allowed else [])
-    assert victims(planner.context, request, 9000, 9100, NOW) == [], "it holds nothing then"
+    assert victims(planner.context, request, START, END, NOW, _makes_room) == ([running] if allowed else [])
+    assert victims(planner.context, request, 9000, 9100, NOW, _makes_room) == [], "it holds nothing then"
 
 
 @pytest.mark.parametrize(("suspend_rate", "is_victim"), [(32, True), (1, False)])
@@ -145,7 +150,7 @@ def test_a_lease_that_is_resuming_is_a_victim_only_if_it_can_be_suspended_later(
         replace(resuming, holdings=(holding,), saved_on=(0,), active_since=None, accumulated=200)
     )
     request = make_lease(RESERVATION, start=START, duration=100).request
-    assert bool(victims(planner.context, request, START, END, NOW)) is is_victim
+    assert bool(victims(planner.context, request, START, END, NOW, _makes_room)) is is_victim
     if is_victim:
         cut = evict(planner.context, resuming, START, NOW).holdings[0]
         assert (cut.start, cut.run_start, cut.run_end, cut.end) == (480, 512, 968, 1000)
@@ -157,7 +162,7 @@ def test_equal_victims_go_in_the_order_of_submission(make_planner: MakePlanner, 
     for host in (2, 0, 1):
         _running(planner, make_lease(BEST_EFFORT, submitted=7), host)
     request = make_lease(RESERVATION, start=START, duration=100).request
-    assert [lease.sequence for lease in victims(planner.context, request, START, END, NOW)] == [1, 2, 3]
+    assert [lease.sequence for lease in victims(planner.context, request, START, END, NOW, _makes_room)] == [1, 2, 3]
 
 
 def test_a_place_that_has_not_begun_is_given_up_at_once(make_planner: MakePlanner, make_lease: MakeLease) -> None:

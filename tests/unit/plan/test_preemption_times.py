@@ -140,5 +140,5 @@ def test_a_long_search_for_room_asks_once_for_each_lease(
     monkeypatch.setattr(SuspensionModel, "suspend_time", counted)
     for start in (40, 50, 60):
         request = make_lease(LeaseKind.RESERVATION, nodes=4, duration=100, start=start, preemptible=False).request
-        assert len(victims(planner.context, request, start, start + 100, 10)) == len(leases)
+        assert len(victims(planner.context, request, start, start + 100, 10, lambda _, leases: True)) == len(leases)
     assert sorted(asked) == sorted(lease.lease_id for lease in leases)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hypothesis import given, settings
@@ -19,6 +20,10 @@ from lease_scheduler.plan.plan import Plan
 from lease_scheduler.plan.shortage import Shortage
 
 _START, _END = 100, 200
+
+
+def _unasked(request: LeaseRequest | None, leases: Sequence[Lease]) -> bool:
+    raise AssertionError("gains follow from the plan alone")
 
 
 @st.composite
@@ -67,7 +72,7 @@ def test_gains_are_those_of_the_plan(drawn: tuple[Plan, list[Lease], LeaseReques
 
     everything = range(1 << len(leaving))
     sufficient = {left for left in everything if suffices(left)}
-    gains = Shortage(plan, request, _START, _END).gains(leaving)
+    gains = Shortage(plan, request, _START, _END, _unasked).gains(leaving)
     assert (gains is None) == (0 in sufficient or not sufficient)
     if gains is not None:
         minimal = {left for left in sufficient if all(left ^ (1 << n) not in sufficient for n in members(left))}
@@ -79,4 +84,4 @@ def test_memory_of_whole_hosts() -> None:
     plan = Plan(Site.homogeneous(2, Resources({VCPU: 4, MEMORY_MB: 1000})))
     sets = (NodeSet(2, Resources({VCPU: 1, MEMORY_MB: 64})), NodeSet(1, Resources({VCPU: 2})))
     request = LeaseRequest("r", LeaseKind.BEST_EFFORT, sets, 0)
-    assert Shortage(plan, request, 0, 1).memory(request) == [64, 64, 500]
+    assert Shortage(plan, request, 0, 1, _unasked).memory(request) == [64, 64, 500]

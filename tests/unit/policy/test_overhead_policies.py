@@ -64,7 +64,7 @@ def _request(nodes: int) -> LeaseRequest:
 def _chosen(name: str, plan: Plan, victims: list[Victim], nodes: int, **options: str) -> list[str]:
     policy = load_policy("preemption", name, PolicyOptions({**_RATES, **options}))
     request = _request(nodes)
-    chosen = policy.choose(request, victims, Shortage(plan, request, 720, 4320))
+    chosen = policy.choose(request, victims, Shortage(plan, request, 720, 4320, lambda request, leases: True))
     assert sorted(victim.lease.lease_id for victim in chosen) == sorted(victim.lease.lease_id for victim in victims)
     return [victim.lease.lease_id for victim in chosen]
 
