@@ -244,12 +244,6 @@ OPTIONS: list[cfg.Opt] = [
         max=1000000,
         help="winks, budget, priority: weight of flows for which none is set.",
     ),
-    cfg.IntOpt(
-        "winks_estimate",
-        default=86_400,
-        min=1,
-        help="winks, budget: number of seconds for which a lease without an end is charged at first.",
-    ),
     cfg.FloatOpt(
         "budget_rate",
         default=1.0,
@@ -302,6 +296,21 @@ OPTIONS: list[cfg.Opt] = [
         min=0.0,
         help="Factor by which a lease is charged for the node-hours in which other leases are suspended and resumed "
         "for it; 0 for no surcharge, 1 as in Haizea.",
+    ),
+    cfg.IntOpt(
+        "duration_endless",
+        default=86_400,
+        min=1,
+        deprecated_name="winks_estimate",
+        help="winks, budget, pacp, racp, sesp, pemp: number of seconds for which a lease without an end counts. What "
+        "it uses beyond that is charged when it ends.",
+    ),
+    cfg.IntOpt(
+        "duration_longest",
+        default=7 * 86_400,
+        min=1,
+        help="winks, budget, pacp, racp, sesp, pemp: most seconds for which any other lease counts, so that one of "
+        "years does not outweigh all others. What it uses beyond that is charged when it ends.",
     ),
     cfg.IntOpt(
         "duration_recent",

@@ -300,8 +300,13 @@ class PowerDecisions:
         return PowerView(lambda: self._waiting(now), lambda: self._load(now))
 
     def _waiting(self, now: int) -> list[Waiting]:
+        expected, durations = self._state.planner.context.duration.expected, self._policy.durations
         return [
-            Waiting(lease.request.node_count, now - lease.request.submitted - lease.accumulated, lease.remaining)
+            Waiting(
+                lease.request.node_count,
+                now - lease.request.submitted - lease.accumulated,
+                durations.of_rest(lease.request, max(1, min(expected(lease), lease.remaining))),
+            )
             for lease in self._waiting_leases()
         ]
 
@@ -315,12 +320,15 @@ class PowerDecisions:
     def _load(self, now: int) -> float:
         """Return the node-seconds to come over the seconds until the last lease of each host ends (equation 6.5)."""
         taken, last = 0, Counter[int]()
+        durations = self._policy.durations
         for lease in self._state.planner.plan.leases.values():
             for holding in lease.holdings:
                 if holding.end > now:
-                    taken += (holding.end - max(now, holding.start)) * len(holding.assignment)
+                    first = max(now, holding.start)
+                    end = first + durations.of_rest(lease.request, holding.end - first)
+                    taken += (end - first) * len(holding.assignment)
                     for host in holding.hosts:
-                        last[host] = max(last[host], holding.end - now)
+                        last[host] = max(last[host], end - now)
         total = sum(last.values())
         return min(1.0, taken / total) if total else 1.0
 

@@ -9,13 +9,14 @@ from math import isfinite, sqrt
 from typing import Any
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.policy.admission.external import ExternalAdmission
 from lease_scheduler.policy.admission.queue_model import Load
 from lease_scheduler.policy.admission.site_view import SiteView
 from lease_scheduler.policy.base import Learnt, PolicyOptions
+from lease_scheduler.policy.duration.counted import CountedDurations
 from lease_scheduler.policy.outcomes import Outcome
 
 _ARRIVALS = frozenset({Outcome.PLACED, Outcome.QUEUED, Outcome.REFUSED})
@@ -41,10 +42,13 @@ class _Arrivals:
     work: Mapping[str, float] = field(default_factory=dict)
     squares: Mapping[str, float] = field(default_factory=dict)
 
-    def after(self, request: LeaseRequest, window: int) -> _Arrivals:
-        """Return what is known after one more request."""
+    def after(self, request: LeaseRequest, duration: int, window: int) -> _Arrivals:
+        """Return what is known after one more request.
+
+        :param duration: seconds for which it counts
+        """
         names = {name for node_set in request.nodes for name in node_set.resources} | set(self.work)
-        work = {name: float(request.total(name) * request.duration) for name in names}
+        work = {name: float(request.total(name) * duration) for name in names}
         weight = 1 / min(self.number + 1, window)
         gap = float(max(0, request.submitted - self.latest))
         return _Arrivals(
@@ -87,8 +91,9 @@ class LearntLoad(ExternalAdmission):
     """Learns how often local and external requests arrive, and how much work they bring.
 
     The site counts as one server: the work of a request is its share of the site, in the class of which requests take
-    most, times its duration. Leases without an end are left out, and so are requests that are refused, except by this
-    policy: what the site cannot hold is no load, or anybody could have the requests of peers refused by asking for it.
+    most, times its duration, as far as that counts (``duration.counted``). Requests that are refused are left out,
+    except by this policy: what the site cannot hold is no load, or anybody could have the requests of peers refused by
+    asking for it.
 
     Option: ``admission_window`` (200): number of latest requests that count.
     """
@@ -96,6 +101,7 @@ class LearntLoad(ExternalAdmission):
     def __init__(self, options: PolicyOptions) -> None:
         super().__init__(options)
         self._window = max(1, options.integer("admission_window", 200))
+        self._durations = CountedDurations.of(options)
         self._known: dict[str, _Arrivals] = {}
         self._changed: set[str] = set()
         #: Id of the request that was refused last.
@@ -113,10 +119,12 @@ class LearntLoad(ExternalAdmission):
             return
         if outcome is Outcome.REFUSED and lease.lease_id != self._refused:
             return
-        if not lease.request.nodes or lease.request.duration >= UNLIMITED:
+        if not lease.request.nodes:
             return
         side = "local" if lease.request.origin is None else "external"
-        self._known[side] = self._known.get(side, _Arrivals()).after(lease.request, self._window)
+        self._known[side] = self._known.get(side, _Arrivals()).after(
+            lease.request, self._durations.of_request(lease.request), self._window
+        )
         self._changed.add(side)
 
     def take_changes(self) -> dict[str, Learnt]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lease_scheduler.model.host import Site
-from lease_scheduler.policy.base import Policy
+from lease_scheduler.policy.base import Policy, PolicyOptions
+from lease_scheduler.policy.duration.counted import CountedDurations
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class Waiting:
 
     :ivar nodes: number of its nodes
     :ivar waited: seconds for which it has waited so far
-    :ivar duration: seconds that it has yet to run
+    :ivar duration: seconds that it is expected to run yet, as far as they count; see ``duration.counted``
     """
 
     nodes: int
@@ -98,6 +99,11 @@ class PowerPolicy(Policy):
     """
 
     manages: bool = True
+
+    def __init__(self, options: PolicyOptions) -> None:
+        super().__init__(options)
+        #: For how long leases count in what the policy sees.
+        self.durations = CountedDurations.of(options)
 
     def spare_hosts(self, now: int) -> int | None:
         """Return how many hosts without leases to keep awake, or None for as many as the operator has set."""

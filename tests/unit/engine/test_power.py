@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,12 @@ from lease_scheduler.engine.interfaces import CloudEvent, EventKind
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.duration.recent_of_user import RecentOfUser
+from lease_scheduler.policy.power.base import PowerView
 
 from .conftest import MakeWorld, World, request
 
@@ -371,6 +376,50 @@ def test_best_effort_leases_wake_hosts_only_if_the_policy_says_so(make_world: Ma
     sesp = make_world(*leases, hosts=2, power="sesp", policies=late, engine=_power(confirms=False, interval=100)).end()
     # It has waited for a fifth of its duration at 500 s, which the next decision after that sees.
     assert sesp["2"].started == 600
+
+
+@pytest.mark.parametrize("power", ["sesp", "pemp"])
+@pytest.mark.parametrize("duration", [UNLIMITED, UNLIMITED // 2])
+def test_a_lease_of_years_does_not_keep_all_others_waiting(make_world: MakeWorld, power: str, duration: int) -> None:
+    """contention F66: its duration counts with an estimate, or no waiting time would ever be too long."""
+    leases = [request("years", BEST_EFFORT, 1, duration), *(request(str(n), BEST_EFFORT, 1, 3_600) for n in range(4))]
+    day = 86_400
+    options = {"duration_longest": str(day)}
+    world = make_world(*leases, hosts=8, power=power, policies=options, engine=_power(confirms=False)).until(2 * day)
+
+    assert world["years"].active_since is not None
+    assert not {str(n) for n in range(4)} & {lease.lease_id for lease in world.run.engine.live_leases()}
+
+
+def test_the_load_counts_leases_of_years_with_an_estimate(make_world: MakeWorld) -> None:
+    """Equation 6.5: one host is taken for a day of a day, the other one for an hour in the last of ten."""
+    hour, day = 3_600, 86_400
+    world = make_world(
+        request("years", RESERVATION, 1, UNLIMITED, start=0), request("later", RESERVATION, 1, hour, start=9 * hour)
+    ).until(0)
+
+    assert _view(world).load == pytest.approx((day + hour) / (day + 10 * hour), abs=0.001)
+
+
+def test_what_a_lease_is_expected_to_run_counts(make_world: MakeWorld) -> None:
+    """The policy of expected durations knows better than an estimate."""
+    waits = request("waits", BEST_EFFORT, 2, UNLIMITED, submitted=200, user="a")
+    world = make_world(request("r", RESERVATION, 2, 1_000, submitted=100, start=200), waits).until(200)
+    assert _durations(world) == [86_400]
+
+    recent = RecentOfUser(PolicyOptions())
+    recent.restore({"a": {"seconds": [100, 100]}})
+    planner = world.run.planner
+    planner.context = replace(planner.context, duration=recent)
+    assert _durations(world) == [100]
+
+
+def _view(world: World) -> PowerView:
+    return world.run.engine._steps.power_decisions.view(world.run.clock.now())
+
+
+def _durations(world: World) -> list[int]:
+    return [each.duration for each in _view(world).waiting]
 
 
 def test_hosts_are_emptied_so_that_they_can_sleep(make_world: MakeWorld) -> None:

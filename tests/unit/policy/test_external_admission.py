@@ -155,8 +155,15 @@ def test_the_class_of_which_most_is_taken_counts() -> None:
 def test_without_knowledge_nobody_is_refused(name: str) -> None:
     few = _taught(name, _arrivals(80, 9, 200, 1, "peer"))
     assert few.places(_view(), 1_000) is None
-    endless = _taught(name, _arrivals(80, 20, UNLIMITED, 1, "peer"))
-    assert endless.places(_view(), 1_000) is None, "leases without an end are left out"
+
+
+@pytest.mark.parametrize(("duration", "counted"), [(UNLIMITED, 86_400), (UNLIMITED - 1, 7 * 86_400), (200, 200)])
+def test_leases_of_years_count_with_an_estimate(duration: int, counted: int) -> None:
+    load = _taught("pacp", _arrivals(80, 20, duration, 1, "peer")).load(_view(), 1_000)
+    assert load == _taught("pacp", _arrivals(80, 20, counted, 1, "peer")).load(_view(), 1_000)
+    assert load is not None
+    shorter = _taught("pacp", _arrivals(80, 20, duration, 1, "peer"), duration_endless="100", duration_longest="100")
+    assert shorter.load(_view(), 1_000) == _taught("pacp", _arrivals(80, 20, 100, 1, "peer")).load(_view(), 1_000)
 
 
 def test_racp() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
-from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.policy.duration.counted import CountedDurations
 
 #: Number of kinds that are remembered; it is limited because a service runs for years.
 _MOST_REMEMBERED = 10_000
@@ -14,13 +15,14 @@ _MOST_REMEMBERED = 10_000
 class Kinds:
     """Numbers the kinds of requests. Requests with the same number are of the same kind."""
 
-    def __init__(self) -> None:
+    def __init__(self, durations: CountedDurations) -> None:
+        self._durations = durations
         self._known: dict[Hashable, int] = {}
         self._next = 0
 
     def of(self, request: LeaseRequest) -> int:
         """Return the number of the kind of a request."""
-        needed = _needed(request)
+        needed = self._needed(request)
         found = self._known.get(needed)
         if found is None:
             if len(self._known) >= _MOST_REMEMBERED:
@@ -29,11 +31,11 @@ class Kinds:
             self._next += 1
         return found
 
-
-def _needed(request: LeaseRequest) -> Hashable:
-    nodes: Hashable = request.nodes
-    if len(request.nodes) == 1:
-        nodes = replace(request.nodes[0], count=1, boots=())
-    # A lease without end is charged for an estimate, which says nothing about how long hosts have to be free for it.
-    is_endless = request.duration >= UNLIMITED
-    return nodes, request.software, request.preemptible, request.preemption_mode, is_endless
+    def _needed(self, request: LeaseRequest) -> Hashable:
+        nodes: Hashable = request.nodes
+        if len(request.nodes) == 1:
+            nodes = replace(request.nodes[0], count=1, boots=())
+        # An estimate of a duration does not say for how long hosts have to be free.
+        is_estimated = self._durations.of_request(request) != request.duration
+        uncounted = request.duration if is_estimated else None
+        return nodes, request.software, request.preemptible, request.preemption_mode, uncounted

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from lease_scheduler.model.durations import in_words
-from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
-from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import QUEUED_STATES
 from lease_scheduler.plan.interfaces import Claim, QueueRound, Turn
 from lease_scheduler.policy.base import Learnt, PolicyOptions
+from lease_scheduler.policy.duration.counted import CountedDurations
 from lease_scheduler.policy.outcomes import Outcome
 from lease_scheduler.policy.queueing.base import QueueingPolicy
 from lease_scheduler.policy.queueing.report import FlowReport
@@ -64,9 +64,7 @@ class Winks(QueueingPolicy):
     def __init__(self, options: PolicyOptions) -> None:
         super().__init__(options)
         self._names = FlowNames.of(options)
-        self._estimate = options.integer("winks_estimate", 86_400)
-        if self._estimate < 1:
-            raise InvalidValueError("policy option winks_estimate", "must be at least 1, not 0")
+        self._durations = CountedDurations.of(options)
         self._shares = Shares(self._winks_options(options), 0)
         self._preemption = self._preemption_options(options)
         self.has_claims = self._preemption.after > 0
@@ -76,7 +74,7 @@ class Winks(QueueingPolicy):
         self._weights: Mapping[str, float] = {}
         self._site: Site | None = None
         self._size = SiteSize(0, {})
-        self._kinds = Kinds()
+        self._kinds = Kinds(self._durations)
         self._round: FlowRound | None = None
         self._hour: int | None = None
         #: What ``Shares.share_per_weight`` has returned, for which window, and the names of the flows that share it.
@@ -247,8 +245,8 @@ class Winks(QueueingPolicy):
         )
 
     def _seconds(self, request: LeaseRequest) -> int:
-        """Return for how long a lease is charged at first; one without end is charged for an estimate."""
-        return self._estimate if request.duration >= UNLIMITED else request.duration
+        """Return for how long a lease is charged at first."""
+        return self._durations.of_request(request)
 
     def _cost(self, request: LeaseRequest, seconds: int) -> int:
         """Return the cost of a lease for this many seconds."""

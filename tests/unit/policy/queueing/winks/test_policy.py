@@ -70,7 +70,7 @@ def test_flows_take_turns_by_weight(make_book: MakeBook) -> None:
 
 def test_a_lease_pays_for_what_it_has_run(make_book: MakeBook) -> None:
     """shirako A29, A30: credit for an early end, a charge for more than was expected."""
-    book = make_book(_winks(estimate="50"))
+    book = make_book(Winks(PolicyOptions({"duration_endless": "50"})))
     first = book.start(book.place(book.queue("a"), 0), 0)
     book.queue("a"), book.queue("b")
     assert _behind(book, "b") == 100
@@ -471,7 +471,7 @@ def test_names_of_flows_fit_into_the_database() -> None:
         {"debt": "maybe"},
         {"window": "-1"},
         {"accounting": ""},
-        {"estimate": "0"},
+        {"limit_when_idle": "never"},
         {"preempt_after": "-1"},
         {"preempt_excess": "nan"},
     ],
