@@ -49,7 +49,11 @@ OPTIONS: list[cfg.Opt] = [
         help="pacp: how many times as long as its work an urgent request may take.",
     ),
     cfg.IntOpt(
-        "admission_least_places", default=1, min=1, help="pacp: number of leases of peers that may wait in any case."
+        "admission_least_places",
+        default=1,
+        min=1,
+        help="pacp: number of leases of peers that may wait even if that takes longer than the threshold. While local "
+        "requests take all of the site, none may.",
     ),
     cfg.IntOpt(
         "admission_window",

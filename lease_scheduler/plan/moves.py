@@ -87,7 +87,21 @@ def in_order(placement: Placement, moves: Iterable[Move]) -> list[Move]:
     """Return moves in an order in which each destination has room when its turn comes.
 
     If the rest would wait for each other in a circle, the smallest node that finds room steps aside to another host
-    first. What cannot be done at all is left out.
+    first. What cannot be done at all is left out. So no node steps aside that does not reach its destination then: it
+    would do so again whenever moves are looked for.
+    """
+    wanted, staying = list(moves), set[int]()
+    while True:
+        ordered, stranded = _carried_out(placement, wanted, staying)
+        if not stranded:
+            return ordered
+        staying |= stranded
+
+
+def _carried_out(placement: Placement, moves: list[Move], staying: set[int]) -> tuple[list[Move], set[int]]:
+    """Return moves in an order in which they can be carried out, and the nodes that stepped aside for nothing.
+
+    :param staying: nodes that must not step aside
     """
     pending = list(moves)
     free, at = placement.free.copy(), placement.hosts.copy()
@@ -108,12 +122,12 @@ def in_order(placement: Placement, moves: Iterable[Move]) -> list[Move]:
             else:
                 waiting.append(move)
         if len(waiting) == len(pending):
-            aside = _aside(placement, free, at, waiting)
+            aside = _aside(placement, free, at, [move for move in waiting if move.node not in staying])
             if aside is None:
-                return ordered
+                break
             carry_out(aside)
         pending = waiting
-    return ordered
+    return ordered, {move.node for move in pending if at[move.node] != placement.hosts[move.node]}
 
 
 def _aside(placement: Placement, free: IntArray, at: IntArray, waiting: list[Move]) -> Move | None:

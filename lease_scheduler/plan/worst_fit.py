@@ -63,7 +63,7 @@ def worst_fit(
     counts = spread_worst_fit(free, wanted.smallest, wanted.most, capacity)
     if int(counts.sum()) < wanted.fewest:
         return None
-    return Allotment(counts, grown(free, counts, wanted.largest, grain))
+    return Allotment(counts, grown(free, counts, wanted.largest, grain, smallest=wanted.smallest))
 
 
 def spread_worst_fit(free: IntArray, size: IntArray, count: int, capacity: IntArray | None = None) -> IntArray:
@@ -118,18 +118,27 @@ def emptiest_first(remaining: IntArray, capacity: IntArray | None = None) -> Int
     return np.lexsort(tuple(-row for row in space[::-1]))
 
 
-def grown(free: IntArray, counts: IntArray, largest: IntArray, grain: IntArray | None = None) -> IntArray:
+def grown(
+    free: IntArray,
+    counts: IntArray,
+    largest: IntArray,
+    grain: IntArray | None = None,
+    *,
+    smallest: IntArray | None = None,
+) -> IntArray:
     """Return the largest sliver, equal on all hosts, that the chosen hosts have room for (algorithm 2).
 
     :param counts: number of slivers on each host, shape (hosts,), at least one of them positive
     :param largest: limit of the size, shape (classes,)
     :param grain: units in which each class is given out, shape (classes,); None means single ones
+    :param smallest: size for which there is room, and which is granted even if it is no multiple of the grain, shape
+        (classes,)
     """
     used = np.flatnonzero(counts)
     size: IntArray = np.minimum(largest, (free[:, used] // counts[used]).min(axis=1))
     if grain is not None:
         size -= size % grain
-    return size
+    return size if smallest is None else np.maximum(size, smallest)
 
 
 def kept_first(free: IntArray, size: IntArray, held: Sequence[int], count: int) -> tuple[int, ...]:

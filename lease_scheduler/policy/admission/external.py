@@ -23,7 +23,7 @@ class ExternalAdmission(AdmissionPolicy):
 
     @abstractmethod
     def places(self, view: SiteView, now: int) -> int | None:
-        """Return how many leases of peers may wait, at least 1, or None for any number."""
+        """Return how many leases of peers may wait, or None for any number."""
 
     def refusal(self, request: LeaseRequest, now: int, view: SiteView) -> str | None:
         """See ``AdmissionPolicy.refusal``."""
@@ -32,6 +32,8 @@ class ExternalAdmission(AdmissionPolicy):
         most = self.places(view, now)
         if most is None:
             return None
+        if most == 0:
+            return "origin: local requests take all of this site, so no lease of a peer may wait; ask again later"
         waiting = [lease for lease in view.live if _waits(lease, now) and lease.lease_id != request.lease_id]
         if len(waiting) < most:
             return None

@@ -21,7 +21,8 @@ class PreemptionAwareAdmission(LearntLoad):
     * ``admission_low_urgency_share`` (0.5): share of requests that are not urgent.
     * ``admission_low_urgency_ratio`` (4.0), ``admission_high_urgency_ratio`` (2.0): how many times as long as its work
       a request of low and of high urgency may take.
-    * ``admission_least_places`` (1): number of leases that may wait in any case.
+    * ``admission_least_places`` (1): number of leases that may wait even if that takes longer than the threshold. While
+      local requests take all of the site, none may.
     * those of ``LearntLoad``.
     """
 

@@ -151,11 +151,13 @@ def most_places(load: Load, threshold: float, least: int = 1) -> int | None:
 
     It is the largest number with which those that are admitted take no longer than the threshold on average.
 
+    It is 0 if local requests take all of the time, because then no external one is ever served.
+
     :param threshold: seconds from arrival to end
-    :param least: smallest result
+    :param least: smallest result otherwise
     """
     if load.local_load >= 1:
-        return least
+        return 0
     limit = threshold * (1 + _TOLERANCE)
     unlimited = load.mean_response()
     if unlimited is not None and unlimited <= limit:

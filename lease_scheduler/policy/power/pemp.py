@@ -44,5 +44,10 @@ class Pemp(PowerPolicy):
         if output <= 0.0:
             return PowerDecision(wake=nodes)
         if output <= 1.0:
-            return PowerDecision(wake=ceil(nodes * (1.0 - output)))
-        return PowerDecision(empty=nodes if output > _EMPTY_ALL else floor(nodes * (output - 1.0)))
+            return PowerDecision(wake=ceil(_exact(nodes * (1.0 - output))))
+        return PowerDecision(empty=nodes if output > _EMPTY_ALL else floor(_exact(nodes * (output - 1.0))))
+
+
+def _exact(value: float) -> float:
+    """Return a number of hosts without the errors of binary fractions, which would count as a whole host."""
+    return round(value, 9)

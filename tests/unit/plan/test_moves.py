@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lease_scheduler.plan.moves import Move, Placement, fullest_with_room, in_order, to_grow
+from lease_scheduler.policy.relocation.base import to_wished
 
 
 def placement(capacity: list[int], nodes: list[tuple[int, int]], wished: list[int] | None = None) -> Placement:
@@ -41,6 +42,18 @@ def test_nodes_that_change_places_need_a_host_in_between() -> None:
 def test_what_cannot_be_done_is_left_out() -> None:
     site = placement([4, 4], [(4, 0), (3, 1)])
     assert in_order(site, [Move(0, 1), Move(1, 0)]) == []
+
+
+def test_a_node_whose_destination_stays_full_stays_where_it_is() -> None:
+    """It would only go to another host, and from there to yet another one, for ever."""
+    site = placement([1, 1, 1], [(1, 0), (1, 1)], wished=[1, 1])
+    assert to_wished(site) == []
+
+
+def test_a_node_that_cannot_arrive_does_not_keep_others_from_changing_places() -> None:
+    """The smallest node would step aside first, for nothing, and take the only host in between."""
+    site = placement([4, 4, 4, 1], [(4, 0), (4, 1), (1, 3)], wished=[1, 0, 0])
+    assert to_wished(site) == [Move(0, 2), Move(1, 0), Move(0, 1)]
 
 
 def test_hosts_that_may_not_be_used_get_nothing() -> None:

@@ -44,6 +44,16 @@ def test_slivers_grow_in_grains() -> None:
     assert grown(free, counts, np.array([16]), np.array([2])).tolist() == [4]
 
 
+def test_a_coarse_grain_takes_nothing_from_the_smallest_sliver() -> None:
+    """shirako A15: room is looked for with 3, so 3 is granted although a grain is 4."""
+    wanted = Slivers(2, 2, np.array([3]), np.array([16]))
+    found = worst_fit(np.array([[7]]), wanted, grain=np.array([4]))
+    assert found is not None
+    assert (found.counts.tolist(), found.size.tolist()) == ([2], [3])
+    larger = worst_fit(np.array([[9]]), wanted, grain=np.array([4]))
+    assert larger is not None and larger.size.tolist() == [4]
+
+
 @pytest.mark.parametrize(
     ("held", "count", "kept"),
     [

@@ -325,3 +325,16 @@ def test_the_policy_computes_what_the_model_does() -> None:
         admission_threshold="500",
     )
     assert policy.places(_view(), 1_000) == most_places(load, 500)
+
+
+def test_while_local_requests_take_all_of_the_site_no_lease_of_a_peer_may_wait() -> None:
+    """contention F48: algorithm 4 with a local load of 1 or more."""
+    external = _arrivals(80, 11, 200, 1, "peer", first=200)
+    policy = _taught("pacp", [*_arrivals(50, 20, 1_000, 4, None), *external], admission_least_places="3")
+    load = policy.load(_view(), 1_000)
+    assert load is not None and load.local_load >= 1
+
+    assert policy.places(_view(), 1_000) == 0
+    refusal = policy.refusal(_request("one more", "peer", 1_000, 200, 1), 1_000, _view())
+    assert refusal is not None and refusal.startswith("origin: local requests take all of this site, so no lease")
+    assert policy.refusal(_request("local", None, 1_000, 200, 1), 1_000, _view()) is None

@@ -57,7 +57,8 @@ class SiteSize:
                 parts = [node_set.resources.get(name, 0) / total for name, total in self.totals.items()]
                 share = sum(parts) / len(parts)
             width += node_set.count * share
-        return round(width * self.capacity)
+        # However small a VM is, what runs is charged.
+        return max(round(width * self.capacity), 1 if width > 0 else 0)
 
 
 def _classes(host: Host) -> list[str]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+from math import ceil, floor
 
 import pytest
 
@@ -10,6 +13,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy, policy_names
 from lease_scheduler.policy.power.base import PowerDecision, PowerPolicy, PowerView, Shortage, Waiting
+from lease_scheduler.policy.power.fuzzy import FuzzyTables, infer
 
 _OPTIONS = PolicyOptions()
 _SHORTAGE = Shortage(nodes=10, missing=8, after_preemption=3)
@@ -79,6 +83,43 @@ def test_sesp_preempts_until_leases_have_waited_too_long() -> None:
 )
 def test_pemp_divides_what_is_missing(risk: float, load: float, decision: PowerDecision) -> None:
     assert _policy("pemp").for_reservation(_SHORTAGE, _with_risk(risk, load)) == decision
+
+
+@pytest.mark.parametrize("nodes", range(1, 21))
+def test_pemp_counts_hosts_without_the_errors_of_binary_fractions(nodes: int) -> None:
+    """Algorithm 5 with exact fractions, at all points of a grid: 5 nodes at a load of 0.8 empty one host, not none."""
+    pemp = _policy("pemp")
+    missing = Shortage(nodes=nodes, missing=nodes, after_preemption=0)
+    for risk, load in product(range(21), range(21)):
+        exact = _exact_output(Fraction(risk, 20), Fraction(load, 20))
+        if exact <= 1:
+            expected = PowerDecision(wake=ceil(nodes * (1 - exact)))
+        else:
+            expected = PowerDecision(empty=floor(nodes * (exact - 1)))
+        assert pemp.for_reservation(missing, _with_risk(risk / 20, load / 20)) == expected, (risk, load)
+
+
+def _exact_output(risk: Fraction, load: Fraction) -> Fraction:
+    tables = FuzzyTables()
+    risks, loads = (_exact_degrees(peaks, value) for peaks, value in ((tables.risk, risk), (tables.load, load)))
+    rules = (_exact_rule(row, column) * of_risk * of_load for row, of_risk in risks for column, of_load in loads)
+    return sum(rules, Fraction())
+
+
+def _exact_degrees(peaks: Sequence[float], value: Fraction) -> list[tuple[int, Fraction]]:
+    places = [Fraction(peak) for peak in peaks]
+    value = min(max(value, places[0]), places[-1])
+    upper = next(number for number, peak in enumerate(places) if peak >= value)
+    if upper == 0:
+        return [(0, Fraction(1))]
+    degree = (value - places[upper - 1]) / (places[upper] - places[upper - 1])
+    return [(upper - 1, 1 - degree), (upper, degree)]
+
+
+def _exact_rule(row: int, column: int) -> Fraction:
+    """Return the centre of the output of a rule, which is what both inputs give at the peaks of its sets."""
+    tables = FuzzyTables()
+    return Fraction(infer(tables, tables.risk[row], tables.load[column]))
 
 
 def test_pemp_empties_as_many_hosts_as_are_asked_for_above_two() -> None:

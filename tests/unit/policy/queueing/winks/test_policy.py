@@ -670,3 +670,12 @@ def test_a_clock_that_jumps_suspends_nothing_before_its_least_run(make_book: Mak
 
     assert [claim.turn.lease.lease_id for claim in found] == ["5"] * claims
     assert book.policy.look_again(now) == (None if claims else 1_100)
+
+
+def test_a_very_small_lease_costs_something() -> None:
+    """On a large site, a small VM is less than half of the unit of width."""
+    site = Site.homogeneous(1, Resources({VCPU: 10**6}))
+    request = LeaseRequest("1", LeaseKind.BEST_EFFORT, (NodeSet(1, Resources({VCPU: 1})),), 0, 100)
+
+    assert SiteSize.of(site).width(request) == 1
+    assert SiteSize.of(site).width(replace(request, nodes=(NodeSet(1, Resources({FLOATING_IP: 1})),))) == 0
