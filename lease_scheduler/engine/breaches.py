@@ -116,6 +116,18 @@ class Breaches:
             seconds = 0
         return self._breached(lease, kind, now, max(0, seconds), max(0, seconds) * request.charged_nodes)
 
+    def withdrawn(self, lease: Lease, now: int) -> Lease:
+        """Return a lease that the provider ends although its project did not ask for that (shirako F41).
+
+        That is a breach unless nothing was promised that is not done: a best-effort lease that has not started, or a
+        lease whose time is over and whose VMs are being stopped.
+        """
+        if lease.kind.promises_interval:
+            is_owed = now < _promised_start(lease) + lease.request.duration
+        else:
+            is_owed = lease.remaining > 0 and (lease.kind is LeaseKind.DEADLINE or lease.started is not None)
+        return self.failed(lease, now) if is_owed else lease
+
     def _breached(self, lease: Lease, kind: BreachKind, now: int, seconds: int, node_seconds: int) -> Lease:
         request = lease.request
         if request.moves_others or not request.charged_nodes:

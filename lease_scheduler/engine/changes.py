@@ -266,9 +266,10 @@ class LeaseChanges:
 
     # -- the end -----------------------------------------------------------------------------------------
 
-    def end(self, lease: Lease, now: int, reason: str) -> Lease:
+    def end(self, lease: Lease, now: int, reason: str, *, by_provider: bool = False) -> Lease:
         """End a lease now: stop it if it runs, discard its saved state, or cancel it if it has not started.
 
+        :param by_provider: whether its project did not ask for that
         :return: its value, which is final unless its VMs have to be stopped first
         """
         state = self._state
@@ -276,10 +277,14 @@ class LeaseChanges:
         if operation is not None and operation.kind is OperationKind.STOP:
             return lease
         if lease.active_since is None:
+            if by_provider:
+                lease = state.breaches.withdrawn(lease, now)
             state.cloud.discard(lease.lease_id, now)
             final = LeaseState.DONE if lease.state in _HALF_WAY_STATES else LeaseState.CANCELLED
             return state.finish(lease, final, now, reason)
         closed = state.stop_counting(lease, now)
+        if by_provider:
+            closed = state.breaches.withdrawn(closed, now)
         first = lease.holdings[0]
         # Leases that follow on its hosts must not have to wait longer.
         end = min(now + state.planner.context.suspension.shutdown_time(lease.request), max(first.end, now))

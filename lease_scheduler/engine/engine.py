@@ -397,12 +397,13 @@ class Engine:
         # Waiting leases are not planned again: this lease itself might get the same hosts again.
         return self._follow_up.of_change(self._changes.move(self._live(lease_id), away, now, reason), now, replan=False)
 
-    def end(self, lease_id: str, reason: str = "ended by its project") -> None:
+    def end(self, lease_id: str, reason: str = "ended by its project", *, by_provider: bool = False) -> None:
         """End a lease now: as done if its VMs run or their memory is saved, as cancelled if it has not started.
 
         An offer is rejected.
 
         :param reason: why, for people
+        :param by_provider: whether its project did not ask for that, which is a breach of what it was promised
         :raises InvalidValueError: there is no such live lease
         """
         now = self._clock.now()
@@ -410,7 +411,8 @@ class Engine:
         if lease.is_offered:
             self.reject(lease_id, reason)
             return
-        self._follow_up.of_change(Change(lease, self._changes.end(lease, now, reason), ()), now)
+        after = self._changes.end(lease, now, reason, by_provider=by_provider)
+        self._follow_up.of_change(Change(lease, after, ()), now)
 
     def suspend_now(self, lease_id: str) -> None:
         """Let the planned suspension of a victim begin now.
@@ -427,10 +429,11 @@ class Engine:
             raise InvalidValueError("lease_id", f"there is no live lease {lease_id}")
         return lease
 
-    def cancel(self, lease_id: str, reason: str = "cancelled by its project") -> None:
+    def cancel(self, lease_id: str, reason: str = "cancelled by its project", *, by_provider: bool = False) -> None:
         """End a lease at the request of its project (haizea F16). An offer is rejected.
 
         :param reason: why, for people
+        :param by_provider: as for ``end``
         :raises InvalidValueError: there is no such live lease
         """
         lease = self._live(lease_id)
@@ -440,6 +443,8 @@ class Engine:
             return
         if lease.active_since is not None:
             lease = self._state.stop_counting(lease, now)
+        if by_provider:
+            lease = self._state.breaches.withdrawn(lease, now)
         self._state.cloud.discard(lease_id, now)
         self._state.finish(lease, LeaseState.CANCELLED, now, reason)
         self._follow_up.of_end(lease, now)

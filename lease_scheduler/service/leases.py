@@ -42,6 +42,8 @@ _KEYS = {"start": "start_date"}
 _TERMS = frozenset({"start", "end", "duration", "deadline", "reservations", *(each.name for each in TERMS)})
 #: Attributes that are stored beside the terms and may be changed.
 _REMARKS = tuple(each for each in REMARKS if each.changed is not None)
+#: Reasons that requests have if the caller gives none.
+_BY_ITS_PROJECT = ("deleted by its project", "cancelled by its project")
 
 
 class Leases:
@@ -294,8 +296,9 @@ class Leases:
     def end(self, context: Document, lease_id: str) -> Document:
         """End a lease before its planned end."""
         with self._site.request(context):
-            self._documents.of(lease_id)
-            self._site.engine.end(lease_id)
+            by_provider = _is_provider(context, self._documents.of(lease_id))
+            ended_by = "an administrator" if by_provider else "its project"
+            self._site.engine.end(lease_id, f"ended by {ended_by}", by_provider=by_provider)
             return {}
 
     @answers(EngineRequests.ready_lease)
@@ -328,7 +331,10 @@ class Leases:
             document = self._documents.of(lease_id)
             deleted = replace(document, deleted_at=site.work.now, updated_at=site.work.now)
             site.work.put_document(deleted)
-            site.engine.cancel(lease_id, reason or "deleted by its project")
+            by_provider = _is_provider(context, document)
+            if by_provider and reason in ("", *_BY_ITS_PROJECT):
+                reason = "deleted by an administrator"
+            site.engine.cancel(lease_id, reason or "deleted by its project", by_provider=by_provider)
             # The notification carries the state after deletion.
             site.settle()
             site.work.notify(document_message("lease.delete", site.work.leases[lease_id], deleted, site.work.now))
@@ -358,3 +364,8 @@ class Leases:
                     raise RefusedError(404, f"the lease is not on host {foreign[0]}", "hosts")
             self._follow(site.engine.move(lease_id, names))
             return {"lease_id": lease_id}
+
+
+def _is_provider(context: Document, document: LeaseDocument) -> bool:
+    """Return whether the caller is an administrator who acts in another project than that of the lease."""
+    return bool(context.get("is_admin")) and context.get("project_id") != document.project_id

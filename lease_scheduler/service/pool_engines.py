@@ -136,17 +136,17 @@ class PoolEngines:
         with self._asked(lease_id) as engine:
             return engine.move(lease_id, away)
 
-    def end(self, lease_id: str, reason: str = "ended by its project") -> None:
+    def end(self, lease_id: str, reason: str = "ended by its project", *, by_provider: bool = False) -> None:
         """End a lease now; see ``Engine.end``."""
-        self._of_lease(lease_id).end(lease_id, reason)
+        self._of_lease(lease_id).end(lease_id, reason, by_provider=by_provider)
 
     def suspend_now(self, lease_id: str) -> None:
         """Let the planned suspension of a victim begin now; see ``Engine.suspend_now``."""
         self._of_lease(lease_id).suspend_now(lease_id)
 
-    def cancel(self, lease_id: str, reason: str = "cancelled by its project") -> None:
+    def cancel(self, lease_id: str, reason: str = "cancelled by its project", *, by_provider: bool = False) -> None:
         """End a lease at the request of its project; see ``Engine.cancel``."""
-        self._of_lease(lease_id).cancel(lease_id, reason)
+        self._of_lease(lease_id).cancel(lease_id, reason, by_provider=by_provider)
 
     # -- hosts -------------------------------------------------------------------------------------------
 

@@ -277,3 +277,21 @@ def test_an_offer_of_a_managed_lease_takes_its_trust_with_it(make: Make) -> None
     service.offers.reject({}, lease_id)
     assert wait_until(lambda: service.cloud.destroyed == ["trust-1"], 20)
     assert [entry["to"] for entry in service.reader.history(lease_id)] == ["ready", "rejected-by-user"]
+
+
+@pytest.mark.parametrize("how", ["end", "delete"])
+def test_an_administrator_of_another_project_ends_a_lease_as_the_provider(make: Make, how: str) -> None:
+    """shirako F41: a breach is recorded; an administrator who acts in the project of the lease breaks no promise."""
+    service = make(pricing_rate="0.25")
+    for acts_as in ("provider", "project"):
+        lease_id = service.leases.create({}, service.document(1))["lease_id"]
+        own = service.view(lease_id)["project_id"]
+        context = {"is_admin": True, "project_id": own if acts_as == "project" else "of the site"}
+        if how == "end":
+            service.leases.end(context, lease_id)
+        else:
+            service.leases.delete(context, lease_id, "")
+        view = service.reader.lease(lease_id, deleted=True)
+        assert view is not None
+        assert [each["kind"] for each in view["breaches"]] == (["ended-early"] if acts_as == "provider" else [])
+        assert ("an administrator" in view["reason"]) is (acts_as == "provider")

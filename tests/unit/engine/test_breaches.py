@@ -128,6 +128,34 @@ def test_what_fails_has_ended_early(make_world: MakeWorld) -> None:
     assert world["1"].penalties == pytest.approx(0.1 * 50)
 
 
+@pytest.mark.parametrize("call", ["end", "cancel"])
+def test_a_lease_that_the_provider_ends_has_ended_early(make_world: MakeWorld, call: str) -> None:
+    """shirako F41: what is left of it is not delivered; if its project ends it, nothing is owed."""
+    for by_provider, breaches in ((True, [("1", BreachKind.ENDED_EARLY, 200, 200, 400)]), (False, [])):
+        world = make_world(_priced("1", 50.0, start=100, duration=300), engine=EXACT, penalty="tiered").until(200)
+        getattr(world.run.engine, call)("1", "the provider needs its hosts", by_provider=by_provider)
+        world.end()
+        assert _found(world) == breaches
+        assert world["1"].penalties == pytest.approx(0.1 * 50 if by_provider else 0)
+
+
+@pytest.mark.parametrize("call", ["end", "cancel"])
+def test_what_the_provider_has_not_promised_may_be_ended(make_world: MakeWorld, call: str) -> None:
+    """A best-effort lease in the queue has no promise, one that runs has, and so has a reservation before its start."""
+    world = make_world(
+        request("runs", BEST_EFFORT, 2, 1000),
+        request("waits", BEST_EFFORT, 2, 500),
+        request("later", RESERVATION, 1, 300, start=5000),
+        engine=EXACT,
+    ).until(400)
+    for lease_id in ("waits", "later", "runs"):
+        getattr(world.run.engine, call)(lease_id, by_provider=True)
+    assert _found(world) == [
+        ("later", BreachKind.ENDED_EARLY, 400, 300, 300),
+        ("runs", BreachKind.ENDED_EARLY, 400, 600, 1200),
+    ]
+
+
 def test_a_missed_deadline(make_world: MakeWorld) -> None:
     """The only host dies, and the remaining work cannot be done in time."""
     world = make_world(
