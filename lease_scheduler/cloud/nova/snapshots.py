@@ -51,7 +51,7 @@ _JUST_BEGUN = 30
 _GRACE = 5
 
 #: How many images that users make of a server are broken off before it is given up.
-_MOST_BROKEN_OFF = 5
+_MOST_BROKEN_OFF = 3
 
 #: Called for a server without an image, with the ids of lease and server and the reason.
 OnFailure = Callable[[str, str, str], None]

@@ -98,7 +98,7 @@ def test_images_do_not_keep_hosts_from_the_next_lease(service: Service, leases: 
         late = service.became(following, "active") - ends_at
         assert late <= _LATE, (late, service.said())
         assert service.show(following)["degraded"] is False
-        assert wait_until(lambda: not service.exists(server), LIMIT), service.said()
+        assert wait_until(lambda: not service.exists(server), 2 * LIMIT), service.said()
     images = tenant.image("GET", "/v2/images?visibility=private&limit=200")["images"]
     images += tenant.image("GET", "/v2/images?visibility=shared&limit=200")["images"]
     try:
