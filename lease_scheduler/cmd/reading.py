@@ -23,21 +23,27 @@ def read_with_bar(
 ) -> Workload:
     """Return the workload in a file or a shipped one; on a terminal, a bar shows how much has been read.
 
-    A line on the standard error output says how many jobs of a log were left out, and why.
-
     :param name: as for ``load_workload``
-    :param quiet: whether to show neither
+    :param quiet: whether to show no bar
     :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        workload = load_workload(name, swf_options, azure_options)
-    else:
-        workload = _with_bar(name, swf_options, azure_options, console)
-    reasons = [] if quiet else left_out(workload.attributes)
-    if reasons:
-        print(f"{name}: left out: {', '.join(reasons)}", file=sys.stderr)
-    return workload
+        return load_workload(name, swf_options, azure_options)
+    return _with_bar(name, swf_options, azure_options, console)
+
+
+def tell_left_out(*read: tuple[str, Workload]) -> None:
+    """Say on the standard error output how many jobs of logs were left out, and why.
+
+    Call it when nothing of what was asked for is wrong: an error is one line.
+
+    :param read: workloads as they were read, with their names
+    """
+    for name, workload in read:
+        reasons = left_out(workload.attributes)
+        if reasons:
+            print(f"{name}: left out: {', '.join(reasons)}", file=sys.stderr)
 
 
 def _with_bar(

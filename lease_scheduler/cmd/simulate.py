@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from lease_scheduler.cmd.options.loading import load_configuration
 from lease_scheduler.cmd.options.simulation import overhead_options, run_settings
-from lease_scheduler.cmd.reading import read_with_bar
+from lease_scheduler.cmd.reading import read_with_bar, tell_left_out
 from lease_scheduler.haizea.configuration.haizea_conf import HaizeaConf, read_haizea_conf
 from lease_scheduler.haizea.simulated_status import SimulatedStatusMessages
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
@@ -83,10 +83,14 @@ def simulate(given: argparse.Namespace) -> int:
     conf = load_configuration([_readable(path) for path in given.config_file], overrides)
     settings = run_settings(conf)
     data_file = _data_file(conf.accounting.datafile, haizea)
-    workload = _workload(given, haizea)
+    parts = _parts(given, haizea)
+    workload = _workload(given, haizea, [part for _, part in parts])
     workload = replace(workload, site=_site(workload, haizea, conf.simulation.resources))
     workload = apply_overheads(workload, overhead_options(conf))
-    result = _run(Run(workload, settings), _status_messages(haizea), quiet=given.quiet)
+    run = Run(workload, settings)
+    if not given.quiet:
+        tell_left_out(*parts)
+    result = _run(run, _status_messages(haizea), quiet=given.quiet)
     if given.output:
         _report(result, Path(given.output), quiet=given.quiet)
     if data_file is not None:
@@ -129,17 +133,21 @@ def _readable(path: str) -> Path:
     return Path(path)
 
 
-def _workload(given: argparse.Namespace, haizea: HaizeaConf | None) -> Workload:
-    """Return the workload with injections and annotations, as the command line or Haizea's configuration names them."""
+def _parts(given: argparse.Namespace, haizea: HaizeaConf | None) -> list[tuple[str, Workload]]:
+    """Return the workload and those to inject, with the names that the command line or Haizea's configuration gives."""
     name = given.workload or (str(haizea.tracefile) if haizea is not None else None)
     if name is None:
         raise InvalidValueError("WORKLOAD", "name a file or one of " + ", ".join(shipped_names()))
     injected = given.inject or ([str(haizea.injectionfile)] if haizea is not None and haizea.injectionfile else [])
+    return [(each, read_with_bar(each, quiet=given.quiet)) for each in (name, *injected)]
+
+
+def _workload(given: argparse.Namespace, haizea: HaizeaConf | None, parts: Sequence[Workload]) -> Workload:
+    """Return the workload with injections and annotations."""
     annotations = given.annotate or (haizea.annotationfile if haizea is not None else None)
-    workload = read_with_bar(name, quiet=given.quiet)
-    if injected:
-        others = [read_with_bar(other, quiet=given.quiet) for other in injected]
-        names = " + ".join(part.name for part in (workload, *others))
+    workload, *others = parts
+    if others:
+        names = " + ".join(part.name for part in parts)
         workload = replace(inject(workload, *others), name=names)
     if annotations:
         workload = annotate(workload, read_annotations(annotations))

@@ -12,7 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from lease_scheduler.cmd.reading import read_with_bar
+from lease_scheduler.cmd.reading import read_with_bar, tell_left_out
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.formats.azure import AzureOptions
 from lease_scheduler.simulation.formats.lwf import read_site, write_lwf
@@ -166,20 +166,22 @@ def _azure_options(arguments: argparse.Namespace) -> AzureOptions:
 
 
 def _convert(arguments: argparse.Namespace) -> int:
-    workload = read_with_bar(arguments.input, _swf_options(arguments), _azure_options(arguments))
+    read = workload = read_with_bar(arguments.input, _swf_options(arguments), _azure_options(arguments))
     if arguments.site is not None:
         if arguments.nodes is not None:
             raise InvalidValueError("--nodes", "does not go with --site, which says how many there are")
         workload = dataclasses.replace(workload, site=read_site(arguments.site))
     _write(workload, arguments.output)
+    tell_left_out((arguments.input, read))
     if arguments.stats:
         _print_tables(describe(workload, arguments.length), Console(), brief=True)
     return 0
 
 
 def _inject(arguments: argparse.Namespace) -> int:
-    base = read_with_bar(arguments.base)
-    _write(inject(base, *(read_with_bar(name) for name in arguments.injected)), arguments.output)
+    parts = [(name, read_with_bar(name)) for name in (arguments.base, *arguments.injected)]
+    _write(inject(*(part for _, part in parts)), arguments.output)
+    tell_left_out(*parts)
     return 0
 
 
@@ -195,6 +197,8 @@ def _annotate(arguments: argparse.Namespace) -> int:
         print(f"{arguments.output}: {len(annotations.entries)} annotations")
     else:
         _write(annotate(workload, annotations), arguments.output)
+    if workload is not None:
+        tell_left_out((arguments.workload, workload))
     return 0
 
 
@@ -238,10 +242,11 @@ def _write(workload: Workload, output: str) -> None:
 
 
 def _stats(arguments: argparse.Namespace) -> int:
-    workload = read_with_bar(arguments.workload, _swf_options(arguments), _azure_options(arguments))
+    read = workload = read_with_bar(arguments.workload, _swf_options(arguments), _azure_options(arguments))
     if arguments.annotations is not None:
         workload = annotate(workload, read_annotations(arguments.annotations))
     statistics = describe(workload, arguments.length)
+    tell_left_out((arguments.workload, read))
     if arguments.json:
         json.dump({**dataclasses.asdict(statistics), "quantile_levels": QUANTILES}, sys.stdout, indent=2)
         sys.stdout.write("\n")
