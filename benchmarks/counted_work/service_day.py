@@ -65,6 +65,7 @@ class _Day:
         self._lock = Lock()
         defaults: dict[tuple[str, str], Any] = {
             ("api", "auth_strategy"): "noauth",
+            ("service", "cloud"): "simulated",
             ("service", "state_path"): str(folder),
             ("database", "connection"): f"sqlite:///{folder}/service.sqlite",
             ("engine", "workers"): 1,

@@ -41,7 +41,7 @@ class Ours(Service):
             "[DEFAULT]\n"
             f"transport_url = {around.broker}\n"
             f"[database]\nconnection = {around.database}\n"
-            f"[service]\nstate_path = {around.folder}\nengine_timeout = 600\n"
+            f"[service]\ncloud = simulated\nstate_path = {around.folder}\nengine_timeout = 600\n"
             f"[api]\nhost = 127.0.0.1\nport = {self._port}\nthreads = {THREADS}\nauth_strategy = keystone\n"
             f"[simulated_cloud]\nhosts = {self._hosts}\n" + around.token_options
         )
