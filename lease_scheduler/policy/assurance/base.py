@@ -113,7 +113,7 @@ class AssurancePolicy(Policy):
         return {}
 
     def pass_to(self, now: int) -> None:
-        """Take note that the engine has served until now. Called in each of its steps."""
+        """Take note that the engine has served until now. Called in each of its steps if the policy promises any."""
 
     def follow(self, site: Site) -> None:
         """Take note of the present hosts. Called before each outcome and each question."""
