@@ -335,7 +335,7 @@ def flavors_of(
                     aliases,
                     shares_per_vcpu,
                     fluid,
-                    ephemeral_gb=ephemeral[number],
+                    ephemeral_gb=ephemeral.get(number, 0),
                 )
             )
     return flavors
