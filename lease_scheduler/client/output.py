@@ -121,7 +121,14 @@ class _InWords(FormattableColumn[Any]):
         value = self._value
         parts = value if isinstance(value, list) and any(isinstance(part, dict) for part in value) else [value]
         return "\n".join(
-            textwrap.fill(_said(self._key, part), self._width, subsequent_indent="  ", break_on_hyphens=False)
+            # What cannot be copied in one piece, such as an address, is of no use.
+            textwrap.fill(
+                _said(self._key, part),
+                self._width,
+                subsequent_indent="  ",
+                break_on_hyphens=False,
+                break_long_words=False,
+            )
             for part in parts
         )
 

@@ -203,7 +203,7 @@ def test_headers(rest: Rest) -> None:
     assert "OpenStack-API-Version" in answer.headers["Vary"]
     assert rest("GET", "leases", OpenStack_API_Version="reservation 1.999").status_code == 406
     assert rest("GET", "leases", OpenStack_API_Version="reservation x").status_code == 400
-    assert rest("GET", "leases", Accept="text/html").status_code == 400
+    assert rest("GET", "leases", Accept="text/html").status_code == 406
 
 
 def test_a_lease_that_is_over_stays_readable(tmp_path: Path) -> None:

@@ -53,7 +53,9 @@ def _text(schema: Schema) -> str:
 def _objects(schema: Schema) -> list[dict[str, Any]]:
     properties: dict[str, Schema] = dict(schema.get("properties", {}))
     if isinstance(schema.get("additionalProperties"), dict):
-        properties["SOME"] = schema["additionalProperties"]
+        pattern = schema.get("propertyNames", {}).get("pattern", "")
+        key = next(text for text in ("SOME", "trait:SOME") if re.search(pattern, text))
+        properties[key] = schema["additionalProperties"]
     choices = {key: examples(inner) for key, inner in properties.items()}
     if "end_date" in choices:
         choices["end_date"] = ["2090-02-01 12:00"]

@@ -61,7 +61,7 @@ def test_a_pool_without_hosts_is_filled_by_the_option(make: Make, tmp_path: Path
     assert "--fill-pool" in refused.json()["error_message"]
     manage = [str(Path(sys.executable).with_name("lease-scheduler-manage")), "pool", "fill"]
     (state,) = tmp_path.rglob("lease-scheduler.sqlite")
-    (tmp_path / "manage.conf").write_text(f"[database]\nconnection = sqlite:///{state}\n")
+    (tmp_path / "manage.conf").write_text(f"[service]\ncloud = simulated\n[database]\nconnection = sqlite:///{state}\n")
     for more, said in (
         (["--config-file", str(tmp_path / "manage.conf")], "an embedded engine takes no commands from other processes"),
         (["--config-dir", str(tmp_path / "none")], "with --config-file"),
