@@ -2,18 +2,20 @@
 
 A server that was stopped or suspended to make room stays on its host, where others have its room. It is locked, so
 only administrators can start it, and whoever does, it is put away again. So is one that was put away by an engine that
-was killed before it could lock it. Locks that have no purpose any more are lifted.
+was killed before it could lock it. The same holds for a server that was stopped at the end of its lease until its image
+is complete. Locks that have no purpose any more are lifted.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Any
 
 from lease_scheduler.cloud.driver import StepFailedError
+from lease_scheduler.cloud.nova import image_records
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.aggregate_metadata import SAVED, Known
 from lease_scheduler.cloud.nova.given_up import GivenUpRoom
@@ -69,22 +71,29 @@ class AwakeServers:
         found |= {each.id: each for server_id in self._wrong - found.keys() for each in self._listed(uuid=server_id)}
         locked = {each.id: each for each in self._listed(locked="true")}
         leases = self._leases()
+        apart = frozenset[str]().union(*(image_records.apart(each.images) for each in leases.values()))
         self._locks.prune(known, locked)
-        wrong = [each for each in found.values() if self._must_sleep(each, leases) and self._is_wrong(each)]
+        wrong = [each for each in found.values() if self._must_sleep(each, leases, apart) and self._is_wrong(each)]
         for server in wrong:
             self._put_away(server)
         self._wrong, self._looked_at = frozenset(each.id for each in wrong), now
         self._told &= self._wrong
-        self._lift([each for each in locked.values() if not self._must_sleep(each, leases)])
+        self._lift([each for each in locked.values() if not self._must_sleep(each, leases, apart)])
 
-    def _must_sleep(self, server: Any, leases: Mapping[str, Known]) -> bool:
+    def _must_sleep(self, server: Any, leases: Mapping[str, Known], apart: Collection[str]) -> bool:
         """Return whether a server is on a host where its lease has no capacity for it.
 
         If its lease continues elsewhere, that is so only if it was put away: somebody may have edited the aggregate of
         the lease, which is repaired.
+
+        :param apart: servers whose leases are over, and of which images are made
         """
         lease, service = leases.get(of.made_for(server) or ""), of.service(server)
-        if lease is None or service is None:
+        if service is None:
+            return False
+        if server.id in apart:
+            return True
+        if lease is None:
             return False
         is_elsewhere = service not in lease.exclusive | lease.shared
         return lease.servers == SAVED or (is_elsewhere and self._locks.reason(server) is not None)

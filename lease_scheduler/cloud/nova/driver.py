@@ -199,7 +199,7 @@ class NovaDriver:
         vacancy, addresses = Vacancy(nova, servers.find, placement), Addresses(network)
         records = ImageRecords(lease_aggregates)
         self._snapshots = Snapshots(
-            clock, nova, on_behalf_of, self._images, records, lost, placement.release, options.snapshots
+            clock, nova, on_behalf_of, self._images, records, lost, locks, placement.release, options.snapshots
         )
         saving = Saving(clock, self._snapshots, options.blazar.saves_by_default)
         self._steps = OperationSteps(

@@ -23,6 +23,7 @@ from lease_scheduler.cloud.driver import StepFailedError, WaitingClock
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.image_records import ImageRecord, ImageRecords, new_key
 from lease_scheduler.cloud.nova.images import GlanceImages, Image
+from lease_scheduler.cloud.nova.locks import Locks
 from lease_scheduler.cloud.nova.lost import LostCommands
 from lease_scheduler.cloud.nova.stopping import IMAGE_TASKS, Stop, Stopping
 from lease_scheduler.model.durations import in_words
@@ -123,6 +124,7 @@ class Snapshots:
         images: GlanceImages,
         records: ImageRecords,
         lost: LostCommands,
+        locks: Locks,
         leave_books: Callable[[str], None],
         options: SnapshotOptions,
     ) -> None:
@@ -132,7 +134,7 @@ class Snapshots:
         self._images = images
         self._records = records
         self._lost = lost
-        self._stopping = Stopping(nova, lost)
+        self._stopping = Stopping(nova, lost, locks)
         self._leave_books = leave_books
         self._options = options
         self._lock = Lock()

@@ -1,6 +1,7 @@
 """Servers that are stopped at the end of their lease, before images of them are made.
 
-A stopped server uses nothing of its host but disk space. It is locked, so that its users cannot start it again.
+A stopped server uses nothing of its host but disk space. It is locked as administrator, also if its project has locked
+it before, so that its users cannot start it again.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.locks import Locks
 from lease_scheduler.cloud.nova.lost import LostCommands
 
 #: Tasks in which Nova makes an image of a server. Users can begin them at any time, also while the server is locked.
@@ -20,9 +22,6 @@ _GRACE = 5
 
 #: Real seconds for which a server may take to stop. Nova switches one off that does not shut down after 60 s.
 _LONGEST_STOP = 90
-
-#: States in which a server uses only disk space of its host.
-_ASIDE = frozenset({of.STOPPED, of.SUSPENDED})
 
 
 class Stop(Enum):
@@ -40,21 +39,22 @@ class Stopping:
     :param lost: detects commands that Nova has lost
     """
 
-    def __init__(self, nova: Any, lost: LostCommands) -> None:
+    def __init__(self, nova: Any, lost: LostCommands, locks: Locks) -> None:
         self._nova = nova
         self._lost = lost
+        self._locks = locks
 
     def stop(self, server: Any, waited: float) -> Stop:
         """Have a server stopped. Return how far it is.
 
         :param waited: real seconds since this was first asked for
         """
-        if server.status in _ASIDE and of.task(server) in {None, *IMAGE_TASKS}:
-            self._lock(server)
+        if server.status in of.ASIDE and of.task(server) in {None, *IMAGE_TASKS}:
+            self._locks.lock(server)
             return Stop.STOPPED
-        if waited >= _LONGEST_STOP or server.status not in {of.ACTIVE, of.PAUSED, *_ASIDE}:
+        if waited >= _LONGEST_STOP or server.status not in {of.ACTIVE, of.PAUSED, *of.ASIDE}:
             return Stop.IMPOSSIBLE
-        self._lock(server)
+        self._locks.lock(server)
         if of.task(server) in IMAGE_TASKS and waited >= _GRACE:
             self._lost.reset(server)
         elif of.is_busy(server):
@@ -65,7 +65,3 @@ class Stopping:
             return Stop.GOING_ON
         of.command(self._nova.servers.unpause if server.status == of.PAUSED else self._nova.servers.stop, server)
         return Stop.GOING_ON
-
-    def _lock(self, server: Any) -> None:
-        if not getattr(server, "locked", False):
-            of.command(self._nova.servers.lock, server)

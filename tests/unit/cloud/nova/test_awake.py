@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, SAVED, Known
+from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NONE, SAVED, Known
 from lease_scheduler.cloud.nova.awake import AwakeServers
 from lease_scheduler.cloud.nova.locks import REASON, Locks
 
@@ -106,6 +106,24 @@ def test_others_are_left_alone(server: Any) -> None:
     for site.now in (0.0, 100.0):
         site.awake.look()
     assert (site.put_away, site.unlocked) == ([], [])
+
+
+def _ending() -> Known:
+    """Return a lease that is over, of whose server s an image is being made."""
+    return replace(_lease(NONE), images={"s": "end 1 1000 1000 1 key"})
+
+
+@pytest.mark.parametrize("lease", ["x", None])
+def test_what_stays_for_its_image_after_the_end_is_not_started_again(lease: str | None) -> None:
+    """Its host belongs to other leases. A server of a whole host has a flavor that names no lease."""
+    site = Site([_server("s", "SHUTOFF", lease=lease, ours=True)], _ending())
+    for site.now in (0.0, 100.0):
+        site.awake.look()
+    assert (site.put_away, site.unlocked) == ([], [])
+    site.servers[0].status = "ACTIVE"
+    site = Site(site.servers, _ending())
+    site.awake.look()
+    assert (site.put_away, site.unlocked) == (["s"], [])
 
 
 def test_a_lock_without_purpose_is_lifted_after_a_while() -> None:

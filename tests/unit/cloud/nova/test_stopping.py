@@ -8,6 +8,7 @@ from unittest import mock
 
 import pytest
 
+from lease_scheduler.cloud.nova.locks import REASON, Locks
 from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
 from lease_scheduler.cloud.nova.stopping import Stop, Stopping
 
@@ -18,7 +19,7 @@ def nova() -> Any:
 
 
 def _stop(nova: Any, server: Any, late: float) -> Stop:
-    return Stopping(nova, LostCommands(nova, LostOptions())).stop(server, late)
+    return Stopping(nova, LostCommands(nova, LostOptions()), Locks(nova, lambda trust_id: nova)).stop(server, late)
 
 
 def _server(status: str, task: str | None = None) -> Any:
@@ -38,6 +39,16 @@ def test_a_running_server_is_locked_and_stopped(nova: Any) -> None:
 def test_a_stopped_server_is_locked_so_that_its_users_cannot_start_it(nova: Any, status: str, expected: Stop) -> None:
     assert _stop(nova, _server(status), 0) is expected
     nova.servers.lock.assert_called_once()
+
+
+@pytest.mark.parametrize("status", ["ACTIVE", "SHUTOFF"])
+def test_a_lock_that_its_project_could_lift_is_replaced(nova: Any, status: str) -> None:
+    server = _server(status)
+    server.locked, server.locked_reason = True, "mine"
+    nova.instance_action.list.return_value = [SimpleNamespace(action="lock", project_id="biology")]
+    _stop(nova, server, 0)
+    assert [each.args[0].id for each in nova.servers.lock.call_args_list] == ["s"]
+    assert REASON in nova.servers.lock.call_args.kwargs["reason"]
 
 
 def test_a_stopped_server_stays_stopped_while_an_image_of_it_is_made(nova: Any) -> None:
