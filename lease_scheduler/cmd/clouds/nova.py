@@ -5,6 +5,7 @@ Modules that only a driver needs are imported when one is made, so that the REST
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -109,16 +110,23 @@ class ConfiguredNova(ConfiguredCloud):
         from lease_scheduler.cloud.nova.probing import oversells
         from lease_scheduler.cloud.nova.trespassers import unfiltered
 
-        connection, found = self.connection(), []
-        let_in = unfiltered(connection.nova, self.conf[_GROUP].aggregate_freepool_name)
-        if let_in:
-            found.append(f"server {let_in[0].name} {let_in[0].detail}; {len(let_in)} such servers in all")
-        if oversells(Placement(connection.placement)):
-            found.append(
+        connection = self.connection()
+
+        def filtering() -> str | None:
+            let_in = unfiltered(connection.nova, self.conf[_GROUP].aggregate_freepool_name)
+            if not let_in:
+                return None
+            return f"server {let_in[0].name} {let_in[0].detail}; {len(let_in)} such servers in all"
+
+        def selling() -> str | None:
+            if not oversells(Placement(connection.placement)):
+                return None
+            return (
                 "Placement grants claims that meet more than there is, so servers may get what leases were promised: "
                 "set [placement] allocation_conflict_retry_count = 1 in placement.conf"
             )
-        return "; ".join(found) or None
+
+        return "; ".join(filter(None, (_said("Nova", filtering), _said("Placement", selling)))) or None
 
     def connection(self) -> Connection:
         """Return clients of the services of this OpenStack."""
@@ -174,3 +182,11 @@ class ConfiguredNova(ConfiguredCloud):
         auth = loading.load_auth_from_conf_options(self.conf, _GROUP, **options)
         session: Session = loading.load_session_from_conf_options(self.conf, _GROUP, auth=auth)
         return session
+
+
+def _said(name: str, check: Callable[[], str | None]) -> str | None:
+    """Return what a check says, or that it could not be made, so that one service hides nothing about another."""
+    try:
+        return check()
+    except Exception as error:
+        return f"{name} could not be examined: {error}"
