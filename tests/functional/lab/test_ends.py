@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from threading import Event, Thread
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
-from keystoneauth1.exceptions import ClientException
 
+from tests.functional.lab.attacks import repeated
 from tests.functional.lab.service import LIMIT, PREPARATION, QUARTER, Document, Service, in_seconds
 from tests.servers.base import wait_until
 from tests.servers.fixtures import LAB_HOSTS
@@ -21,25 +20,6 @@ _LASTS = 30
 #: Seconds after the planned start for which the next lease may wait, on a machine that is busy: servers are stopped and
 #: hosts change hands. An owner who could delay that would do so for up to [nova] image_timeout, half an hour.
 _LATE = 60.0
-
-
-@contextmanager
-def _again_and_again(attack: Callable[[], object], pause: float) -> Iterator[None]:
-    """Make calls as fast as a script could while a block runs."""
-    over = Event()
-
-    def go_on() -> None:
-        while not over.wait(pause):
-            with suppress(ClientException):
-                attack()
-
-    thread = Thread(target=go_on, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
 
 
 @contextmanager
@@ -92,8 +72,8 @@ def test_images_do_not_keep_hosts_from_the_next_lease(service: Service, leases: 
     def make() -> None:
         tenant.compute("POST", f"/servers/{server}/action", {"createImage": {"name": "mine"}})
 
-    attacks = {"posts images": (post, 1.0), "makes images": (make, 0.05)}
-    with _slow_uploads(service), _again_and_again(*attacks[attack]):
+    attacks = {"posts images": ([post], 1.0), "makes images": ([make], 0.05)}
+    with _slow_uploads(service), repeated(*attacks[attack]):
         service.becomes(following, "active")
         late = service.became(following, "active") - ends_at
         assert late <= _LATE, (late, service.said())

@@ -7,12 +7,12 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event, Thread
 from typing import Any
 
 import pytest
 from keystoneauth1.exceptions import Forbidden, HttpError
 
+from tests.functional.lab.sampler import Sampler
 from tests.functional.lab.service import (
     LIMIT,
     PREPARATION,
@@ -22,7 +22,6 @@ from tests.functional.lab.service import (
     host_of,
     in_seconds,
     is_at_rest,
-    usages,
 )
 from tests.servers.base import wait_until
 from tests.servers.fixtures import LAB_HOSTS
@@ -262,46 +261,6 @@ def test_forged_tag(service: Service, leases: list[Document], servers: list[str]
     assert len(service.servers(service.ada)) == 4
 
 
-class _Watch:
-    """Samples all the time which servers are where, and what Placement counts.
-
-    :ivar samples: for each sample: when it started; project, host, id and state of every server; overcommitted capacity
-    """
-
-    def __init__(self, service: Service) -> None:
-        self._service = service
-        self._over = Event()
-        self._thread = Thread(target=self._look)
-        self.samples: list[tuple[float, list[tuple[str, str | None, str, str]], list[str]]] = []
-
-    def _look(self) -> None:
-        admin = self._service.lab.admin
-        while not self._over.is_set():
-            begun = time.time()
-            found = admin.compute("GET", "/servers/detail?all_tenants=1")["servers"]
-            where = [(str(each["tenant_id"]), host_of(each), str(each["id"]), _state(each)) for each in found]
-            oversold = [
-                f"{host}: {name}"
-                for host, (used, most) in usages(admin, _NAMES).items()
-                for name, amount in used.items()
-                if amount > most[name]
-            ]
-            self.samples.append((begun, where, oversold))
-            self._over.wait(0.2)
-
-    def __enter__(self) -> _Watch:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-
-def _state(server: Document) -> str:
-    return f"{server['status']} {server['OS-EXT-STS:task_state']}"
-
-
 @pytest.mark.parametrize("exclusive", [True, False])
 def test_race(service: Service, leases: list[Document], servers: list[str], preemptible: str, exclusive: bool) -> None:
     """Another project boots fifty servers while a reservation starts: it gets everything, and none of them gets in."""
@@ -327,7 +286,7 @@ def test_race(service: Service, leases: list[Document], servers: list[str], pree
         time.sleep(max(0.0, instant - time.time()))
         return service.client(service.bob).boot("racer", flavor, hints=hints)
 
-    with _Watch(service) as watch, ThreadPoolExecutor(_THREADS) as pool:
+    with Sampler(service) as sampler, ThreadPoolExecutor(_THREADS) as pool:
         servers += pool.map(boot, range(_BOOTS))
         service.becomes(lease, "active")
         begun = service.became(lease, "active")
@@ -343,16 +302,10 @@ def test_race(service: Service, leases: list[Document], servers: list[str], pree
     for number, server in enumerate(servers):
         if number % len(kinds) != 1:
             assert states[server] == "ERROR", number
-    assert [oversold for _, _, oversold in watch.samples if oversold] == []
-    assert watch.samples[0][0] < begun < watch.samples[-1][0]
+    assert sampler.oversold() == []
+    assert sampler.samples[0].at < begun < sampler.samples[-1].at
     if exclusive:
-        foreign = [
-            (round(when - start, 1), host, server, state)
-            for when, where, _ in watch.samples
-            for project, host, server, state in where
-            if when >= max(start, begun) and project == service.bob.project_id and host in hosts
-        ]
-        assert foreign == [], foreign
+        assert sampler.foreign(service.bob.project_id, hosts, max(start, begun), time.time()) == []
     assert start <= begun <= start + _CROWDED
 
 
