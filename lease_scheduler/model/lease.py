@@ -19,6 +19,7 @@ from lease_scheduler.model.attributes import (
     Whole,
     attribute,
 )
+from lease_scheduler.model.durations import exactly
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.kinds import Assured, LeaseKind, PreemptionMode
@@ -194,8 +195,11 @@ class LeaseRequest:
         if (self.kind is LeaseKind.DEADLINE) != (self.deadline is not None):
             raise InvalidValueError("deadline", "deadline leases need a deadline; other kinds must not have one")
         if self.deadline is not None and self.start is not None and self.deadline - self.start < self.duration:
+            left = self.deadline - self.start
+            there = f"{exactly(left)} after the start" if left >= 0 else "before the start"
             raise InvalidValueError(
-                "deadline", f"must be at least start + duration = {self.start + self.duration}, not {self.deadline}"
+                "deadline",
+                f"is {there}; the lease lasts {exactly(self.duration)}, so move the deadline or ask for less",
             )
         if self.min_lifetime is not None or self.assurance is not None or self.await_assurance:
             self._check_assurance()

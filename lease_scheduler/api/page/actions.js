@@ -4,7 +4,7 @@ import { ACTIONS, actionsOf, requestsOf, valueOf, valueOfAlternative } from "./c
 import { make } from "./elements.js";
 import { clearNotes, clearProblems, showLocalTimes, showProblem } from "./fields.js";
 import { Asker, NOT_RIGHT, QuoteView } from "./quotes.js";
-import { postJson } from "./rest.js";
+import { postJson, problemOf } from "./rest.js";
 
 export class Actions {
   #element;
@@ -150,7 +150,7 @@ export class Actions {
   }
 
   #failed(error) {
-    const shown = error.status === 400 && ACTIONS[this.#name].field && showProblem(this.#form, "value", error.message);
+    const shown = error.status === 400 && ACTIONS[this.#name].field && showProblem(this.#form, "value", problemOf(error, ""));
     if (shown) this.#quote.say(NOT_RIGHT);
     else this.#quote.refuse(error);
   }

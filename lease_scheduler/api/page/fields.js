@@ -56,6 +56,12 @@ export function showProblem(form, name, text) {
   return true;
 }
 
+/** What a form calls one of its fields, or null if it has no such field. */
+export function labelOf(form, name) {
+  const label = name && form.elements.namedItem(name)?.closest?.("label");
+  return label ? (label.querySelector("span") ?? label.firstChild).textContent.trim() : null;
+}
+
 /** Forget what was wrong. */
 export function clearProblems(form) {
   for (const note of form.querySelectorAll(".problem")) note.textContent = "";

@@ -75,7 +75,7 @@ const details = new Details(element("details"), {
     saveSettings();
   },
 });
-const newLease = new NewLease(element("booking"), () => clock.now(), booked, workFor);
+const newLease = new NewLease(element("booking"), clock, booked, workFor);
 const account = new Account(element("account"), { onProject: workFor, onLeave: logOut });
 const login = new Login(element("login"), {
   onToken: (value) => {

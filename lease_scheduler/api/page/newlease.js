@@ -3,14 +3,16 @@
 import { fillProjects } from "./account.js";
 import { PROMISES, TIMES, fieldOf, identified, leaseBody, missing, termsOf } from "./booking.js";
 import { make } from "./elements.js";
-import { clearProblems, fill, showLocalTimes, showProblem, valuesOf } from "./fields.js";
-import { fieldOfInstant } from "./format.js";
+import { clearProblems, fill, labelOf, showLocalTimes, showProblem, valuesOf } from "./fields.js";
+import { fieldOfInstant, instantOfField } from "./format.js";
 import { KINDS } from "./model.js";
 import { Panel } from "./panel.js";
 import { Asker, NOT_RIGHT, QuoteView } from "./quotes.js";
-import { ServerError, postJson } from "./rest.js";
+import { ServerError, postJson, problemOf } from "./rest.js";
 
 const HOUR = 3600;
+/** Real seconds that people have at least to read the form before the start that it proposes. */
+const READING = 180;
 /** Name in the quote of a lease that has no name yet. */
 const UNNAMED = "new lease";
 
@@ -23,7 +25,7 @@ export class NewLease {
   #panel;
   #quote;
   #asker;
-  #now;
+  #clock;
   #onBooked;
   #onProject;
   #request = null;
@@ -31,13 +33,13 @@ export class NewLease {
 
   /**
    * @param {HTMLDialogElement} dialog
-   * @param {() => number} now the server's instant, s
+   * @param {Clock} clock the server's clock
    * @param {(lease: object) => void} onBooked gets the lease as the server shows it
    * @param {(id: string) => Promise<void>} onProject works for another project from now on
    */
-  constructor(dialog, now, onBooked, onProject) {
+  constructor(dialog, clock, onBooked, onProject) {
     this.#form = dialog.querySelector("form");
-    this.#now = now;
+    this.#clock = clock;
     this.#onBooked = onBooked;
     this.#onProject = onProject;
     this.#panel = new Panel(dialog, () => this.#asker.stop());
@@ -61,9 +63,8 @@ export class NewLease {
    *   the timeline; null continues with what was filled in last
    */
   open(range = null) {
-    const { start_date: start, end_date: end } = valuesOf(this.#form);
     if (range) {
-      const isNow = range.start <= this.#now();
+      const isNow = range.start <= this.#clock.now();
       fill(this.#form, {
         kind: "reservation",
         count: String(range.hosts),
@@ -71,12 +72,21 @@ export class NewLease {
         start_date: isNow ? "" : fieldOfInstant(range.start),
         end_date: fieldOfInstant(range.end),
       });
-    } else if (!start && !end) {
-      const next = Math.ceil((this.#now() + 60) / HOUR) * HOUR;
-      fill(this.#form, { start_date: fieldOfInstant(next), end_date: fieldOfInstant(next + HOUR) });
+    } else {
+      this.#proposeTimes();
     }
     this.#panel.open(this.#form.elements.namedItem("name"));
     this.#changed();
+  }
+
+  /** Fill in a start at a full hour, and an end, if there are none or their time has passed. */
+  #proposeTimes() {
+    const { start_date: start, end_date: end } = valuesOf(this.#form);
+    const isOver = (text) => text !== "" && instantOfField(text) <= this.#clock.now();
+    if ((start || end) && !isOver(start) && !isOver(end)) return;
+    const reading = READING * Math.max(this.#clock.rate, 1);
+    const next = Math.ceil((this.#clock.now() + reading) / HOUR) * HOUR;
+    fill(this.#form, { start_date: fieldOfInstant(next), end_date: fieldOfInstant(next + HOUR) });
   }
 
   /** Close the panel. */
@@ -162,11 +172,12 @@ export class NewLease {
 
   /** Show an error of the server: at the field that it names, if the form has it. */
   #failed(error, hint = "") {
-    if (error.status === 400 && showProblem(this.#form, fieldOf(error.field), error.message)) {
+    const field = fieldOf(error.field);
+    if (error.status === 400 && showProblem(this.#form, field, problemOf(error, ""))) {
       this.#quote.say(NOT_RIGHT);
       return;
     }
-    this.#quote.refuse(error, hint);
+    this.#quote.refuse(error, hint, labelOf(this.#form, field));
   }
 
   async #book() {

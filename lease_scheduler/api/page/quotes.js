@@ -78,9 +78,12 @@ export class QuoteView {
     this.#fill(quote.granted ? "granted" : "refused", sentences(quote), quote.granted ? [] : quote.alternatives);
   }
 
-  /** Show why the server did not do something, and what it would do instead. */
-  refuse(error, hint = "") {
-    this.#fill("refused", [problemOf(error), hint].filter(Boolean), error.alternatives ?? []);
+  /**
+   * Show why the server did not do something, and what it would do instead.
+   * @param {string|null} label what the form calls the field that is the reason
+   */
+  refuse(error, hint = "", label = null) {
+    this.#fill("refused", [problemOf(error, label), hint].filter(Boolean), error.alternatives ?? []);
   }
 
   /** Show that a new answer is coming. The alternatives belong to terms that are not those of the form any more. */

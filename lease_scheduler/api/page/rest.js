@@ -5,6 +5,10 @@ const TIMEOUT_MS = 20000;
 const LOGIN_TIMEOUT_MS = 60000;
 const TOKEN_KEY = "lease-scheduler.token";
 
+/** The refusal of a policy rule, and options of the service, such as " ([enforcement] max_duration)". */
+const OF_POLICY = /^Policy doesn't allow /;
+const OF_OPTIONS = / \(\[\w+\] [^)]*\)/g;
+
 /** An answer that is not a success. */
 export class ServerError extends Error {
   /**
@@ -20,6 +24,20 @@ export class ServerError extends Error {
     this.field = body?.field ?? null;
     /** Terms that would be granted instead. */
     this.alternatives = body?.alternatives ?? [];
+  }
+
+  /**
+   * What the server said, without the options and rules that only operators know.
+   * @param {string|null} label what the page calls the wrong field: "" where the text is shown at the field, null if the
+   *   page has no such field
+   */
+  words(label) {
+    if (this.status === 403 && OF_POLICY.test(this.message)) return "You may not do this in this project.";
+    const said = this.message.replaceAll(OF_OPTIONS, "");
+    const named = `${this.field}: `;
+    if (label === null || !this.field || !said.startsWith(named)) return said;
+    const rest = said.slice(named.length);
+    return label ? `${label}: ${rest}` : rest.charAt(0).toUpperCase() + rest.slice(1);
   }
 }
 
@@ -75,5 +93,6 @@ export const getLogin = () => send("GET", loginPath(""), undefined, {}, TIMEOUT_
 /** Log in or out. These requests have no token but those in their body. */
 export const postLogin = (name, body) => send("POST", loginPath(`/${name}`), body, {}, LOGIN_TIMEOUT_MS);
 
-/** What to tell people about a request that failed. */
-export const problemOf = (error) => (error instanceof ServerError ? error.message : "The server does not answer.");
+/** What to tell people about a request that failed. The label is that of ``ServerError.words``. */
+export const problemOf = (error, label = null) =>
+  error instanceof ServerError ? error.words(label) : "The server does not answer.";

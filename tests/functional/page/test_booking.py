@@ -185,12 +185,13 @@ def test_refusal_of_the_booking_has_alternatives(page: Page, sight: Service) -> 
 )
 def test_errors_are_at_their_fields(page: Page, sight: Service, path: str, name: str) -> None:
     """An error is shown below the field that the server names, and goes when the form changes."""
-    sight.replies[_QUOTES] = [(400, {"error_message": "is not right", "field": path}), (200, {"quote": _GRANTED})]
+    said = f"{path}: is not right, see (HW_CPU) ([enforcement] max_lead_time)"
+    sight.replies[_QUOTES] = [(400, {"error_message": said, "field": path}), (200, {"quote": _GRANTED})]
     page.open()
     page.one("#book").click()
     page.until(lambda: page.one(_field(name)).get_attribute("aria-invalid") == "true")
     described = page.one(_field(name)).get_attribute("aria-describedby") or ""
-    assert page.text(f"#{described.split()[-1]}") == "is not right"
+    assert page.text(f"#{described.split()[-1]}") == "Is not right, see (HW_CPU)"
     page.enter(_field("count"), "2")
     page.until(lambda: "Possible." in _quote(page))
     assert page.all("#booking [aria-invalid]") == []
@@ -255,7 +256,23 @@ def test_readers_cannot_book(page: Page, sight: Service) -> None:
     page.until(lambda: page.shown("#book"))
     sight.replies[_QUOTES] = [(403, {"error_message": "Policy doesn't allow reservation:quotes:post to be performed."})]
     page.one("#book").click()
-    page.until(lambda: _quote(page) == ["Policy doesn't allow reservation:quotes:post to be performed."])
+    page.until(lambda: _quote(page) == ["You may not do this in this project."])
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("nodes[0].count", "Number: are too many"),
+        ("start_date", "Start, UTC; empty: now: are too many"),
+        ("x", "x: are too many"),
+    ],
+)
+def test_refusals_name_fields_as_the_form_does(page: Page, sight: Service, path: str, told: str) -> None:
+    """Names of code are shown only where the form has no field of that kind."""
+    sight.replies[_QUOTES] = [(409, {"error_message": f"{path}: are too many", "field": path})]
+    page.open()
+    page.one("#book").click()
+    page.until(lambda: _quote(page) == [told])
 
 
 def test_by_keys(page: Page, sight: Service) -> None:
@@ -502,3 +519,40 @@ def test_a_site_with_one_pool_has_no_choice(page: Page, sight: Service) -> None:
         assert _quote(page)[0] == "Possible."
         assert not page.shown(_field("pool"))
         assert "pool" not in sight.bodies(_QUOTES)[-1]
+
+
+def test_proposed_start_leaves_time_to_read(page: Page, sight: Service) -> None:
+    """Where an hour passes in seconds, as in the demonstration, people still have minutes to fill in the form."""
+    _answer(sight, _GRANTED)
+    page.open()
+    start = page.script(
+        """
+        const real = performance.now();
+        const now = calendar.clock.now();
+        calendar.clock.take(now, real - 1000, real - 1000, Date.now() - 1000);
+        calendar.clock.take(now + 600, real, real, Date.now());
+        document.getElementById("book").click();
+        const field = document.querySelector("#booking-form [name=start_date]");
+        return (Date.parse(`${field.value}Z`) / 1000 - calendar.clock.now()) / calendar.clock.rate;
+        """
+    )
+    assert 179 <= start <= 190
+
+
+def test_proposed_start_is_never_over(page: Page, sight: Service) -> None:
+    """Who opens the form again some hours later finds times that are still to come, unless they have chosen others."""
+    _answer(sight, _GRANTED)
+    page.open()
+    page.one("#book").click()
+    assert page.one(_field("start_date")).get_attribute("value") == "2026-03-02T13:00"
+    page.one("#booking .close").click()
+    sight.now = NOW + 5 * HOUR
+    # After a jump, the clock seems to run fast until the next answer.
+    page.until(lambda: page.script("return calendar.clock.rate <= 1 ? calendar.clock.now() : 0") >= sight.now)
+    page.one("#book").click()
+    assert page.one(_field("start_date")).get_attribute("value") == "2026-03-02T18:00"
+    page.enter(_field("start_date"), "2026-03-02T21:00")
+    page.enter(_field("end_date"), "2026-03-02T23:00")
+    page.one("#booking .close").click()
+    page.one("#book").click()
+    assert page.one(_field("start_date")).get_attribute("value") == "2026-03-02T21:00"

@@ -151,7 +151,7 @@ def test_refusal_of_the_change_itself(page: Page, sight: Service) -> None:
     page.until(lambda: page.one("#change-form [name=value]").get_attribute("aria-invalid") == "true")
     assert page.text("#change-form-value-problem") == "End date must be later than current and start date"
     _send(page)
-    page.until(lambda: _quote(page) == ["Policy doesn't allow reservation:leases:action to be performed."])
+    page.until(lambda: _quote(page) == ["You may not do this in this project."])
 
 
 def test_shorten_and_move(page: Page, sight: Service) -> None:
