@@ -104,7 +104,11 @@ class Reader(Protocol):
         ...
 
     def history(self, lease_id: str) -> list[Document]:
-        """Return every transition of a lease, earliest first: ``instant``, ``from``, ``to``, ``reason``."""
+        """Return what has happened to a lease, earliest first.
+
+        An entry has ``instant``, ``from``, ``to``, ``reason``, and ``user_id`` and ``project_id`` of who asked for it
+        (None if nobody did).
+        """
         ...
 
     def hosts(self) -> list[Document]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lease_scheduler.client import arguments, output, terms
-from lease_scheduler.client.base import LeaseCommand, ListCommand, PlainCommand, Table, add_lease
+from lease_scheduler.client.base import LeaseCommand, ListCommand, PlainCommand, Table, add_lease, for_people
 from lease_scheduler.client.rest import LeaseClient
 from lease_scheduler.model.documents import Document
 
@@ -102,14 +102,18 @@ class CreateQuote(LeaseCommand):
 
 
 class ShowHistory(ListCommand):
-    """List what happened to a lease, and why."""
+    """List what happened to a lease, why, and who asked for it."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--long", action="store_true", help="Also show who asked for it")
         add_lease(parser)
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
-        found = client.request("GET", f"/leases/{client.find_lease(parsed.lease)}/history", "1.4")
-        return output.rows(found["history"], ("time", "from", "to", "reason"))
+        found = client.request("GET", f"/leases/{client.find_lease(parsed.lease)}/history", "1.37")
+        columns = ["time", "from", "to", "reason"]
+        if parsed.long or not for_people(parsed):
+            columns += ["user_id", "project_id", "by_operator"]
+        return output.rows(found["history"], columns)
 
 
 class ShowUsage(ListCommand):

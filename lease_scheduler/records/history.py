@@ -9,14 +9,31 @@ from lease_scheduler.model.breach import Breach
 
 
 @dataclass(frozen=True)
+class Actor:
+    """Who asked for something.
+
+    :ivar project_id: project in which they acted
+    """
+
+    user_id: str
+    project_id: str
+
+
+@dataclass(frozen=True)
 class Transition:
-    """A change of a lease's state."""
+    """An entry in the history of a lease: a change of its state, or something else that happened to it.
+
+    :ivar before: its state before
+    :ivar after: its state afterwards, which may be the same
+    :ivar actor: who asked for that; None if nobody did
+    """
 
     lease_id: str
     instant: int
     before: str
     after: str
     reason: str
+    actor: Actor | None = None
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,10 @@ class Lease(_Resource):
         return found
 
     def fetch_history(self, session: Any) -> list[dict[str, str]]:
-        """Return the transitions, oldest first: dictionaries with time, from, to and reason."""
+        """Return what has happened, oldest first: dictionaries with time, from, to and reason.
+
+        From microversion 1.37 on, also user_id, project_id and by_operator.
+        """
         return list(self._ask(session, "GET", "history").json()["history"])
 
     def fetch_hosts(self, session: Any) -> list[dict[str, str]]:

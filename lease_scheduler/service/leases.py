@@ -20,6 +20,7 @@ from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.history import RevenueRecord
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.change_checks import check_change
+from lease_scheduler.service.changed_terms import in_utc
 from lease_scheduler.service.enforcement import Enforcement, Proposal
 from lease_scheduler.service.enforcement.bounds import PERIOD, check_offers
 from lease_scheduler.service.enforcement.proposals import new_proposal
@@ -31,7 +32,7 @@ from lease_scheduler.service.quotes import granted
 from lease_scheduler.service.reminders import preempted_at
 from lease_scheduler.service.server_groups import ServerGroups, are_wanted
 from lease_scheduler.service.site_plan import SitePlan
-from lease_scheduler.service.terms import Terms, numbered
+from lease_scheduler.service.terms import Terms, lease_document, numbered
 
 LOG = logging.getLogger(__name__)
 
@@ -89,7 +90,7 @@ class Leases:
             if is_asked or are_wanted(lease):
                 with site.request(context):
                     is_new = self._again(lease, offered=offered) is None
-                    proposal = self._proposal(lease, offered=offered) if is_new and is_asked else None
+                    proposal = self._proposal(context, lease, offered=offered) if is_new and is_asked else None
                 if proposal is not None:
                     asked.enter_context(enforcement.creation(context, proposal))
                     # The filters have agreed to this pool.
@@ -100,7 +101,7 @@ class Leases:
                 with site.request(context):
                     again = self._again(lease, offered=offered)
                     if again is None:
-                        answer = self._create(lease, self._documents.terms(lease), offered=offered)
+                        answer = self._create(context, lease, self._documents.terms(lease), offered=offered)
                     else:
                         answer = again
                 if again is None:
@@ -111,7 +112,7 @@ class Leases:
                 if groups:
                     self._groups.remove(groups)
 
-    def _proposal(self, lease: Document, *, offered: bool) -> Proposal:
+    def _proposal(self, context: Document, lease: Document, *, offered: bool) -> Proposal:
         """Return the proposal that filters check.
 
         :raises RefusedError: there is no place, so there is nothing to check
@@ -121,7 +122,7 @@ class Leases:
         found = site.engine.quote(terms.request, terms.least)
         if found.price is not None and found.refusal is not None:
             # The pricing policy must learn that its price was declined.
-            self._create(lease, terms, offered=offered)
+            self._create(context, lease, terms, offered=offered)
         if found.refusal is not None:
             self._note_missed(terms)
             raise NoPlaceError(everywhere(found.refusal, terms))
@@ -154,12 +155,13 @@ class Leases:
         made = work.leases.get(lease_id)
         return self._offer_of(made, ()) if offered and made is not None else {"lease_id": lease_id}
 
-    def _create(self, lease: Document, terms: Terms, *, offered: bool) -> Document:
+    def _create(self, context: Document, lease: Document, terms: Terms, *, offered: bool) -> Document:
         site = self._site
         if offered:
             self._check_offers(terms.document.project_id)
         before = dict(site.work.leases) if offered else {}
         site.work.documents[terms.document.lease_id] = terms.document
+        site.work.asked_by(context, terms.document.lease_id)
         try:
             site.engine.submit(
                 terms.request,
@@ -183,6 +185,8 @@ class Leases:
         if made.state is LeaseState.FAILED:
             raise RefusedError(409, reason_in(made))
         site.work.put_document(site.ends.granted(numbered(terms.document, made.request), terms.request, made))
+        if made.offered_until is not None:
+            site.work.note(made, f"held for its project until {in_utc(made.offered_until)}")
         if not offered:
             return {"lease_id": made.lease_id}
         after = site.work.leases
@@ -251,12 +255,15 @@ class Leases:
         site = self._site
         with site.request(context):
             lease, document = self._documents.expected(lease_id, changes)
+            site.work.asked_by(context, lease_id)
+            asked = lease_document(lease, document)
             updated = replace(document, updated_at=site.work.now, **values(_REMARKS, changes))
             if set(changes) & _TERMS:
                 lease, updated = self._change_terms(lease, updated, changes)
             updated = site.ends.moved(updated, lease, changes.get("before_end"))
             if lease_id in site.work.documents:
                 site.work.put_document(updated)
+            site.work.note_change(lease, asked, lease_document(lease, updated))
             self._notify_updated(lease, document, updated)
             return {"lease_id": lease_id}
 
@@ -297,6 +304,7 @@ class Leases:
         """End a lease before its planned end."""
         with self._site.request(context):
             by_provider = _is_provider(context, self._documents.of(lease_id))
+            self._site.work.asked_by(context, lease_id)
             ended_by = "an administrator" if by_provider else "its project"
             self._site.engine.end(lease_id, f"ended by {ended_by}", by_provider=by_provider)
             return {}
@@ -308,6 +316,7 @@ class Leases:
         with site.request(context):
             self._documents.of(lease_id)
             lease = site.work.leases[lease_id]
+            site.work.asked_by(context, lease_id)
             if lease.state is LeaseState.SUSPENDING:
                 # The answer came twice, or just too late.
                 return {}
@@ -329,6 +338,7 @@ class Leases:
                 site.work.changes.deleted[lease_id] = site.work.now
                 return {}
             document = self._documents.of(lease_id)
+            site.work.asked_by(context, lease_id)
             deleted = replace(document, deleted_at=site.work.now, updated_at=site.work.now)
             site.work.put_document(deleted)
             by_provider = _is_provider(context, document)
@@ -349,6 +359,7 @@ class Leases:
         site = self._site
         with site.request(context):
             self._documents.of(lease_id)
+            site.work.asked_by(context, lease_id)
             by_id = {str(host_id): host.name for host_id, host in site.records.hosts.items()}
             names = frozenset(by_id.get(host, host) for host in hosts_away)
             if context.get("sees_site"):

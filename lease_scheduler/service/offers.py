@@ -45,6 +45,7 @@ class Offers:
         try:
             with site.request(context):
                 self._check_offered(lease_id)
+                site.work.asked_by(context, lease_id)
                 document = site.work.documents[lease_id].with_term("server_group_id", groups)
                 if trust_id is not None:
                     document = replace(document, trust_id=trust_id)
@@ -52,6 +53,7 @@ class Offers:
                 # Both must be stored before the lease may start, because the start uses them.
                 site.work.put_document(document)
                 site.engine.accept(lease_id)
+                site.work.note(site.work.leases[lease_id], "accepted")
                 # The notification carries the state after acceptance.
                 site.settle()
                 site.work.notify(document_message("lease.update", site.work.leases[lease_id], document, site.work.now))
@@ -69,6 +71,7 @@ class Offers:
         """
         with self._site.request(context):
             self._check_offered(lease_id)
+            self._site.work.asked_by(context, lease_id)
             self._site.engine.reject(lease_id)
             return {}
 
@@ -87,6 +90,7 @@ class Offers:
                     change = change_proposal(self._site, lease_id, changes, request)
                 enforcement.check_update(context, change)
             with self._site.request(context):
+                self._site.work.asked_by(context, lease_id)
                 return self._counter(lease_id, changes)
 
     def _counter(self, lease_id: str, changes: Document) -> Document:
@@ -99,7 +103,9 @@ class Offers:
         updated = numbered(
             replace(self._documents.renewed(document, terms, changes), updated_at=site.work.now), value.request
         )
-        site.work.put_document(site.ends.moved(updated, value, changes.get("before_end")))
+        updated = site.ends.moved(updated, value, changes.get("before_end"))
+        site.work.put_document(updated)
+        site.work.note_change(value, lease_document(lease, document), lease_document(value, updated))
         site.work.note_price(lease, value)
         site.work.notify(document_message("lease.update", value, updated, site.work.now))
         return {"lease_id": lease_id}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from lease_scheduler.model.breach import Breach, BreachKind
 from lease_scheduler.model.kinds import LeaseKind
@@ -12,10 +13,11 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.documents import LeaseDocument
-from lease_scheduler.records.history import BreachRecord, RevenueRecord, Transition, UsageRecord
+from lease_scheduler.records.history import Actor, BreachRecord, RevenueRecord, Transition, UsageRecord
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.messages import Message
 from lease_scheduler.records.writes import StoreChanges
+from lease_scheduler.service.changed_terms import changed_terms
 from lease_scheduler.service.history import move_of, reason_of
 from lease_scheduler.service.intents import Intents
 from lease_scheduler.service.notifications import document_message, transition_message
@@ -64,6 +66,8 @@ class UnitOfWork:
         #: Leases whose terms cannot be kept, with their documents, until replacements are offered.
         self.lost_terms: dict[str, tuple[Lease, LeaseDocument]] = {}
         self._changes = StoreChanges(0)
+        # Leases of which somebody asks for something in this step.
+        self._asked: dict[str, Actor] = {}
         self.intents = Intents(next_intent, lambda: self._changes, self._learn_aggregates, self._has_left)
         # Leases of which nothing has been written yet.
         self._new: set[str] = set()
@@ -116,9 +120,24 @@ class UnitOfWork:
 
     def note(self, lease: Lease, reason: str) -> None:
         """Add an entry to the history of a lease without a change of its state."""
+        state = lease.state.value
         self._changes.transitions.append(
-            Transition(lease.lease_id, self.now, lease.state.value, lease.state.value, reason)
+            Transition(lease.lease_id, self.now, state, state, reason, self._asked.get(lease.lease_id))
         )
+
+    def asked_by(self, context: Mapping[str, Any], lease_id: str) -> None:
+        """Have the history tell who asked for what happens to a lease in the rest of this step.
+
+        :param context: the context of the request
+        """
+        if context.get("user_id") and context.get("project_id"):
+            self._asked[lease_id] = Actor(context["user_id"], context["project_id"])
+
+    def note_change(self, lease: Lease, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+        """Add an entry to the history of a lease about what differs between two documents of it, if anything does."""
+        changed = changed_terms(before, after)
+        if changed:
+            self.note(lease, changed)
 
     def note_price(self, before: Lease, after: Lease) -> None:
         """Add an entry to the history of a lease whose price has changed."""
@@ -135,6 +154,7 @@ class UnitOfWork:
         for lease_id in [key for key, lease in self._changes.leases.items() if self._leaves_something(lease)]:
             self.intents.discard(lease_id, now)
         changes, self._changes = self._changes, StoreChanges(0)
+        self._asked.clear()
         changes.instant = now
         changes.revenue += [record for lease in changes.leases.values() for record in self._revenue(lease)]
         refused = [lease_id for lease_id, lease in changes.leases.items() if self._was_refused(lease)]
@@ -223,6 +243,7 @@ class UnitOfWork:
                     state_before.value,
                     lease.state.value,
                     reason_of(before, lease, self.leases.values(), self.documents),
+                    self._asked.get(lease_id),
                 )
             )
             document = self.documents[lease_id]

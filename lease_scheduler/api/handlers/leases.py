@@ -9,6 +9,7 @@ from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError, not_found
 from lease_scheduler.api.handlers.listing import find_leases
 from lease_scheduler.api.interfaces import RefusedError
+from lease_scheduler.api.microversions import V1_37
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease, request_digest
 from lease_scheduler.api.requests.lease_changes import RequestedChanges, lease_changes, move_changes, span_changes
@@ -127,21 +128,19 @@ def delete_lease(request: ApiRequest) -> Answer:
 
 
 def show_history(request: ApiRequest) -> Answer:
-    """Show every transition of a lease, with its reason."""
+    """Show what has happened to a lease, with reasons, and from microversion 1.37 on who asked for it."""
     rows = request.reader.history(request.named["id"])
-    return Answer(
-        {
-            "history": [
-                {
-                    "time": dates.iso_date(row["instant"]),
-                    "from": row["from"],
-                    "to": row["to"],
-                    "reason": row["reason"],
-                }
-                for row in rows
-            ]
-        }
-    )
+    return Answer({"history": [_entry(request, row) for row in rows]})
+
+
+def _entry(request: ApiRequest, row: Document) -> Document:
+    """Return an entry of a history. Users of other projects are shown only to those who see the whole site."""
+    entry = {"time": dates.iso_date(row["instant"]), "from": row["from"], "to": row["to"], "reason": row["reason"]}
+    if request.version < V1_37:
+        return entry
+    is_shown = row["project_id"] == request.named["project_id"] or request.sees_site
+    by = {"by_operator": row["project_id"] not in (None, request.named["project_id"])}
+    return entry | by | {key: row[key] if is_shown else None for key in ("user_id", "project_id")}
 
 
 def list_hosts(request: ApiRequest) -> Answer:

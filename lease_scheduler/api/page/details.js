@@ -202,14 +202,15 @@ function termsOf({ idle_since: idle, expectation, promise, yield: part, stretch,
   return about.children.length ? [about, ...list] : list;
 }
 
-/** The transitions of a lease, latest first. */
+/** What has happened to a lease, latest first. */
 function steps(history) {
   const list = make("ol");
   for (const step of history.toReversed()) {
     const when = make("time", both(instantOf(step.time)));
     when.dateTime = step.time;
-    const item = make("li", "", make("span", step.from ? `${step.from} → ${step.to}` : step.to), when);
-    if (step.reason) item.append(make("p", step.reason));
+    const item = make("li", "", make("span", step.from && step.from !== step.to ? `${step.from} → ${step.to}` : step.to), when);
+    const by = step.by_operator ? "an operator" : step.user_id ? `user ${step.user_id}` : "";
+    if (step.reason || by) item.append(make("p", [step.reason, by && `(by ${by})`].filter(Boolean).join(" ")));
     list.append(item);
   }
   return history.length ? list : make("p", "Nothing has happened yet.");

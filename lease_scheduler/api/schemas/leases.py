@@ -19,6 +19,7 @@ from lease_scheduler.api.microversions import (
     V1_30,
     V1_33,
     V1_34,
+    V1_37,
     Version,
 )
 from lease_scheduler.api.schemas import attributes, base, reservations
@@ -239,13 +240,14 @@ def several(version: Version) -> Schema:
 
 def history(version: Version) -> Schema:
     """Return the schema of the answer of GET /leases/{id}/history."""
-    del version
-    return base.wrapped(
-        "history",
-        base.array(
-            base.answer({"time": base.ISO_DATE, "from": base.STRING, "to": base.STRING, "reason": base.STRING}),
-        ),
-    )
+    entry = {"time": base.ISO_DATE, "from": base.STRING, "to": base.STRING, "reason": base.STRING}
+    if version >= V1_37:
+        entry |= {
+            "user_id": base.nullable(base.STRING),
+            "project_id": base.nullable(base.STRING),
+            "by_operator": base.BOOLEAN,
+        }
+    return base.wrapped("history", base.array(base.answer(entry)))
 
 
 def hosts(version: Version) -> Schema:

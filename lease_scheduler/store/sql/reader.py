@@ -129,11 +129,18 @@ class SqlReader:
             return _unit_names(connection, units)
 
     def history(self, lease_id: str) -> list[Document]:
-        """Return the transitions of a lease, earliest first."""
+        """Return what has happened to a lease, earliest first."""
         query = select(HISTORY).where(HISTORY.c.lease_id == lease_id).order_by(HISTORY.c.id)
         with self._connection() as connection:
             return [
-                {"instant": row["instant"], "from": row["from_state"], "to": row["to_state"], "reason": row["reason"]}
+                {
+                    "instant": row["instant"],
+                    "from": row["from_state"],
+                    "to": row["to_state"],
+                    "reason": row["reason"],
+                    "user_id": row["user_id"],
+                    "project_id": row["project_id"],
+                }
                 for row in connection.execute(query).mappings()
             ]
 

@@ -189,6 +189,9 @@ HISTORY = Table(
     Column("from_state", String(32), nullable=False),
     Column("to_state", String(32), nullable=False),
     Column("reason", Text, nullable=False),
+    # Who asked for it; null if nobody did.
+    Column("user_id", _KEYSTONE_ID, nullable=True),
+    Column("project_id", _KEYSTONE_ID, nullable=True),
 )
 
 #: What leases actually occupied, for accounting. Only finished intervals have a row.

@@ -257,6 +257,8 @@ class SqlStore(SqlMessages):
                         "from_state": transition.before,
                         "to_state": transition.after,
                         "reason": transition.reason,
+                        "user_id": None if transition.actor is None else transition.actor.user_id,
+                        "project_id": None if transition.actor is None else transition.actor.project_id,
                     }
                     for transition in changes.transitions
                 ],

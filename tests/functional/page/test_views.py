@@ -234,6 +234,15 @@ def test_details_by_mouse(page: Page, sight: Service) -> None:
     sight.history["id-course"] = [
         {"time": "2026-03-02T10:00:00+00:00", "from": None, "to": "new", "reason": ""},
         {"time": "2026-03-02T10:00:05+00:00", "from": "ready", "to": "active", "reason": "the start has come"},
+        {
+            "time": "2026-03-02T11:00:00+00:00",
+            "from": "active",
+            "to": "active",
+            "reason": "changed: name course",
+            "user_id": "ada",
+            "by_operator": False,
+        },
+        {"time": "2026-03-02T12:00:00+00:00", "from": "active", "to": "active", "reason": "", "by_operator": True},
     ]
     sight.reservations["id-course"] = [
         {"id": "r1", "resource_type": "virtual:instance", "status": "active", "vcpus": 4, "affinity": None, "amount": 2}
@@ -253,7 +262,10 @@ def test_details_by_mouse(page: Page, sight: Service) -> None:
         "id-course",
     ):
         assert expected in text
-    assert [item.text.split("\n")[0] for item in page.all(".history li span")] == ["ready → active", "new"]
+    steps = [item.text.split("\n")[0] for item in page.all(".history li span")]
+    assert steps == ["active", "active", "ready → active", "new"]
+    assert "changed: name course (by user ada)" in page.text(".history")
+    assert "(by an operator)" in page.text(".history")
     terms = page.text(".terms")
     assert "virtual:instance" in terms
     assert "vcpus\n4" in terms

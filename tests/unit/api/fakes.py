@@ -475,7 +475,9 @@ class Site(EngineRequests):
         return (found[0]["project_id"], digest) if found else None
 
     def history(self, lease_id: str) -> list[Document]:
-        return [{"instant": NOW, "from": "new", "to": self.views[lease_id]["state"], "reason": "because"}]
+        entry = {"instant": NOW, "from": "new", "to": self.views[lease_id]["state"], "reason": "because"}
+        actors = [("ada", self.views[lease_id]["project_id"]), ("root", "operators"), (None, None)]
+        return [{**entry, "user_id": user, "project_id": project} for user, project in actors]
 
     def hosts(self) -> list[Document]:
         return list(self.host_rows.values())

@@ -247,9 +247,13 @@ def test_availability_without_preemption(service: Service, openstack: Openstack)
 
 
 def test_history_hosts_usage_and_feed(service: Service, openstack: Openstack) -> None:
-    entry = {"time": "2030-01-01T00:00:00Z", "from": "queued", "to": "active", "reason": "its turn"}
+    actor = {"user_id": "ada", "project_id": "physics", "by_operator": False}
+    entry = {"time": "2030-01-01T00:00:00Z", "from": "queued", "to": "active", "reason": "its turn", **actor}
     service.will_answer("GET", f"/v1/leases/{ID}/history", {"history": [entry]})
-    assert openstack("history", ID, "-f", "value").output == "2030-01-01T00:00:00Z queued active its turn\n"
+    said = "2030-01-01T00:00:00Z queued active its turn ada physics False\n"
+    assert openstack("history", ID, "-f", "value").output == said
+    assert "physics" not in openstack("history", ID).output
+    assert "physics" in openstack("history", ID, "--long").output
     host = {"hypervisor_hostname": "compute-1", "reservation_id": "r"}
     service.will_answer("GET", f"/v1/leases/{ID}/hosts", {"hosts": [host]})
     assert openstack("host", "list", ID, "-f", "value").output == "compute-1 r\n"
@@ -260,8 +264,8 @@ def test_history_hosts_usage_and_feed(service: Service, openstack: Openstack) ->
     assert service.asked[-1].query == {"start": "s", "end": "e", "all_projects": "true"}
     service.will_answer("GET", "/v1/leases.ics", "BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n")
     assert openstack("feed").output.splitlines() == ["BEGIN:VCALENDAR", "END:VCALENDAR"]
-    versions = ["reservation 1.4", "reservation 1.7", "reservation 1.10", "reservation 1.11"]
-    assert [asked.version for asked in service.asked] == versions
+    versions = ["1.37", "1.37", "1.37", "1.7", "1.10", "1.11"]
+    assert [asked.version for asked in service.asked] == [f"reservation {version}" for version in versions]
 
 
 def test_usage_by_steps_is_a_table_for_spreadsheets(service: Service, openstack: Openstack) -> None:

@@ -191,3 +191,43 @@ def test_what_an_elastic_lease_was_granted_stays_with_it(core: Any, store: Any) 
     end = core.lease(lease_id).holdings[0].run_end
     core.leases.update({}, lease_id, {"end": end + HOUR})
     assert core.lease(lease_id).request.nodes == (granted,)
+
+
+def _entries(store: Any, lease_id: str) -> list[tuple[str, str | None]]:
+    """Return the reasons in the history of a lease, and who asked."""
+    entries = [each for changes in store.commits for each in changes.transitions if each.lease_id == lease_id]
+    return [(each.reason, None if each.actor is None else each.actor.user_id) for each in entries]
+
+
+def test_the_history_has_every_change_and_who_asked_for_it(core: Any, store: Any) -> None:
+    """Also what changes no state: hold, acceptance, another end, another name."""
+    ada = {"user_id": "ada", "project_id": "physics"}
+    document = _reservation(core)
+    held = core.leases.offer(ada, document)
+    lease_id = held["lease_id"]
+    core.offers.accept({**ada, "user_id": "bob"}, lease_id)
+    core.leases.update(ada, lease_id, {"end": document["end"] + HOUR})
+    core.leases.update(ada, lease_id, {"name": "another"})
+    core.leases.update(ada, lease_id, {"name": "another"})
+    entries = _entries(store, lease_id)
+    assert {by for _, by in entries} == {"ada", "bob"}
+    said = [(reason.split(" 1970")[0], by) for reason, by in entries]
+    assert said[-4:] == [
+        ("held for its project until", "ada"),
+        ("accepted", "bob"),
+        ("changed: end", "ada"),
+        ("changed: name another (was a lease)", "ada"),
+    ]
+
+
+def test_what_happens_by_itself_was_asked_for_by_nobody(core: Any, store: Any) -> None:
+    document = _reservation(core)
+    lease_id = core.leases.create({"user_id": "ada", "project_id": "physics"}, document)["lease_id"]
+    asked = len(_entries(store, lease_id))
+    for instant in (document["start"], document["end"]):
+        core.pass_to(instant)
+        # What the cloud has done meanwhile is taken up by the next step.
+        core.pass_to(instant + 1)
+    later = _entries(store, lease_id)[asked:]
+    assert later
+    assert {by for _, by in later} == {None}

@@ -485,8 +485,24 @@ def test_deleted_leases_and_history(member: Client) -> None:
     assert (client.get("/v1/leases").json or {})["leases"] == []
     assert len((client.get("/v1/leases?deleted=true").json or {})["leases"]) == 1
     assert client.get(f"/v1/leases/{lease_id}/history").json == {
-        "history": [{"time": "2030-01-31T12:00:30Z", "from": "new", "to": "cancelled", "reason": "because"}]
+        "history": [{"time": "2030-01-31T12:00:30Z", "from": "new", "to": "cancelled", "reason": "because"}] * 3
     }
+
+
+def test_who_asked_for_it_is_in_the_history(member: Client, admin: Client) -> None:
+    """A project learns that an operator did something, and not which one."""
+    client = member.at("1.37")
+    lease_id = (client.post("/v1/leases", lease(**DATES)).json or {})["lease"]["id"]
+
+    def shown(caller: Client) -> list[tuple[object, ...]]:
+        found = caller.at("1.37").get(f"/v1/leases/{lease_id}/history").json or {}
+        return [(each["user_id"], each["project_id"], each["by_operator"]) for each in found["history"]]
+
+    (own, *others) = shown(client)
+    assert own[::2] == ("ada", False)
+    assert own[1] is not None
+    assert others == [(None, None, True), (None, None, False)]
+    assert shown(admin) == [own, ("root", "operators", True), (None, None, False)]
 
 
 def test_since_when_a_lease_is_idle(member: Client, site: Site) -> None:
