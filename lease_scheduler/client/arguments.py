@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lease_scheduler.model.documents import Document
+from lease_scheduler.model.durations import seconds_of
 
 #: A comma between two pairs. Unlike a comma inside a value, such as a query, it is followed by a key.
 _SEPARATOR = re.compile(r",(?=[A-Za-z_][A-Za-z0-9_]*=)")
@@ -25,6 +26,14 @@ def positive(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,10}", text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
     return int(text)
+
+
+def duration(text: str) -> int:
+    """Parse a duration of at least a second, such as ``10m``; return seconds."""
+    seconds = seconds_of(text)
+    if not seconds:
+        raise argparse.ArgumentTypeError(f"{text} is not a duration of at least 1 s, such as 10m")
+    return seconds
 
 
 def money(text: str) -> float:

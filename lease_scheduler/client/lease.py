@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from osc_lib import exceptions
+
 from lease_scheduler.client import arguments, output, terms
 from lease_scheduler.client.base import LeaseCommand, ListCommand, PlainCommand, Table, add_lease, for_people
 from lease_scheduler.client.rest import LeaseClient
+from lease_scheduler.client.waiting import Waiting
 from lease_scheduler.model.documents import Document
 
 #: What ``show`` shows only on request, because it needs a newer microversion: option, microversion, keys.
@@ -31,11 +34,30 @@ class CreateLease(LeaseCommand):
             metavar="<uuid>",
             help="ID of the lease, a new UUID; with it, repeating the command creates no second lease",
         )
+        parser.add_argument(
+            "--wait",
+            action="store_true",
+            help="Wait until the lease is active: a queued one until it has a place, one for a later time until its "
+            "start; fail if it ends before",
+        )
+        parser.add_argument(
+            "--timeout",
+            metavar="<duration>",
+            type=arguments.duration,
+            help="With --wait, how long to wait at most, such as 10m (default: without limit); the lease is kept",
+        )
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
+        if parsed.timeout is not None and not parsed.wait:
+            raise exceptions.CommandError("--timeout limits --wait: give both, or neither.")
         body = terms.body_of(parsed)
         version = terms.later(terms.version_of(body), terms.PRICES)
-        return client.one("POST", "/leases", version, "lease", body)
+        lease = client.one("POST", "/leases", version, "lease", body)
+        if not parsed.wait:
+            return lease
+        path = f"/leases/{lease['id']}"
+        waiting = Waiting(self.app.stderr, parsed.timeout)
+        return waiting.until_active(lease, lambda: client.one("GET", path, version, "lease", patient=True))
 
 
 class ListLeases(ListCommand):

@@ -148,7 +148,12 @@ def _said(key: str, value: Any) -> str:
         return ", ".join(_said(key, part) for part in value)
     if key in _DURATIONS and isinstance(value, int):
         return in_words(value)
-    if isinstance(value, str) and (date := _DATE.fullmatch(value)):
-        day, minute, second = date.groups()
-        return f"{day} {minute}" if second in (None, "00") else f"{day} {minute}:{second}"
-    return str(value)
+    return date(value) if isinstance(value, str) else str(value)
+
+
+def date(text: str) -> str:
+    """Return a date of the API for people, without fractions of seconds; other texts are returned as they are."""
+    if not (found := _DATE.fullmatch(text)):
+        return text
+    day, minute, second = found.groups()
+    return f"{day} {minute}" if second in (None, "00") else f"{day} {minute}:{second}"

@@ -14,6 +14,10 @@ from lease_scheduler.model.documents import Document
 
 SERVICE_TYPE = "reservation"
 
+#: How often a patient request is repeated, after 0.5 s at first and twice as long each time: for half a minute.
+_RETRIES = 6
+_RETRIABLE = [429, 502, 503, 504]
+
 
 class LeaseClient:
     """A client of the reservation service.
@@ -31,15 +35,17 @@ class LeaseClient:
         version: str,
         body: Document | None = None,
         query: Mapping[str, Any] | None = None,
+        patient: bool = False,
     ) -> Document:
         """Send a request, and return the JSON object in the answer, or an empty one.
 
         :param path: path below the endpoint, which ends in ``/v1``
         :param version: microversion
         :param query: parameters; those that are None are left out
+        :param patient: repeat the request for half a minute while the service cannot be reached
         :raises osc_lib.exceptions.CommandError: the service refuses the request; its message is put in one line
         """
-        answer = self._ask(method, path, version, body, query, "application/json")
+        answer = self._ask(method, path, version, body, query, "application/json", patient)
         content = _json(answer)
         return content if isinstance(content, dict) else {}
 
@@ -51,9 +57,10 @@ class LeaseClient:
         key: str,
         body: Document | None = None,
         query: Mapping[str, Any] | None = None,
+        patient: bool = False,
     ) -> Document:
         """Send a request, and return the object that the answer has under a key."""
-        found: Document = self.request(method, path, version, body, query)[key]
+        found: Document = self.request(method, path, version, body, query, patient)[key]
         return found
 
     def text(self, path: str, version: str, media_type: str, query: Mapping[str, Any] | None = None) -> str:
@@ -68,9 +75,13 @@ class LeaseClient:
         body: Document | None,
         query: Mapping[str, Any] | None,
         media_type: str,
+        patient: bool = False,
     ) -> Any:
         given = {key: _word(value) for key, value in (query or {}).items() if value is not None}
-        keywords = {} if body is None else {"json": body}
+        keywords: dict[str, Any] = {} if body is None else {"json": body}
+        if patient:
+            keywords |= {"connect_retries": _RETRIES, "status_code_retries": _RETRIES}
+            keywords["retriable_status_codes"] = _RETRIABLE
         answer = self._http.request(
             f"{path}?{urlencode(given)}" if given else path,
             method,

@@ -54,6 +54,7 @@ class Shell:
     """
 
     def __init__(self, service: ReservationService) -> None:
+        self.service = service
         login = {"OS_AUTH_TYPE": "admin_token", "OS_ENDPOINT": f"{service.url}/v1", "OS_TOKEN": TOKEN}
         ours = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
         self._environment = ours | login | {"OS_CLIENT_CONFIG_FILE": "/nonexistent", "COLUMNS": "200"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,25 @@ def test_all_kinds_are_made_listed_and_shown(lease: Lease) -> None:
     assert meeting["on_end"] == "snapshot"
     (holding,) = meeting["holdings"]
     assert (holding["start"], len(holding["hosts"])) == (f"{START.isoformat()}Z", 1)
+
+
+def test_a_command_waits_until_its_lease_is_active(lease: Lease) -> None:
+    now = lease("create", "now", "--kind", "immediate", "--nodes", ALL_HOSTS, "--duration", "1h", "--wait")
+    assert now["state"] == "active"
+    assert now == lease("show", "now", *(f"-c{key}" for key in now))
+    late = lease.refused("create", "late", "--nodes", ONE, *LATER, "--wait", "--timeout", "1s")
+    made = lease("show", "late")
+    assert late == f"Lease late ({made['id']}) is still ready after 1 s; it is kept."
+    assert "HTTP 409" in lease.refused("create", "full", "--nodes", ALL_HOSTS, "--duration", "1h", "--wait")
+    batch = ("create", "batch", "--kind", "best-effort", "--nodes", ALL_HOSTS, "--duration", "1h")
+    with ThreadPoolExecutor() as elsewhere:
+        # The terminal of somebody else: commands within this process share its output.
+        queued = elsewhere.submit(Shell(lease.service).openstack, "lease", *batch, "--wait")
+        assert wait_until(lambda: "batch" in names(lease("list")), LIMIT)
+        lease.quiet("delete", "batch", "--reason", "not needed")
+        ended = queued.result()
+    assert (ended.status, ended.output) == (1, "")
+    assert ended.errors.strip().startswith("Lease batch (")
 
 
 def test_reservations_as_blazar_has_them_and_servers(lease: Lease) -> None:

@@ -39,17 +39,25 @@ class Service:
     url: str = ""
     asked: list[Asked] = field(default_factory=list)
     _answers: dict[tuple[str, str], list[tuple[int, Any]]] = field(default_factory=dict)
+    _failures: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def will_answer(self, method: str, path: str, *contents: Any, status: int = 200) -> None:
         """Answer requests to a path with each of the contents in turn, and with the last one from then on."""
         self._answers[method, path] = [(status, content) for content in contents]
 
+    def will_fail_once(self, method: str, path: str, status: int) -> None:
+        """Answer the next request to a path with an error."""
+        self._failures[method, path] = status
+
     def forget(self) -> None:
         self.asked.clear()
         self._answers.clear()
+        self._failures.clear()
 
     def answer(self, asked: Asked) -> tuple[int, Any]:
         self.asked.append(asked)
+        if status := self._failures.pop((asked.method, asked.path), None):
+            return status, {"error": status, "error_message": "Not now"}
         answers = self._answers.get((asked.method, asked.path), [(404, {"error": 404, "error_message": "No route"})])
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
