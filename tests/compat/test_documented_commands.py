@@ -133,6 +133,7 @@ LEASES = [
     ("user/quickstart.rst", "openstack lease availability"),
     ("user/quickstart.rst", "openstack lease create trial"),
     ("user/command-line.rst", "tomorrow="),
+    ("user/command-line.rst", "openstack lease create job"),
     ("user/command-line.rst", "openstack lease create weekend"),
     ("admin/monitoring.rst", "openstack lease usage"),
 ]

@@ -99,7 +99,9 @@ def test_a_command_waits_until_its_lease_is_active(lease: Lease) -> None:
     late = lease.refused("create", "late", "--nodes", ONE, *LATER, "--wait", "--timeout", "1s")
     made = lease("show", "late")
     assert late == f"Lease late ({made['id']}) is still ready after 1 s; it is kept."
-    assert "HTTP 409" in lease.refused("create", "full", "--nodes", ALL_HOSTS, "--duration", "1h", "--wait")
+    assert "HTTP 409" in lease.refused(
+        *("create", "full", "--kind", "immediate", "--nodes", ALL_HOSTS, "--duration", "1h", "--wait")
+    )
     batch = ("create", "batch", "--kind", "best-effort", "--nodes", ALL_HOSTS, "--duration", "1h")
     with ThreadPoolExecutor() as elsewhere:
         # The terminal of somebody else: commands within this process share its output.
