@@ -19,18 +19,20 @@ def read_with_bar(
     swf_options: SwfOptions | None = None,
     azure_options: AzureOptions | None = None,
     *,
+    beginning: int | None = None,
     quiet: bool = False,
 ) -> Workload:
     """Return the workload in a file or a shipped one; on a terminal, a bar shows how much has been read.
 
     :param name: as for ``load_workload``
+    :param beginning: as for ``load_workload``
     :param quiet: whether to show no bar
     :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        return load_workload(name, swf_options, azure_options)
-    return _with_bar(name, swf_options, azure_options, console)
+        return load_workload(name, swf_options, azure_options, None, beginning)
+    return _with_bar(name, swf_options, azure_options, beginning, console)
 
 
 def tell_left_out(*read: tuple[str, Workload]) -> None:
@@ -47,7 +49,11 @@ def tell_left_out(*read: tuple[str, Workload]) -> None:
 
 
 def _with_bar(
-    name: str, swf_options: SwfOptions | None, azure_options: AzureOptions | None, console: Console
+    name: str,
+    swf_options: SwfOptions | None,
+    azure_options: AzureOptions | None,
+    beginning: int | None,
+    console: Console,
 ) -> Workload:
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task(f"reading {PurePath(name).name}", total=None)
@@ -55,4 +61,4 @@ def _with_bar(
         def show(done: int, size: int) -> None:
             progress.update(task, completed=done, total=size)
 
-        return load_workload(name, swf_options, azure_options, show)
+        return load_workload(name, swf_options, azure_options, show, beginning)

@@ -139,7 +139,8 @@ def _parts(given: argparse.Namespace, haizea: HaizeaConf | None) -> list[tuple[s
     if name is None:
         raise InvalidValueError("WORKLOAD", "name a file or one of " + ", ".join(shipped_names()))
     injected = given.inject or ([str(haizea.injectionfile)] if haizea is not None and haizea.injectionfile else [])
-    return [(each, read_with_bar(each, quiet=given.quiet)) for each in (name, *injected)]
+    beginning = haizea.start_time if haizea is not None else None
+    return [(each, read_with_bar(each, beginning=beginning, quiet=given.quiet)) for each in (name, *injected)]
 
 
 def _workload(given: argparse.Namespace, haizea: HaizeaConf | None, parts: Sequence[Workload]) -> Workload:

@@ -48,6 +48,7 @@ def load_workload(
     swf_options: SwfOptions | None = None,
     azure_options: AzureOptions | None = None,
     watch: Watch | None = None,
+    beginning: int | None = None,
 ) -> Workload:
     """Return the workload in a file or, if there is no such file, the shipped workload with this name.
 
@@ -55,13 +56,14 @@ def load_workload(
     :param swf_options: how the jobs of an SWF log become leases; by default, ``blue1`` has a site of 144 hosts
     :param azure_options: which VMs of a trace of Azure become leases
     :param watch: is told how far the file has been read, if its format may be large
+    :param beginning: date from which the times of an LWF count, as for ``read_lwf``
     :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
     path = find_workload(name)
     if name == "blue1" and path == shipped_path(name):
         options = swf_options or SwfOptions()
         swf_options = replace(options, nodes=_BLUE1_HOSTS) if options.nodes is None else options
-    return read_workload(path, swf_options, azure_options, watch)
+    return read_workload(path, swf_options, azure_options, watch, beginning)
 
 
 def find_workload(name: str) -> Path:

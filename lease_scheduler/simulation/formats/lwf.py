@@ -13,6 +13,7 @@ from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.simulation.formats.dated_times import DatedTimes
 from lease_scheduler.simulation.formats.implied_kind import derive_kind
 from lease_scheduler.simulation.formats.lwf_terms import (
     StartTerm,
@@ -29,7 +30,13 @@ from lease_scheduler.simulation.formats.lwf_terms import (
     write_start,
 )
 from lease_scheduler.simulation.formats.resource_names import IMPLIED, MANDATORY, type_of
-from lease_scheduler.simulation.formats.times import InstantParser, format_time, parse_duration, parse_instant
+from lease_scheduler.simulation.formats.times import (
+    InstantParser,
+    format_time,
+    is_date,
+    parse_duration,
+    parse_moment,
+)
 from lease_scheduler.simulation.formats.xml_file import Element, XmlBuilder, stream_elements
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
@@ -37,17 +44,21 @@ _LEASE_ATTRIBUTES = ("id", "preemptible", "user", "price", "preemption-mode", "s
 _LEASE_PARTS = ("nodes", "start", "duration", "deadline", "software", "extra")
 
 
-def read_lwf(path: str | os.PathLike[str]) -> Workload:
+def read_lwf(path: str | os.PathLike[str], beginning: int | None = None) -> Workload:
     """Read a workload from an LWF file, plain or gzip.
 
+    * Instants may be dates, which count from the beginning of the workload.
     * Requests are ordered by arrival, then by their order in the file.
     * A lease without an id gets the smallest number that is not the id of another lease.
     * ``state`` and ``submit-time``, which Haizea adds to the leases that it prints, are ignored: a request is new, and
       its arrival is its submission.
     * If the site does not name Disk, Net-in or Net-out and a request needs it, every host has 1,000,000 of it.
 
+    :param beginning: date from which times count, in seconds since the epoch; None means the earliest arrival that is
+        a date
     :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
+    parse = DatedTimes(lambda: _first_date(path) if beginning is None else beginning).parse
     name = ""
     site: Site | None = None
     attributes: dict[str, str] = {}
@@ -71,7 +82,8 @@ def read_lwf(path: str | os.PathLike[str]) -> Workload:
                     raise element.error("<site> must stand before <lease-requests>")
                 site, declared = _read_site(element)
             case "lease-request":
-                requests.append((element.line, _read_request(element, declared | frozenset(IMPLIED) if site else None)))
+                types = declared | frozenset(IMPLIED) if site else None
+                requests.append((element.line, _read_request(element, types, parse)))
             case unknown:
                 raise element.error(f"<{unknown}> is not allowed here; known: attributes, site, lease-requests")
     if site is not None:
@@ -122,9 +134,17 @@ def _read_site(element: Element) -> tuple[Site, frozenset[str]]:
     return Site(read_hosts(element.require("nodes"), frozenset(types))), frozenset(types)
 
 
-def _read_request(element: Element, types: frozenset[str] | None) -> WorkloadLease:
+def _first_date(path: str | os.PathLike[str]) -> int | None:
+    """Return the earliest arrival that is a date, in seconds since the epoch, or None."""
+    requests = stream_elements(path, "lease-workload", containers=("lease-requests",))
+    dates = (each.convert("arrival", parse_moment) for each in requests if is_date(each.attributes.get("arrival", "")))
+    return min(dates, default=None)
+
+
+def _read_request(element: Element, types: frozenset[str] | None, parse: InstantParser) -> WorkloadLease:
     element.expect(attributes=("arrival",), children=("lease", "realduration"))
-    request = read_lease(element.require("lease"), element.convert("arrival", parse_instant), types)
+    submitted = element.convert("arrival", lambda text, field: parse(text, field, 0))
+    request = read_lease(element.require("lease"), submitted, types, parse)
     return WorkloadLease(request, _read_real_duration(element, request.duration))
 
 
@@ -132,7 +152,7 @@ def read_lease(
     lease: Element,
     submitted: int,
     types: frozenset[str] | None,
-    parse: InstantParser = parse_instant,
+    parse: InstantParser,
     *,
     may_be_empty: bool = False,
 ) -> LeaseRequest:

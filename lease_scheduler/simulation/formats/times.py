@@ -1,4 +1,4 @@
-"""Times in Haizea's files: ``[DD:]HH:MM:SS[.ss]`` or plain seconds (haizea F24).
+"""Times in Haizea's files: ``[DD:]HH:MM:SS[.ss]``, plain seconds, or dates (haizea F24).
 
 Durations are rounded up to whole seconds. Instants are rounded to the nearest second, halves upwards.
 """
@@ -19,6 +19,7 @@ InstantParser = Callable[[str, str, int], int]
 _CLOCK = re.compile(
     r"(?:(?P<days>[0-9]{1,9}):)?(?P<hours>[0-9]{1,9}):(?P<minutes>[0-9]{1,2}):(?P<seconds>[0-9]{1,2}(?:\.[0-9]*)?)"
 )
+_DATE = re.compile(r"\s*[0-9]{4}-")
 #: A fraction of a second. Haizea writes two digits, users write any number, and Python reads three or six.
 _FRACTION = re.compile(r"\.[0-9]*")
 
@@ -76,6 +77,11 @@ def parse_moment(text: str, field: str, submitted: int = 0) -> int:
             field, f"{text!r} is neither a date and time as 2030-01-31 12:00:00 nor [DD:]HH:MM:SS after a '+'"
         ) from None
     return int(Decimal(seconds).to_integral_value(ROUND_HALF_UP))
+
+
+def is_date(text: str) -> bool:
+    """Return whether a text begins as a date does, and no other instant."""
+    return _DATE.match(text) is not None
 
 
 def format_moment(seconds: int) -> str:

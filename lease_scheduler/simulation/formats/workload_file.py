@@ -19,6 +19,7 @@ def read_workload(
     swf_options: swf.SwfOptions | None = None,
     azure_options: azure.AzureOptions | None = None,
     watch: Watch | None = None,
+    beginning: int | None = None,
 ) -> Workload:
     """Read an SWF log, a trace of Azure, an XML LWF, a ten-column LWF or an older trace with semicolons.
 
@@ -27,10 +28,11 @@ def read_workload(
     :param swf_options: how the jobs of an SWF log become leases
     :param azure_options: which VMs of a trace of Azure become leases
     :param watch: is told how far an SWF log or a trace of Azure, which may be large, has been read
+    :param beginning: date from which the times of an LWF count, as for ``read_lwf``
     :raises InputFileError: the file cannot be read, has none of these formats, or is wrong; the error names the line
     """
     if is_xml(path):
-        return read_lwf(path)
+        return read_lwf(path, beginning)
     for number, line in read_lines(path):
         fields = line.split()
         if not fields:

@@ -102,6 +102,14 @@ def test_haizea_s_configuration_is_honoured(
     assert _rows(tmp_path / "b")["2"]["state"] == "rejected"
 
 
+def test_dates_of_a_workload_count_from_haizea_s_start_time(small: Path, tmp_path: Path) -> None:
+    small.write_text(small.read_text().replace('"00:30:00"', '"2006-11-25T14:30:00+01:00"'))
+    conf = tmp_path / "haizea.conf"
+    conf.write_text(CONF)
+    assert main(["run", "--haizea-conf", str(conf), "--output", str(tmp_path / "a"), "--quiet"]) == 0
+    assert _rows(tmp_path / "a")["2"]["start"] == "1800"
+
+
 def test_haizea_s_image_transfers_are_simulated(small: Path, tmp_path: Path) -> None:
     """haizea F41, F60, F67: a lease that starts at 0 s waits for its image; a second lease of the image does not."""
     text = small.read_text().replace("<none/>", '<disk-image id="x" size="1024"/>')

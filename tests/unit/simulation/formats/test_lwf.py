@@ -360,3 +360,61 @@ def test_the_scenarios_of_haizea_1_1_are_read_and_survive_writing(
     first, second = (lease.request for lease in read_lwf(next(tmp_path.rglob("preemption.lwf"))).leases)
     assert (first.kind, first.node_count, first.preemptible) == (LeaseKind.BEST_EFFORT, 1, True)
     assert (second.kind, second.node_count, second.start, second.duration) == (LeaseKind.RESERVATION, 4, 1_800, 1_800)
+
+
+DATED = (
+    _request(
+        _lease('<start><exact time="2006-11-25T14:00:00"/></start><duration time="01:00:00"/>'), "2006-11-25 13:00:00"
+    ),
+    _request(
+        _lease('<start/><duration time="600"/><deadline time="2006-11-25T17:00:00.00+02:00"/>', 'id="2" '
+        'preemptible="true"'),
+        "2006-11-25T13:30:00Z",
+    ),
+    _request(_lease('<start><exact time="+00:10:00"/></start><duration time="600"/>', 'id="3" preemptible="true"'),
+             "01:00:00"),
+)  # fmt: skip
+
+
+def _dated(tmp_path: Path, *requests: str, zero: int | None = None) -> list[tuple[int, int | None, int | None]]:
+    path = tmp_path / "dated.lwf"
+    path.write_text(_workload(*requests))
+    return [(each.request.submitted, each.request.start, each.request.deadline) for each in read_lwf(path, zero).leases]
+
+
+def test_dates_count_from_the_first_arrival_that_is_one(tmp_path: Path) -> None:
+    """haizea section 9.2: times or timestamps"""
+    expected = [(0, 3_600, None), (1_800, 1_800, 7_200), (3_600, 4_200, None)]
+    assert _dated(tmp_path, *DATED) == expected
+    assert _dated(tmp_path, *reversed(DATED)) == expected, "whatever their order in the file"
+
+
+def test_dates_count_from_the_start_of_the_simulation_where_there_is_one(tmp_path: Path) -> None:
+    noon = 1_164_456_000  # 2006-11-25 12:00
+    assert _dated(tmp_path, *DATED, zero=noon) == [(3_600, 7_200, None), (3_600, 4_200, None), (5_400, 5_400, 10_800)]
+
+
+@pytest.mark.parametrize(
+    ("arrival", "terms", "problem"),
+    [
+        ("0", '<start><exact time="2006-11-25 14:00:00"/></start><duration time="600"/>',
+         r"<exact time>: .* is a date, and no <lease-request arrival> is one"),
+        ("0", '<start/><duration time="600"/><deadline time="2006-11-25"/>', "<deadline time>: .* is a date, and no"),
+        ("2006-11-25 14:00:00", '<start><exact time="2006-11-25 13:00:00"/></start><duration time="600"/>',
+         "<exact time>: '2006-11-25 13:00:00' is before 2006-11-25 14:00:00, where the workload begins"),
+        ("2006-11-31 14:00:00", '<start/><duration time="600"/>',
+         "<lease-request arrival>: '2006-11-31 14:00:00' is neither a date and time"),
+        ("2006-11-25 14:00:00", '<start/><duration time="2006-11-25 14:00:00"/>', "<duration time>: .* is not a time"),
+    ],
+)  # fmt: skip
+def test_a_wrong_date_names_element_and_attribute(tmp_path: Path, arrival: str, terms: str, problem: str) -> None:
+    with pytest.raises(InputFileError, match=problem) as raised:
+        _dated(tmp_path, _request(_lease(terms), arrival))
+    assert raised.value.line is not None
+
+
+def test_a_dated_workload_is_written_with_times_from_its_beginning(tmp_path: Path) -> None:
+    (tmp_path / "dated.lwf").write_text(_workload(*DATED))
+    workload = read_lwf(tmp_path / "dated.lwf")
+    write_lwf(workload, tmp_path / "out.lwf")
+    assert read_lwf(tmp_path / "out.lwf").leases == workload.leases
