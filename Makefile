@@ -8,7 +8,9 @@ export MPLBACKEND ?= Agg
 # Tests start programs some hundreds of times; each would compile our modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-# The page of `make run` is at http://127.0.0.1:$(LEASE_SCHEDULER_PORT); DEMO=0 leaves out the workload.
+# The page of `make run` is at http://127.0.0.1:$(LEASE_SCHEDULER_PORT); DEMO=0 leaves out the workload. Another loopback
+# address is ::1.
+LEASE_SCHEDULER_HOST ?= 127.0.0.1
 LEASE_SCHEDULER_PORT ?= 1234
 DEMO ?= 1
 STATE := var
@@ -27,7 +29,7 @@ $(STAMP): requirements.txt test-requirements.txt doc/requirements.txt setup.cfg 
 
 # What it knows stays in $(STATE)/, so the next start goes on from there. Silent, because Ctrl-C is how one ends it.
 run: setup
-	@$(BIN)/lease-scheduler-embedded --state-path $(STATE) --port $(LEASE_SCHEDULER_PORT) \
+	@$(BIN)/lease-scheduler-embedded --state-path $(STATE) --host $(LEASE_SCHEDULER_HOST) --port $(LEASE_SCHEDULER_PORT) \
 		$(if $(filter-out 0,$(DEMO)),--demonstration,--fill-pool)
 
 # A small OpenStack cloud with hypervisors that only pretend, to try the service on. LAB_OPTIONS="--hosts 8" and more:

@@ -73,6 +73,8 @@ class Server:
             connection_limit=settings.connections,
             asyncore_use_poll=True,
             ident="lease-scheduler",
+            # The name in links for clients that send no Host header.
+            server_name=settings.host,
             clear_untrusted_proxy_headers=not settings.behind_proxy,
             max_request_body_size=_MAXIMUM_READ,
         )

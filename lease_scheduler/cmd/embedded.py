@@ -46,11 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options, rest_of_arguments = _parser().parse_known_args(sys.argv[1:] if arguments is None else arguments)
     conf = _configuration(options, rest_of_arguments)
     if not rest.is_loopback(conf.api.host):
+        unauthenticated = conf.api.auth_strategy == "noauth"
+        reason = f"and {_WITHOUT_KEYSTONE}" if unauthenticated else "which lease-scheduler-api is for"
         raise InvalidValueError(
-            "api.host",
-            f"{conf.api.host} can be reached from other machines, and {_WITHOUT_KEYSTONE}; use 127.0.0.1"
-            if conf.api.auth_strategy == "noauth"
-            else f"{conf.api.host} can be reached from other machines, which lease-scheduler-api is for; use 127.0.0.1",
+            "api.host", f"{conf.api.host} can be reached from other machines, {reason}; use 127.0.0.1 or ::1"
         )
     log.setup(conf, configuration.PROJECT)
     companion = _demonstration if options.demonstration else None
@@ -62,6 +61,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="lease-scheduler-embedded", description="Also accepts the options of oslo.config, such as --config-file."
     )
     parser.add_argument("--state-path", type=Path, default=Path("var"), help="folder of the database (default: var)")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="loopback address to listen on, such as ::1 (default: 127.0.0.1)"
+    )
     parser.add_argument("--port", type=int, default=1234, help="port to listen on (default: 1234)")
     pool = parser.add_mutually_exclusive_group()
     pool.add_argument(
@@ -84,6 +86,7 @@ def _configuration(options: argparse.Namespace, arguments: Sequence[str]) -> cfg
         raise InvalidValueError("--port", f"must be from 0 to 65535, not {options.port}")
     defaults: dict[tuple[str, str], Any] = {
         ("api", "auth_strategy"): "noauth",
+        ("api", "host"): options.host,
         ("api", "port"): options.port,
         ("service", "cloud"): "simulated",
         ("service", "state_path"): str(state_path),

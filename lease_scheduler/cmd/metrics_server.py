@@ -25,7 +25,7 @@ class MetricsServer:
         try:
             self._server, self._thread = start_http_server(port, host, registry)
         except OSError as error:
-            problem = f"{host}:{port} cannot be listened on: {error.strerror}"
+            problem = f"{host}, port {port} cannot be listened on: {error.strerror}"
             raise InvalidValueError(f"metrics.{option}", problem) from error
 
     def stop(self) -> None:

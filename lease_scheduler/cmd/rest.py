@@ -132,6 +132,6 @@ def server(conf: cfg.ConfigOpts, app: Application) -> Server:
         )
         made = Server(app, settings)
     except OSError as error:
-        raise InvalidValueError("api.port", f"{host}:{port} cannot be listened on: {error.strerror}") from error
+        raise InvalidValueError("api.port", f"{host}, port {port} cannot be listened on: {error.strerror}") from error
     keep_what_is_loaded()
     return made

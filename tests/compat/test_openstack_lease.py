@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -9,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from tests.compat.inside import InsideShell
-from tests.compat.shell import END, START, ReservationService, Shell, shown
+from tests.compat.shell import END, START, TOKEN, ReservationService, Shell, shown
 from tests.servers.base import wait_until
 
 ALL_HOSTS = "count=4,vcpus=1,exclusive=true"
@@ -19,6 +21,7 @@ ONE = "vcpus=1,memory_mb=512"
 LATER = ("--start", START.isoformat(), "--end", END.isoformat())
 HOUR = timedelta(hours=1)
 LIMIT = 30.0
+HEADERS = {"X-Auth-Token": TOKEN}
 
 
 class Lease(InsideShell):
@@ -103,14 +106,21 @@ def test_a_command_waits_until_its_lease_is_active(lease: Lease) -> None:
         *("create", "full", "--kind", "immediate", "--nodes", ALL_HOSTS, "--duration", "1h", "--wait")
     )
     batch = ("create", "batch", "--kind", "best-effort", "--nodes", ALL_HOSTS, "--duration", "1h")
+
+    def cancel() -> None:
+        found: list[Any] = []
+        wait_until(lambda: bool(found.extend(leases("?name=batch").json()["leases"]) or found), LIMIT)
+        requests.delete(f"{lease.service.url}/v1/leases/{found[0]['id']}", headers=HEADERS, timeout=LIMIT)
+
+    def leases(query: str) -> requests.Response:
+        return requests.get(f"{lease.service.url}/v1/leases{query}", headers=HEADERS, timeout=LIMIT)
+
+    # By REST, because commands within this process share its output.
     with ThreadPoolExecutor() as elsewhere:
-        # The terminal of somebody else: commands within this process share its output.
-        queued = elsewhere.submit(Shell(lease.service).openstack, "lease", *batch, "--wait")
-        assert wait_until(lambda: "batch" in names(lease("list")), LIMIT)
-        lease.quiet("delete", "batch", "--reason", "not needed")
-        ended = queued.result()
-    assert (ended.status, ended.output) == (1, "")
-    assert ended.errors.strip().startswith("Lease batch (")
+        done = elsewhere.submit(cancel)
+        message = lease.refused(*batch, "--wait")
+        done.result()
+    assert re.fullmatch(r"Lease batch \([0-9a-f-]{36}\) is cancelled and was not active.*", message)
 
 
 def test_reservations_as_blazar_has_them_and_servers(lease: Lease) -> None:

@@ -22,10 +22,14 @@ class ReservationService:
     :param folder: for its files; if it has run there before, it continues from that state
     :param options: further command-line options
     :param configuration: lines of a configuration file
+    :param host: loopback address on which it listens
     """
 
-    def __init__(self, folder: Path, options: Sequence[str] = (), configuration: str = "") -> None:
+    def __init__(
+        self, folder: Path, options: Sequence[str] = (), configuration: str = "", host: str = "127.0.0.1"
+    ) -> None:
         self.folder = folder
+        self._host = host
         self.port = free_port()
         self.log = folder / "service.log"
         self._options = tuple(options)
@@ -38,7 +42,7 @@ class ReservationService:
     @property
     def url(self) -> str:
         """The URL at which it listens."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://[{self._host}]:{self.port}" if ":" in self._host else f"http://{self._host}:{self.port}"
 
     @property
     def pid(self) -> int:
@@ -51,7 +55,8 @@ class ReservationService:
 
         :raises ServerError: it ended, or did not answer in time
         """
-        arguments = ["--state-path", str(self.folder / "state"), "--port", str(self.port), *self._options]
+        arguments = ["--state-path", str(self.folder / "state"), "--host", self._host, "--port", str(self.port)]
+        arguments += self._options
         begun = time.monotonic()
         process = self._process = PreloadedProcess(arguments, self.log)
         wait_until(lambda: not process.is_running() or self.is_healthy(), _READY_SECONDS)

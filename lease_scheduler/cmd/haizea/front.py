@@ -59,14 +59,16 @@ def front_server(methods: Methods, host: str, port: int, threads: int, *, allow_
     if not allow_remote and not is_loopback(host):
         raise InvalidValueError(
             "haizea.host",
-            f"{host} can be reached from other machines, and callers are not authenticated; use 127.0.0.1, or set "
-            "haizea.allow_remote if only those can reach it who may",
+            f"{host} can be reached from other machines, and callers are not authenticated; use 127.0.0.1 or ::1, or "
+            "set haizea.allow_remote if only those can reach it who may",
         )
     settings = ServerSettings(host, port, threads, _CONNECTIONS, MAXIMUM_BODY)
     try:
         return Server(Application(methods.by_name()), settings)
     except OSError as error:
-        raise InvalidValueError("haizea.port", f"{host}:{port} cannot be listened on: {error.strerror}") from error
+        raise InvalidValueError(
+            "haizea.port", f"{host}, port {port} cannot be listened on: {error.strerror}"
+        ) from error
 
 
 def _methods(conf: cfg.ConfigOpts) -> Methods:

@@ -19,9 +19,11 @@ def make(tmp_path: Path) -> Iterator[Make]:
     with ExitStack() as stack:
 
         def one(
-            options: Sequence[str] = (), configuration: str = "[simulated_cloud]\nhosts = 4\n"
+            options: Sequence[str] = (),
+            configuration: str = "[simulated_cloud]\nhosts = 4\n",
+            host: str = "127.0.0.1",
         ) -> ReservationService:
-            service = ReservationService(tmp_path, options, configuration)
+            service = ReservationService(tmp_path, options, configuration, host)
             stack.callback(service.kill)
             return service
 

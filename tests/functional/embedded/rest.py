@@ -17,7 +17,7 @@ Value = TypeVar("Value")
 #: Longest time that anything may take, in seconds.
 LIMIT = 60.0
 
-_HEADERS = {"X-Auth-Token": "anything", "OpenStack-API-Version": "reservation latest"}
+HEADERS = {"X-Auth-Token": "anything", "OpenStack-API-Version": "reservation latest"}
 
 
 class Rest:
@@ -28,7 +28,7 @@ class Rest:
 
     def __init__(self, service: ReservationService, **headers: str) -> None:
         self._service = service
-        self._headers = _HEADERS | {name.replace("_", "-"): value for name, value in headers.items()}
+        self._headers = HEADERS | {name.replace("_", "-"): value for name, value in headers.items()}
 
     def ask(self, method: str, path: str, body: Document | None = None) -> requests.Response:
         """Send a request and return the answer, whatever its status."""
