@@ -75,6 +75,19 @@ def is_same_date(text: str, instant: int, old: int) -> bool:
     return instant == old or (not names_seconds(text) and instant == minute_of(old))
 
 
+def parse_changed_date(text: str, field: str, old: int | None, now: int, version: Version) -> int:
+    """Parse a date that replaces another one.
+
+    Blazar's clients show dates to the minute and send them back so. A date without seconds in the minute of the old
+    one therefore means the old one, while ``now`` and a date with seconds mean what they say.
+
+    :param old: the instant that the date replaces; None if there is none
+    :raises ApiError: 400, the text is not a date
+    """
+    new = parse_date(text, field, now, version)
+    return old if old is not None and text != NOW and is_same_date(text, new, old) else new
+
+
 def parse_duration(value: int | str, field: str) -> int:
     """Parse a duration and return its seconds: ``7200``, ``"2h30m"``, ``"1d"``, ``"PT2H30M"``.
 

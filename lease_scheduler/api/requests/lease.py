@@ -79,7 +79,9 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
     if kind is not LeaseKind.RESERVATION and not document["reservations"]:
         raise ApiError(400, f"nodes: a lease of kind {kind.value} needs at least one node set", "nodes")
     if body.get("before_end_date"):
-        document["before_end"] = before_end(body["before_end_date"], document["start"], document["end"], now, version)
+        document["before_end"] = before_end(
+            body["before_end_date"], None, document["start"], document["end"], now, version
+        )
     return document
 
 
@@ -120,12 +122,13 @@ def _meant(body: Document, version: Version) -> Document:
     return {**found, "id": body["id"].lower()}
 
 
-def before_end(text: str, start: int | None, end: int | None, now: int, version: Version) -> int:
+def before_end(text: str, old: int | None, start: int | None, end: int | None, now: int, version: Version) -> int:
     """Return the instant at which the project is notified that the lease is about to end.
 
+    :param old: the instant at which the project would have been notified; None for a new lease
     :raises ApiError: 400, the text is not a date, or the lease has no fixed end; 403, the date is outside the lease
     """
-    instant = dates.parse_date(text, "before_end_date", now, version)
+    instant = dates.parse_changed_date(text, "before_end_date", old, now, version)
     if start is None or end is None:
         raise ApiError(400, "before_end_date: only leases with a fixed end have one; leave it out", "before_end_date")
     if not start < instant < end:

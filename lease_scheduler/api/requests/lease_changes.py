@@ -58,7 +58,7 @@ def lease_changes(body: Document, view: Document, now: int, version: Version) ->
     if end != view["end"] and not end_now:
         terms["end"] = end
     if body.get("before_end_date"):
-        terms["before_end"] = before_end(body["before_end_date"], start, end, now, version)
+        terms["before_end"] = before_end(body["before_end_date"], view["before_end"], start, end, now, version)
     if body.get("reservations"):
         terms["reservations"] = _changed_reservations(body["reservations"], view, version)
     return RequestedChanges(terms, end_now)
@@ -110,15 +110,17 @@ def _new_start(body: Document, view: Document, now: int, version: Version) -> in
 
 def _new_end(body: Document, view: Document, start: int | None, now: int, version: Version) -> int | None:
     old: int | None = view["end"]
-    if "end_date" not in body:
-        if old is not None and start is not None and old <= start and LeaseKind(view["kind"]).promises_interval:
-            raise ApiError(400, "End date must be later than current and start date", "end_date")
-        return old
-    if not LeaseKind(view["kind"]).promises_interval:
+    fixed = LeaseKind(view["kind"]).promises_interval
+    text = body.get("end_date")
+    if text is not None and not fixed:
         raise ApiError(400, f"end_date: a lease of kind {view['kind']} has none; change its duration", "end_date")
-    new = dates.parse_date(body["end_date"], "end_date", now, version)
-    exact = dates.names_seconds(body["end_date"])
-    if new < dates.minute_of(now) or (start is not None and new < (start if exact else dates.minute_of(start))):
+    new = old if text is None else dates.parse_changed_date(text, "end_date", old, now, version)
+    if text is None or new is None or new == old:
+        is_wrong = fixed and old is not None and start is not None and old <= start
+    else:
+        least = start if start is None or dates.names_seconds(text) else dates.minute_of(start)
+        is_wrong = new < dates.minute_of(now) or (least is not None and new < least)
+    if is_wrong:
         raise ApiError(400, "End date must be later than current and start date", "end_date")
     return new
 
@@ -140,7 +142,8 @@ def _new_lengths(body: Document, view: Document, start: int | None, now: int, ve
     if "deadline" in body:
         if view["kind"] != LeaseKind.DEADLINE.value:
             raise ApiError(400, f"deadline: a lease of kind {view['kind']} has none; leave it out", "deadline")
-        found["deadline"] = _not_past(dates.parse_date(body["deadline"], "deadline", now, version), now, "deadline")
+        deadline = dates.parse_changed_date(body["deadline"], "deadline", view["deadline"], now, version)
+        found["deadline"] = _not_past(deadline, now, "deadline")
     return found
 
 

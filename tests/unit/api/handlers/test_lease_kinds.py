@@ -297,7 +297,7 @@ class TestChanges:
 
 
 class TestSeconds:
-    """A start with seconds is taken at its word. A start in whole minutes, as Blazar's clients send it, is not."""
+    """A date with seconds is taken at its word. One in whole minutes, as Blazar's clients send it, is not."""
 
     MOVED: ClassVar[dict[str, Any]] = {"start_date": "2030-02-01T00:00:45Z", "end_date": "2030-02-02T00:00:45Z"}
     TERMS: ClassVar[dict[str, int]] = {"start": 1_896_134_445, "end": 1_896_220_845}
@@ -314,7 +314,8 @@ class TestSeconds:
     def test_a_start_in_the_same_minute_is_another_start(self, client: Client, site: Site) -> None:
         path = self.path(client, site, **DATES)
         assert client.put(path, self.MOVED).status_code == 200
-        assert client.put(path, DATES | {"start_date": "2030-02-01T00:00:00Z"}).status_code == 200
+        back = {"start_date": "2030-02-01T00:00:00Z", "end_date": "2030-02-02T00:00:00Z"}
+        assert client.put(path, back).status_code == 200
         assert [call[3] for call in site.calls] == [self.TERMS, {"start": 1_896_134_400, "end": 1_896_220_800}]
 
     def test_moves_quotes_and_counters_too(self, client: Client, site: Site) -> None:
@@ -340,6 +341,59 @@ class TestSeconds:
         path = self.path(client, site, **(DATES | self.MOVED))
         assert client.put(path, {"start_date": same, "end_date": "2030-02-03 00:00"}).status_code == 200
         assert site.calls[-1][3] == {"end": 1_896_307_200}
+
+    @pytest.mark.parametrize("same", ["2030-02-02 00:00", "2030-02-02T00:00Z", "2030-02-02T01:00+01:00"])
+    def test_whole_minutes_of_the_present_end_change_nothing(self, client: Client, site: Site, same: str) -> None:
+        path = self.path(client, site, **(DATES | self.MOVED))
+        assert client.put(path, {"end_date": same}).status_code == 200
+        assert client.put(path, {"start_date": "2030-02-01 00:00", "end_date": same}).status_code == 200
+        assert client.post(f"{path}/action", {"move": {"end_date": same}}).status_code == 200
+        assert site.calls == []
+        assert client.put(path, {"start_date": "2030-02-01 01:00", "end_date": same}).status_code == 200
+        assert site.calls[-1][3] == {"start": 1_896_138_000}
+        assert refused(client.post(f"{path}/action", {"shrink": {"end_date": same}}))[1] == (
+            "shrink: the new end must be earlier than the old one"
+        )
+        assert refused(client.post(f"{path}/action", {"counter": {"end_date": same}}))[0] == 400
+        site.calls.clear()
+        assert client.post(f"{path}/quote", {"change": {"end_date": same}}).status_code == 200
+        assert site.calls[-1][3] == {}
+
+    def test_an_end_with_seconds_is_exact(self, client: Client, site: Site) -> None:
+        path = self.path(client, site, **(DATES | self.MOVED))
+        assert client.put(path, {"end_date": "2030-02-02T00:00:00Z"}).status_code == 200
+        assert site.calls[-1][3] == {"end": 1_896_220_800}
+        assert client.put(path, {"end_date": "2030-02-02T00:00:45Z"}).status_code == 200
+        assert site.calls[-1][3] == {"end": 1_896_220_845}
+
+    def test_an_end_before_this_minute_of_the_present_end(self, client: Client, site: Site) -> None:
+        path = self.path(client, site, **(DATES | self.MOVED))
+        assert client.put(path, {"end_date": "2030-02-01 23:59"}).status_code == 200
+        assert site.calls[-1][3] == {"end": 1_896_220_740}
+
+    def test_an_end_now_is_now_although_it_names_no_seconds(self, client: Client, site: Site) -> None:
+        path = self.path(client, site, **DATES)
+        site.views[path.rpartition("/")[2]].update(state="active", start=NOW - HOUR, started=NOW - HOUR, end=NOW + 10)
+        assert client.put(path, {"end_date": "2030-01-31 12:00"}).status_code == 200
+        assert site.calls == []
+        assert client.put(path, {"end_date": "now"}).status_code == 200
+        assert [call[0] for call in site.calls] == ["end_lease"]
+
+    def test_a_start_after_the_end_that_stays(self, client: Client, site: Site) -> None:
+        path = self.path(client, site, **(DATES | self.MOVED))
+        moved = {"start_date": "2030-02-02T00:00:50Z", "end_date": "2030-02-02 00:00"}
+        assert refused(client.put(path, moved)) == (400, "End date must be later than current and start date")
+
+    def test_whole_minutes_of_other_dates_keep_their_seconds(self, client: Client, site: Site) -> None:
+        path = self.path(client, site, **(DATES | {"before_end_date": "2030-02-01T12:00:45Z"}))
+        changes = {"end_date": "2030-02-03 00:00", "before_end_date": "2030-02-01 12:00"}
+        assert client.put(path, changes).status_code == 200
+        assert site.calls[-1][3] == {"end": 1_896_307_200, "before_end": 1_896_177_645}
+        path = self.path(client, site, kind="deadline", duration="1h", deadline="2030-03-01T00:00:45Z")
+        assert client.put(path, {"deadline": "2030-03-01 00:00", "duration": "2h"}).status_code == 200
+        assert site.calls[-1][3] == {"deadline": 1_898_553_645, "duration": 2 * HOUR}
+        assert client.put(path, {"deadline": "2030-03-01T00:00:00Z"}).status_code == 200
+        assert site.calls[-1][3] == {"deadline": 1_898_553_600}
 
     def test_the_start_of_a_started_lease_stays_to_the_second(self, client: Client, site: Site) -> None:
         path = self.path(client, site, **(DATES | self.MOVED))
