@@ -91,8 +91,8 @@ class Reader(Protocol):
         """Return which leases a list has, and what tells whether they have changed. Arguments as in ``leases``."""
         ...
 
-    def trusts_of_leases(self, trusts: Collection[str]) -> frozenset[str]:
-        """Return those of some trusts that leases have, live, ended or deleted."""
+    def known_trusts(self, ids: Collection[str]) -> frozenset[str]:
+        """Return those of some trusts that hosts have, or leases, live, ended or deleted."""
         ...
 
     def leases_by_id(self, ids: Sequence[str]) -> list[Document]:

@@ -21,14 +21,19 @@ _NO_ANSWER = "The identity service does not create the trust that booting server
 class KeystoneTrusts:
     """Trusts in Keystone (see ``api.interfaces.Trusts``).
 
-    A trust does not expire, since its lease may be extended. It ends with its lease.
+    A trust does not expire, since its lease may be extended. It ends with its lease. The number of times that it may be
+    used marks it as one of this site.
 
     :param identity: the identity service, authenticated as the user that is trusted
+    :param uses: returns how often a trust that is made now may be used (see ``records.trust_marks``)
     :param known: returns those of some trusts that leases have, live or ended
     """
 
-    def __init__(self, identity: Adapter, known: Callable[[Collection[str]], Collection[str]]) -> None:
+    def __init__(
+        self, identity: Adapter, uses: Callable[[], int], known: Callable[[Collection[str]], Collection[str]]
+    ) -> None:
         self._identity = identity
+        self._uses = uses
         self._doubtful = DoubtfulTrusts(known, self._delete)
 
     def give(self, token: Any) -> str:
@@ -42,6 +47,7 @@ class KeystoneTrusts:
             "trustee_user_id": self._identity.get_user_id(),
             "project_id": user.project_id,
             "impersonation": True,
+            "remaining_uses": self._uses(),
             "roles": [{"name": name} for name in sorted(user.role_names)],
         }
         try:

@@ -71,6 +71,8 @@ class Difference:
     :ivar reference: what a left-over item belongs to, if it tells, such as the id of a reservation
     :ivar host: name of the host on which others have taken what is missing, or None
     :ivar is_ours_to_mend: whether it can be repaired at all
+    :ivar is_abandoned: whether it is a trust that was given to this site for certain, and long enough ago that it is
+        left over unless a lease has it
     """
 
     kind: Kind
@@ -81,6 +83,7 @@ class Difference:
     reference: str = ""
     host: str | None = None
     is_ours_to_mend: bool = True
+    is_abandoned: bool = False
 
 
 def compare(wanted: Iterable[Item], found: Mapping[tuple[Kind, str], Item]) -> list[Difference]:

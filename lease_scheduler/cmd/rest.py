@@ -28,6 +28,7 @@ from lease_scheduler.cmd.options.subscriptions import enabled_drivers
 from lease_scheduler.cmd.page import frame_ancestors
 from lease_scheduler.conf.values import watts
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.records.trust_marks import TrustMark
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.store.sql.reader import SqlReader
 
@@ -61,7 +62,10 @@ def application(
     """
     settings = api_settings(conf) if settings is None else settings
     trustee = configured_cloud(conf).trustee() if settings.auth == "keystone" else None
-    trusts = None if trustee is None else KeystoneTrusts(trustee, reader.trusts_of_leases)
+    trusts = None
+    if trustee is not None:
+        mark = TrustMark(conf.service.site, trustee.region_name)
+        trusts = KeystoneTrusts(trustee, lambda: mark.uses(clock.now()), reader.known_trusts)
     login = None
     if settings.auth == "keystone":
         from lease_scheduler.cmd.identity import with_tokens

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Protocol
 
 from lease_scheduler.records.messages import Message
@@ -76,6 +76,10 @@ class ServiceStore(Protocol):
 
     def of_leases_that_are_over(self, ids: Iterable[str]) -> frozenset[str]:
         """Return which of these ids belong to trusts or reservations of leases that have ended."""
+        ...
+
+    def known_trusts(self, ids: Collection[str]) -> frozenset[str]:
+        """Return those of some trusts that hosts have, or leases, live, ended or deleted."""
         ...
 
     def has_lease(self, lease_id: str) -> bool:

@@ -6,10 +6,10 @@ The functions here compute from values alone. ``reconciler`` looks at the cloud 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 from lease_scheduler.cloud.differences import Difference, Kind, Presence, Problem
 from lease_scheduler.cloud.facts import Footprint
@@ -208,26 +208,41 @@ def compute_hosts(lease: Lease, site: Site) -> frozenset[str]:
     return frozenset(host.name for host in hosts if FLOATING_IP not in host.capacity)
 
 
+class Known(Protocol):
+    """What the store knows of things that others name as this service does."""
+
+    def of_leases_that_are_over(self, ids: Collection[str]) -> Collection[str]:
+        """Return which of these ids belong to trusts or reservations of leases that have ended."""
+        ...
+
+    def known_trusts(self, ids: Collection[str]) -> Collection[str]:
+        """Return those of some trusts that hosts have, or leases, live, ended or deleted."""
+        ...
+
+
 def settled(
     differences: Iterable[Difference],
     leases: Leases,
     before: Leases,
-    of_leases_that_are_over: Callable[[Collection[str]], Collection[str]],
+    store: Known,
 ) -> list[Difference]:
     """Return the differences that are still valid: of unchanged leases, and leftovers of this service.
 
-    :param of_leases_that_are_over: returns which of these trust and reservation ids belong to leases of this service
-        that have ended
+    :param store: tells what belongs to leases of this service
     """
     known = list(differences)
     # If a lease ended meanwhile, its end has removed what the comparison saw of it.
     live = leases.vms().keys() | before.vms().keys()
-    over = of_leases_that_are_over({each.reference for each in known if each.kind in _TOLD_BY_THE_STORE} - {""})
+    over = store.of_leases_that_are_over({each.reference for each in known if each.kind in _TOLD_BY_THE_STORE} - {""})
+    abandoned = {each.name for each in known if each.is_abandoned}
+    unused = abandoned.difference(store.known_trusts(abandoned))
     found = []
     for each in known:
         if each.problem is Problem.LEFT_OVER:
             is_ours = each.kind not in _TOLD_BY_THE_STORE or each.reference in over
-            if is_ours and each.lease_id not in live:
+            if each.is_abandoned and each.name in unused:
+                found.append(replace(each, detail="it was given for a lease that was not made"))
+            elif is_ours and each.lease_id not in live:
                 found.append(each)
         elif each.lease_id is None or not leases.has_changed(each.lease_id, before):
             found.append(each)

@@ -86,7 +86,7 @@ class Reconciler:
         with self._site.lock if dry_run else self._site.transaction():
             leases = self._leases()
             actions = decide(leases, before, footprints)
-            differences = settled(found, leases, before, self._site.store.of_leases_that_are_over)
+            differences = settled(found, leases, before, self._site.store)
             differences += as_differences(actions, differences)
             repaired = count(actions)
             if not dry_run:

@@ -7,13 +7,15 @@ between calls, so a removal that was interrupted is simply started again.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from lease_scheduler.cloud.differences import Difference, Problem
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.rpc.interface import EngineRequests, answers
+from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.reconcile import nobody, settled
@@ -156,7 +158,24 @@ def _of_ours(site: SitePlan, things: list[Difference]) -> list[Difference]:
             ours.add(document.trust_id)
     nothing = nobody(site.engine.site, site.clock.now())
     found = [each for each in things if each.problem is Problem.LEFT_OVER]
-    return settled(found, nothing, nothing, lambda ids: ours | site.store.of_leases_that_are_over(ids))
+    return settled(found, nothing, nothing, _Known(site.store, ours))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The store as it is when all leases have ended.
+
+    :ivar ours: ids of trusts and reservations of leases that are live
+    """
+
+    store: ServiceStore
+    ours: Collection[str]
+
+    def of_leases_that_are_over(self, ids: Collection[str]) -> frozenset[str]:
+        return self.store.of_leases_that_are_over(ids).union(self.ours)
+
+    def known_trusts(self, ids: Collection[str]) -> frozenset[str]:
+        return self.store.known_trusts(ids)
 
 
 def lines(found: Mapping[str, Any]) -> list[str]:

@@ -107,13 +107,14 @@ def test_a_command_waits_until_its_lease_is_active(lease: Lease) -> None:
     )
     batch = ("create", "batch", "--kind", "best-effort", "--nodes", ALL_HOSTS, "--duration", "1h")
 
-    def cancel() -> None:
-        found: list[Any] = []
-        wait_until(lambda: bool(found.extend(leases("?name=batch").json()["leases"]) or found), LIMIT)
-        requests.delete(f"{lease.service.url}/v1/leases/{found[0]['id']}", headers=HEADERS, timeout=LIMIT)
+    def batches() -> list[Any]:
+        answer = requests.get(f"{lease.service.url}/v1/leases?name=batch", headers=HEADERS, timeout=LIMIT)
+        return list(answer.json()["leases"])
 
-    def leases(query: str) -> requests.Response:
-        return requests.get(f"{lease.service.url}/v1/leases{query}", headers=HEADERS, timeout=LIMIT)
+    def cancel() -> None:
+        assert wait_until(lambda: bool(batches()), LIMIT)
+        (found,) = batches()
+        requests.delete(f"{lease.service.url}/v1/leases/{found['id']}", headers=HEADERS, timeout=LIMIT)
 
     # By REST, because commands within this process share its output.
     with ThreadPoolExecutor() as elsewhere:

@@ -81,11 +81,11 @@ class Connection:
         with suppress(NotFound):
             identity.delete(f"/OS-TRUST/trusts/{trust_id}")
 
-    def trusts(self) -> frozenset[str]:
-        """Return the ids of the trusts that were given to the service."""
+    def trusts(self) -> dict[str, int | None]:
+        """Return the ids of the trusts that were given to the service's own user, and how often they may be used."""
         identity = self._adapter(service_type="identity", min_version="3", max_version="3.latest")
         found = identity.get("/OS-TRUST/trusts", params={"trustee_user_id": self.user_id()}).json()["trusts"]
-        return frozenset(str(each["id"]) for each in found)
+        return {str(each["id"]): each.get("remaining_uses") for each in found}
 
     def _of_trust(self, trust_id: str) -> Any:
         # The trust itself determines the project.

@@ -124,7 +124,7 @@ class NovaDriver:
     :param freepool: name of the aggregate of all hosts that leases may use
     :param options: what else the operator sets
     :param make_watcher: makes the watcher of the cloud; None makes one of services and deleted servers only
-    :param trusts: returns the ids of the trusts that were given to the service; None leaves trusts out of comparisons
+    :param trusts: see ``Survey``
     :param user_id: returns the id of the service's own user; None leaves out images that will never be complete
     :param make_agents: returns a client of the agents of hosts, or None if there are no agents
     """
@@ -143,7 +143,7 @@ class NovaDriver:
         freepool: str,
         options: DriverOptions = _DEFAULTS,
         make_watcher: MakeWatcher | None = None,
-        trusts: Callable[[], Collection[str]] | None = None,
+        trusts: Callable[[], Mapping[str, bool]] | None = None,
         user_id: Callable[[], str | None] | None = None,
         make_agents: Callable[[], Agents | None] = lambda: None,
     ) -> None:

@@ -44,7 +44,8 @@ class Survey:
 
     :param nova: novaclient's client with administrator rights
     :param freepool: name of the aggregate of all hosts that leases may use
-    :param trusts: returns the ids of the trusts that were given to the service; None leaves trusts out
+    :param trusts: returns the ids of the trusts that were given to the service's user, and whether they are of this
+        site and so old that only those without a lease are left over; None leaves trusts out
     :param images: finds images that will never be complete; None leaves them out
     :param tells_trespassers: whether ordinary servers on hosts of the pool are reported
     """
@@ -61,7 +62,7 @@ class Survey:
         aliases: PciAliases,
         shares_per_vcpu: int,
         freepool: str,
-        trusts: Callable[[], Collection[str]] | None,
+        trusts: Callable[[], Mapping[str, bool]] | None,
         images: BrokenImages | None,
         *,
         tells_trespassers: bool = True,
@@ -308,11 +309,12 @@ class Survey:
     def _look_at_trusts(self, items: Collection[Item], found: Found) -> Iterable[Difference]:
         known = {item.name for item in items if item.kind is Kind.TRUST}
         trusts = self._trusts
-        given = known if trusts is None else self._try("trusts", trusts, known)
-        for trust_id in given:
+        unseen = dict.fromkeys(known, False)
+        given = unseen if trusts is None else self._try("trusts", trusts, unseen)
+        for trust_id, is_old in given.items():
             found[Kind.TRUST, trust_id] = Item(Kind.TRUST, trust_id)
             if trust_id not in known:
-                yield Difference(Kind.TRUST, Problem.LEFT_OVER, trust_id, reference=trust_id)
+                yield Difference(Kind.TRUST, Problem.LEFT_OVER, trust_id, reference=trust_id, is_abandoned=is_old)
 
     @staticmethod
     def _try(what: str, look: Callable[[], Any], otherwise: Any = ()) -> Any:

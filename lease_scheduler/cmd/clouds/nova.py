@@ -5,7 +5,7 @@ Modules that only a driver needs are imported when one is made, so that the REST
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from lease_scheduler.cloud.configured import ConfiguredCloud
 from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cloud.nova.pci_aliases import parse
 from lease_scheduler.cmd.agents import agent_secret
+from lease_scheduler.records.trust_marks import TrustMark
 
 if TYPE_CHECKING:
     from lease_scheduler.cloud.nova.connection import Connection
@@ -82,7 +83,7 @@ class ConfiguredNova(ConfiguredCloud):
             group.aggregate_freepool_name,
             options,
             self.watching(connection),
-            connection.trusts,
+            partial(given_trusts, connection.trusts, self._trust_mark(), clock),
             connection.user_id,
             partial(agent_client, self.conf),
         )
@@ -135,6 +136,9 @@ class ConfiguredNova(ConfiguredCloud):
         group = self.conf[_GROUP]
         return Connection(self._log_in, group.interface, group.region_name)
 
+    def _trust_mark(self) -> TrustMark:
+        return TrustMark(self.conf.service.site, self.conf[_GROUP].region_name)
+
     def watching(self, connection: Connection) -> Watching:
         """Return the factory of this cloud's watcher."""
         from lease_scheduler.cloud.nova.silence import Patience
@@ -182,6 +186,13 @@ class ConfiguredNova(ConfiguredCloud):
         auth = loading.load_auth_from_conf_options(self.conf, _GROUP, **options)
         session: Session = loading.load_session_from_conf_options(self.conf, _GROUP, auth=auth)
         return session
+
+
+def given_trusts(
+    trusts: Callable[[], Mapping[str, int | None]], mark: TrustMark, clock: WaitingClock
+) -> dict[str, bool]:
+    """Return the ids of trusts, and whether they are abandoned unless a lease has them."""
+    return {trust_id: mark.is_abandoned(uses, clock.now()) for trust_id, uses in trusts().items()}
 
 
 def _said(name: str, check: Callable[[], str | None]) -> str | None:

@@ -16,7 +16,7 @@ from lease_scheduler.model.errors import StoreFullError, StoreUnavailableError
 from lease_scheduler.model.power import WATTS
 from lease_scheduler.records.calendar import CalendarIndex, SiteVersion
 from lease_scheduler.records.listing import LeaseEntry
-from lease_scheduler.store.sql import calendar, feeds, leases, subscriptions, views
+from lease_scheduler.store.sql import calendar, feeds, leases, subscriptions, trusts, views
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.pool_rows import host_power
@@ -114,14 +114,10 @@ class SqlReader:
         with self._connection() as connection:
             return leases.some(connection, ids)
 
-    def trusts_of_leases(self, trusts: Collection[str]) -> frozenset[str]:
-        """Return those of some trusts that leases have, live, ended or deleted."""
-        found: set[str] = set()
+    def known_trusts(self, ids: Collection[str]) -> frozenset[str]:
+        """Return those of some trusts that hosts have, or leases, live, ended or deleted."""
         with self._connection() as connection:
-            for chunk in chunks(sorted(trusts)):
-                query = select(LEASES.c.trust_id).where(LEASES.c.trust_id.in_(chunk))
-                found.update(connection.execute(query).scalars())
-        return frozenset(found)
+            return trusts.known(connection, ids)
 
     def unit_names(self, units: Collection[str]) -> dict[str, str]:
         """Return the names of hosts and the addresses of floating IPs, by id, of those that exist."""

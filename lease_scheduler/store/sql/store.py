@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from oslo_db.exception import DBDuplicateEntry
@@ -37,6 +37,7 @@ from lease_scheduler.store.sql import (
     rows,
     snapshot,
     subscriptions,
+    trusts,
 )
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.messages import SqlMessages
@@ -347,6 +348,11 @@ class SqlStore(SqlMessages):
                 reservations = select(LEASE_RESERVATIONS.c.id).join(LEASES).where(over)
                 found.update(connection.execute(reservations.where(LEASE_RESERVATIONS.c.id.in_(chunk))).scalars())
         return frozenset(found)
+
+    def known_trusts(self, ids: Collection[str]) -> frozenset[str]:
+        """Return those of some trusts that hosts have, or leases, live, ended or deleted."""
+        with self._database.connect() as connection:
+            return trusts.known(connection, ids)
 
     def has_lease(self, lease_id: str) -> bool:
         """Return whether the database has a lease with this id, live or ended."""

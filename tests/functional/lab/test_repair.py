@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from lease_scheduler.cloud.nova import names
+from lease_scheduler.records.trust_marks import SAFE_AGE, TrustMark
 from tests.functional.lab.service import QUARTER, Document, Service, running_service
 from tests.servers.base import wait_until
-from tests.servers.openstack.lab import Lab
+from tests.servers.openstack.lab import OUR_USER, Lab
 
 pytestmark = [
     pytest.mark.slow,
@@ -103,6 +105,47 @@ def test_what_is_deleted_is_told_and_made_again(service: Service) -> None:
     service.remove_servers([server])
     service.is_cancelled(lease)
     service.nothing_left()
+
+
+def _trust(service: Service, uses: int | None) -> str:
+    """Return the id of a trust of ada to the service's user that no lease has.
+
+    :param uses: how often it may be used
+    """
+    keystone, ada = service.lab.keystone, service.ada
+    (trustee,) = keystone.ask("GET", f"users?name={OUR_USER}")["users"]
+    trust: Document = {
+        "trustor_user_id": ada.id,
+        "trustee_user_id": trustee["id"],
+        "project_id": ada.project_id,
+        "impersonation": True,
+        "remaining_uses": uses,
+        "roles": [{"name": "member"}],
+    }
+    answer = requests.post(
+        f"{keystone.url}/OS-TRUST/trusts",
+        json={"trust": trust},
+        headers={"X-Auth-Token": keystone.token(ada)},
+        timeout=_LIMIT,
+    )
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["trust"]["id"])
+
+
+def test_trusts_that_an_api_process_left_by_dying_are_removed(service: Service) -> None:
+    """Not before a day has passed, and not those of others, such as another region."""
+    now, old = int(time.time()), int(time.time()) - 86_400 - SAFE_AGE
+    mark, other = TrustMark("default"), TrustMark("default", "RegionTwo")
+    abandoned, *kept = (_trust(service, uses) for uses in (mark.uses(old), mark.uses(now), other.uses(old), None))
+    told = _manage(service, "reconcile", "--dry-run")
+    lines = [line for line in told.stdout.splitlines() if line.startswith("trust")]
+    assert len(lines) == 1, told
+    assert abandoned in lines[0] and "it was given for a lease that was not made" in lines[0]
+    assert _manage(service, "reconcile").returncode == 0
+    left = {each["id"] for each in service.trusts()}
+    assert abandoned not in left
+    assert left >= set(kept)
+    assert _agrees(service)
 
 
 def _everything(service: Service) -> dict[str, list[str]]:

@@ -4,7 +4,7 @@ import threading
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, func, select, update
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.breach import Breach, BreachKind
@@ -20,6 +20,7 @@ from lease_scheduler.records.listing import LeaseEntry
 from lease_scheduler.records.writes import DeposedError, StoreChanges
 from lease_scheduler.store.sql import purge, schema
 from lease_scheduler.store.sql.reader import SqlReader
+from lease_scheduler.store.sql.schema import HOSTS
 from lease_scheduler.store.sql.store import SqlStore
 
 from . import values
@@ -251,14 +252,17 @@ def test_lists_filter_sort_and_page(database: Engine) -> None:
     assert reader.leases({"number": numbers[-1] + 1}) == []
 
 
-def test_the_trusts_of_leases_are_found(database: Engine) -> None:
+def test_the_trusts_of_leases_and_hosts_are_found(database: Engine) -> None:
     """Those that a request has given and no lease has are deleted."""
     store = _leading(database)
     values.hosts(store)
+    with database.begin() as connection:
+        connection.execute(update(HOSTS).where(HOSTS.c.name == "compute-1").values(trust_id="of a host"))
     lease = values.lease(0)
     store.commit(values.changes_of(lease, replace(values.document(lease), trust_id="given")))
-    assert SqlReader(database).trusts_of_leases(["given", "left"]) == {"given"}
-    assert SqlReader(database).trusts_of_leases([]) == frozenset()
+    for known in (SqlReader(database).known_trusts, store.known_trusts):
+        assert known(["given", "left", "of a host"]) == {"given", "of a host"}
+        assert known([]) == frozenset()
 
 
 def test_entries_tell_whatever_changes_a_view(database: Engine) -> None:

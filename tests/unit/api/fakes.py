@@ -449,8 +449,8 @@ class Site(EngineRequests):
             view["idle_since"],
         )
 
-    def trusts_of_leases(self, trusts: Collection[str]) -> frozenset[str]:
-        return frozenset(trusts) & {str(view["trust_id"]) for view in self.views.values()}
+    def known_trusts(self, ids: Collection[str]) -> frozenset[str]:
+        return frozenset(ids) & {str(view["trust_id"]) for view in self.views.values()}
 
     def leases_by_id(self, ids: Sequence[str]) -> list[Document]:
         return [self.views[each] for each in ids if each in self.views]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -114,6 +114,9 @@ class KeepingStore:
         return 0
 
     def of_leases_that_are_over(self, ids: Iterable[str]) -> frozenset[str]:
+        return frozenset()
+
+    def known_trusts(self, ids: Collection[str]) -> frozenset[str]:
         return frozenset()
 
     def record_steps(self, reached: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from lease_scheduler.cloud.differences import Difference, Item, Kind, Problem, compare
 from lease_scheduler.cloud.facts import Footprint
 from lease_scheduler.engine.interfaces import Operation, OperationKind
@@ -13,6 +15,25 @@ from lease_scheduler.service.reconcile import REPAIR_TIME, Action, Leases, decid
 
 def item(kind: Kind, name: str, **contents: str) -> Item:
     return Item(kind, name, "lease", contents)
+
+
+class Store:
+    """Knows which ids belong to leases that have ended, and which trusts leases have."""
+
+    def __init__(self, over: Collection[str] = (), known: Collection[str] = ()) -> None:
+        self.over = set(over)
+        self.known = set(known)
+        self.asked: list[set[str]] = []
+
+    def of_leases_that_are_over(self, ids: Collection[str]) -> set[str]:
+        self.asked.append(set(ids))
+        return self.over & set(ids)
+
+    def known_trusts(self, ids: Collection[str]) -> set[str]:
+        return self.known & set(ids)
+
+
+EVERYTHING = Store(over={"lease", "group", "trust"})
 
 
 def found(*items: Item) -> dict[tuple[Kind, str], Item]:
@@ -44,32 +65,38 @@ def test_what_must_have_nothing_else_is_told_of_more() -> None:
 def test_what_is_being_done_is_no_difference() -> None:
     missing = Difference(Kind.FLAVOR, Problem.MISSING, "f", "lease")
     left_over = Difference(Kind.FLAVOR, Problem.LEFT_OVER, "g", "lease")
-    assert settled([missing, left_over], leases("lease"), leases(), lambda ids: ids) == []
-    assert settled([missing, left_over], leases(), leases(), lambda ids: ids) == [missing, left_over]
+    assert settled([missing, left_over], leases("lease"), leases(), EVERYTHING) == []
+    assert settled([missing, left_over], leases(), leases(), EVERYTHING) == [missing, left_over]
     # The lease or its operation ended while the cloud was read, so the comparison saw what is gone by now.
-    assert settled([missing, left_over], leases(), leases("lease"), lambda ids: ids) == []
+    assert settled([missing, left_over], leases(), leases("lease"), EVERYTHING) == []
     footprint = Footprint("lease", "none", frozenset())
     assert decide(leases(), leases("lease"), [footprint]) == {}
     assert decide(leases(), leases(), [footprint]) == {"lease": Action.DESTROY}
     # A repair that does not finish is reported.
     stuck = leases("lease", stuck=frozenset({"lease"}))
-    assert settled([missing], stuck, stuck, lambda ids: ids) == [missing]
-    assert settled([missing], stuck, leases("lease"), lambda ids: ids) == []
+    assert settled([missing], stuck, stuck, EVERYTHING) == [missing]
+    assert settled([missing], stuck, leases("lease"), EVERYTHING) == []
 
 
 def test_groups_and_trusts_are_left_over_only_if_the_store_knows_them() -> None:
     """Blazar uses the same names for its groups, and others may trust the same user."""
     group = Difference(Kind.SERVER_GROUP, Problem.LEFT_OVER, "group", reference="reservation")
     trust = Difference(Kind.TRUST, Problem.LEFT_OVER, "trust", reference="trust")
-    asked: list[set[str]] = []
+    store = Store(over={"trust"})
+    assert settled([group, trust], leases(), leases(), store) == [trust]
+    assert store.asked == [{"reservation", "trust"}]
 
-    def over(ids: object) -> set[str]:
-        assert isinstance(ids, set)
-        asked.append(ids)
-        return {"trust"}
 
-    assert settled([group, trust], leases(), leases(), over) == [trust]
-    assert asked == [{"reservation", "trust"}]
+def test_abandoned_trusts_are_left_over_unless_a_lease_or_a_host_has_them() -> None:
+    """The request that an API process dies in leaves a trust that no lease has."""
+    used, unused = (
+        Difference(Kind.TRUST, Problem.LEFT_OVER, name, reference=name, is_abandoned=True) for name in ("used", "not")
+    )
+    (found,) = settled([used, unused], leases(), leases(), Store(known={"used"}))
+    assert (found.name, found.detail) == ("not", "it was given for a lease that was not made")
+    assert to_adjust([found]) == frozenset()
+    over = settled([used], leases(), leases(), Store(over={"used"}, known={"used"}))
+    assert over == [used], "the lease that has it has ended"
 
 
 def test_repairs_that_take_too_long() -> None:
