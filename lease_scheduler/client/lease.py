@@ -55,9 +55,12 @@ class CreateLease(LeaseCommand):
         lease = client.one("POST", "/leases", version, "lease", body)
         if not parsed.wait:
             return lease
-        path = f"/leases/{lease['id']}"
-        waiting = Waiting(self.app.stderr, parsed.timeout)
-        return waiting.until_active(lease, lambda: client.one("GET", path, version, "lease", patient=True))
+        path, query = f"/leases/{lease['id']}", {"deleted": True}
+
+        def look() -> Document:
+            return client.one("GET", path, version, "lease", query=query, patient=True)
+
+        return Waiting(self.app.stderr, parsed.timeout).until_active(lease, look)
 
 
 class ListLeases(ListCommand):

@@ -99,6 +99,9 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("admin/leaving.rst", "systemctl"): _ROOT,
     ("admin/limits.rst", "openstack registered limit"): _KEYSTONE,
     ("admin/nova.rst", "make lab"): "needs a lab of real servers; tests/functional/lab makes one",
+    ("admin/nova.rst", "python3 -m lease_scheduler.nova.check"): (
+        f"{_NOVA}; tests/in_nova/test_check.py runs the check"
+    ),
     ("admin/nova.rst", "rabbitmqctl"): _ROOT,
     ("admin/nova.rst", "openstack flavor"): f"{_NOVA}; tests/in_nova has flavors with these extra specs",
     ("admin/policies.rst", "lease-sim run"): (

@@ -21,7 +21,7 @@ ONE = "vcpus=1,memory_mb=512"
 LATER = ("--start", START.isoformat(), "--end", END.isoformat())
 HOUR = timedelta(hours=1)
 LIMIT = 30.0
-HEADERS = {"X-Auth-Token": TOKEN}
+HEADERS = {"X-Auth-Token": TOKEN, "OpenStack-API-Version": "reservation latest"}
 
 
 class Lease(InsideShell):
@@ -119,7 +119,7 @@ def test_a_command_waits_until_its_lease_is_active(lease: Lease) -> None:
     # By REST, because commands within this process share its output.
     with ThreadPoolExecutor() as elsewhere:
         done = elsewhere.submit(cancel)
-        message = lease.refused(*batch, "--wait")
+        message = lease.refused(*batch, "--wait", "--timeout", "1m")
         done.result()
     assert re.fullmatch(r"Lease batch \([0-9a-f-]{36}\) is cancelled and was not active.*", message)
 

@@ -28,7 +28,7 @@ def member(keystone: Keystone) -> User:
 
 @pytest.fixture
 def trustee(keystone: Keystone) -> User:
-    return keystone.user("reservation", keystone.project("service"), "service")
+    return keystone.user("reservation", keystone.project("service"), "admin")
 
 
 @pytest.fixture

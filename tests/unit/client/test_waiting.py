@@ -125,6 +125,7 @@ def test_the_command_waits_and_shows_the_active_lease(service: Service, openstac
     assert outcome.document["state"] == "active"
     created, looked = service.asked
     assert created.body == {"name": "night", "nodes": [{"count": 1, "resources": {"VCPU": 1}}], "duration": "1h"}
+    assert looked.query == {"deleted": "true"}, "a lease that somebody deletes is cancelled, and says so"
     assert created.version == looked.version, "what is shown has the same keys with and without --wait"
 
 
