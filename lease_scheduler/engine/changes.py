@@ -18,6 +18,7 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.advice import Alternative
 from lease_scheduler.plan.changing import Change, end_of_work, hosts_of, plan_anew, reshape, staying
+from lease_scheduler.plan.count_ranges import at_most, with_ranges
 from lease_scheduler.plan.elastic import with_sizes_of
 from lease_scheduler.plan.explain import NoPlaceError, Refusal, explain, too_large
 from lease_scheduler.plan.largest_fit import check_least, most_that_fits, with_counts
@@ -70,6 +71,7 @@ class LeaseChanges:
         """
         give_up = tuple(give_up)
         under_way = self._is_under_way(lease)
+        terms, least = self._with_ranges(lease, terms, least, under_way=under_way)
         terms = self._priced(lease, as_promised(lease, _with_lasting_sizes(lease, terms, under_way=under_way)))
         self._check(lease, terms, now, least, under_way=under_way)
         over = end_of_work(lease, terms) if under_way else None
@@ -96,6 +98,7 @@ class LeaseChanges:
         :raises NoPlaceError: there is no place for the terms
         """
         under_way = self._is_under_way(lease)
+        terms, least = self._with_ranges(lease, terms, least, under_way=under_way)
         terms = self._priced(lease, as_promised(lease, _with_lasting_sizes(lease, terms, under_way=under_way)))
         self._check(lease, terms, now, least, under_way=under_way)
         over = end_of_work(lease, terms) if under_way else None
@@ -113,6 +116,28 @@ class LeaseChanges:
         lost.sort(key=lambda old: old.sequence)
         granted = replace(value, request=self._priced(lease, value.request))
         return granted, tuple(old.lease_id for old in lost)
+
+    def _with_ranges(
+        self, lease: Lease, terms: LeaseRequest, least: tuple[int, ...] | None, *, under_way: bool
+    ) -> tuple[LeaseRequest, tuple[int, ...] | None]:
+        """Return new terms of a best-effort lease with the ranges of its nodes, and what is left to choose at once.
+
+        Where a range stays as it was, the lease keeps the number of nodes that it has.
+        """
+        if least is None or lease.kind is not LeaseKind.BEST_EFFORT or terms.kind is not lease.kind:
+            return terms, least
+        check_least(terms, least)
+        ranged = with_ranges(most_on_site(self._state.planner, terms, least), least)
+        if under_way:
+            return at_most(ranged), least
+        had = dict(enumerate(lease.request.nodes))
+        nodes = tuple(
+            replace(new, count=had[position].count)
+            if new.count_range is not None and position in had and had[position].count_range == new.count_range
+            else new
+            for position, new in enumerate(ranged.nodes)
+        )
+        return replace(ranged, nodes=nodes), None
 
     def _priced(self, lease: Lease, terms: LeaseRequest) -> LeaseRequest:
         return at_its_rate(lease, terms, self._state.options.refund_share)
@@ -159,9 +184,9 @@ class LeaseChanges:
         if never is not None and lease.started is None:
             raise NoPlaceError(Refusal("policy", never))
         view = self._state.view(now)
-        refusal = self._admission.refusal(terms, now, view)
+        refusal = self._admission.refusal(at_most(terms), now, view)
         # If the old terms would be refused now as well, for example for short notice, the change is not the reason.
-        if refusal is not None and self._admission.refusal(lease.request, now, view) is None:
+        if refusal is not None and self._admission.refusal(at_most(lease.request), now, view) is None:
             raise NoPlaceError(Refusal("policy", refusal))
         self._check_steady(lease)
         if terms.nodes != lease.request.nodes and (self._boots(lease) or lease.state in SUSPENDED_STATES):
@@ -196,8 +221,6 @@ class LeaseChanges:
             with state.late_hosts_held(now):
                 return self._reshaped(lease, terms, now, least, give_up)
         if lease.kind is LeaseKind.BEST_EFFORT:
-            if least is not None:
-                terms = most_on_site(state.planner, terms, least)
             waiting = lease if not lease.holdings else back_to_queue(lease, "its terms were changed")
             return state.put(replace(waiting, request=terms))
         present = hosts_of(lease, terms, staying(lease.request, terms, give_up), _NOWHERE)

@@ -34,6 +34,7 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.awake_trial import fits_awake
+from lease_scheduler.plan.count_ranges import with_ranges
 from lease_scheduler.plan.elastic import placed_soonest
 from lease_scheduler.plan.explain import NoPlaceError, too_large
 from lease_scheduler.plan.largest_fit import with_counts
@@ -305,7 +306,7 @@ class EngineSteps:
                 state.finish(lease, LeaseState.REJECTED, now, refusal)
             elif request.kind is LeaseKind.BEST_EFFORT:
                 if least is not None:
-                    lease = replace(lease, request=most_on_site(state.planner, request, least))
+                    lease = replace(lease, request=with_ranges(most_on_site(state.planner, request, least), least))
                 waits = lease if self._forecasts is None else self._forecasts.with_expected_wait(lease)
                 unassured = self._unassured(waits, now)
                 if unassured is not None:

@@ -37,6 +37,8 @@ class NodeSet:
     """A number of identical VMs (haizea F5).
 
     :ivar count: number of VMs, at least 1
+    :ivar count_range: fewest and most VMs of a lease that takes what is free when its turn in the queue comes; None
+        means exactly ``count``. While it waits, ``count`` is the fewest; with a place, it is what the lease got
     :ivar resources: what each VM needs; if the set is elastic, what is of use at most
     :ivar least_resources: what suffices for each VM, of some or all of the classes of ``resources``; None means that
         all of it is needed. Once the lease has a place, ``resources`` is what was granted, and this is None
@@ -59,10 +61,16 @@ class NodeSet:
     least_resources: Resources | None = None
     groups: tuple[ProviderGroup, ...] = ()
     fluid: int = 0
+    count_range: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         if self.count < 1:
             raise InvalidValueError("nodes.count", f"must be at least 1, not {self.count}")
+        if self.count_range is not None and not 1 <= self.fewest <= self.count <= self.most:
+            raise InvalidValueError(
+                "nodes.count_range",
+                f"must be numbers of nodes with {self.count} between them, not {self.fewest} to {self.most}",
+            )
         if self.per_host is not None and self.per_host < 1:
             raise InvalidValueError("nodes.per_host", f"must be at least 1, not {self.per_host}")
         if not self.resources:
@@ -75,6 +83,20 @@ class NodeSet:
                 raise InvalidValueError(
                     f"nodes.least_resources.{name}", f"must be at most the amount in resources, {most}, not {amount}"
                 )
+
+    @property
+    def fewest(self) -> int:
+        """Number of VMs that suffices."""
+        return self.count if self.count_range is None else self.count_range[0]
+
+    @property
+    def most(self) -> int:
+        """Number of VMs that it may get at most."""
+        return self.count if self.count_range is None else self.count_range[1]
+
+    def with_count(self, count: int) -> NodeSet:
+        """Return the set with exactly this many VMs."""
+        return replace(self, count=count, count_range=None)
 
     @property
     def smallest(self) -> Resources:

@@ -245,7 +245,7 @@ class Advice:
         return replace(self._request, start=start)
 
     def _with_count(self, count: int) -> LeaseRequest:
-        return replace(self._request, nodes=(replace(self._request.nodes[0], count=count),))
+        return replace(self._request, nodes=(self._request.nodes[0].with_count(count),))
 
     def _lasting(self, duration: int) -> LeaseRequest:
         return replace(self._request, duration=duration)

@@ -95,8 +95,8 @@ class AlikeStarts:
         request = lease.request
         if not self._is_possible or lease.saved_on is not None or len(request.nodes) != 1:
             return None
-        if request.nodes[0].least_resources is not None:
-            # Its size follows from what is free where it starts.
+        if request.nodes[0].least_resources is not None or request.nodes[0].count_range is not None:
+            # Its size, or the number of its VMs, follows from what is free where it starts.
             return None
         need = need_of(self._context, lease)
         return need.alike, need.longest, request.duration

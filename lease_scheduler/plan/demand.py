@@ -72,7 +72,7 @@ class Demands:
         """
         if resource_class not in self._classes:
             return 0
-        key = (replace(node_set, count=1, boots=()), resource_class)
+        key = (replace(node_set.with_count(1), boots=()), resource_class)
         known = self._shares.get(key)
         if known is None:
             demand = self._demand(key[0])
@@ -106,7 +106,7 @@ class Demands:
 
     def _demand(self, node_set: NodeSet) -> Demand:
         # Node sets with the same needs share arrays, and so the results that an availability caches for these arrays.
-        key = replace(node_set, count=1, boots=())
+        key = replace(node_set.with_count(1), boots=())
         known = self._of_node_set.get(key)
         if known is None:
             known = self._of_node_set[key] = self._new_demand(key)

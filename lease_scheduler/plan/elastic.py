@@ -4,7 +4,7 @@ Until a lease has a place, the plan counts an elastic node set with its smallest
 its terms get the size that was granted, and that size stays: servers keep the resources that they were booted with.
 
 Grit 2007, "Extensible resource management for networked virtual computing", section 6.1.1 (shirako F21, F70, F71): room
-is looked for with the smallest size; larger ones take only what is free.
+is looked for with the smallest size; larger ones take only what is free. For numbers of VMs, see ``count_ranges``.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.count_ranges import MayGrow, with_most_nodes
 from lease_scheduler.plan.earliest_fit import place_soonest
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 from lease_scheduler.plan.remaining_work import with_place
@@ -76,25 +77,32 @@ def place_elastic(context: PlanningContext, lease: Lease, place: Callable[[Lease
     return plan.put(replace(placed, request=_grown(plan, placed, lease.request)))
 
 
-def placed_soonest(context: PlanningContext, lease: Lease, holding: Holding, now: int) -> Lease:
+def placed_soonest(
+    context: PlanningContext, lease: Lease, holding: Holding, now: int, may_grow: MayGrow | None = None
+) -> Lease:
     """Return a lease with the earliest place that was found for it; an elastic one as large as is free then.
 
-    :param holding: its earliest place, with the smallest size; a larger one does not start later
+    It first gets as many VMs as it may have, and then their sizes grow.
+
+    :param holding: its earliest place, with the fewest VMs of the smallest size; more of them do not start later
+    :param may_grow: which numbers of VMs it may have; None means all of its range
     :return: its new value, not in the plan and not elastic
     """
+
+    def soonest(larger: Lease) -> Holding | None:
+        may_wait = holding.start > now
+        latest = holding.start if may_wait else None
+        return place_soonest(context, larger, now, may_wait=may_wait, latest_start=latest)
+
+    lease, holding = with_most_nodes(lease, holding, soonest, may_grow)
     if not is_elastic(lease.request):
         return with_place(lease, holding)
 
     def sized(level: int) -> Lease:
         return replace(lease, request=_at_level(lease.request, level))
 
-    def found(level: int) -> Holding | None:
-        may_wait = holding.start > now
-        latest = holding.start if may_wait else None
-        return place_soonest(context, sized(level), now, may_wait=may_wait, latest_start=latest)
-
-    level = _highest_free(lambda each: found(each) is not None)
-    placed = with_place(sized(level), found(level) or holding)
+    level = _highest_free(lambda each: soonest(sized(each)) is not None)
+    placed = with_place(sized(level), soonest(sized(level)) or holding)
     plan = context.plan
     with plan.trial():
         plan.put(placed)

@@ -86,11 +86,14 @@ class Turn:
         it may wait. With the instant of the round it starts at once, or as soon as its disk image or its saved memory
         can have arrived
     :ivar accepts: returns whether the lease may have the place that was found; None accepts every place
+    :ivar may_grow: returns whether a lease that takes as many VMs as are free may have those that its terms then have,
+        in their place; None lets it have all that are free. It always may have the fewest
     """
 
     lease: Lease
     latest_start: int | None = None
     accepts: Callable[[Holding], bool] | None = None
+    may_grow: Callable[[LeaseRequest, Holding], bool] | None = None
 
     def allows(self, holding: Holding) -> bool:
         """Return whether the lease may have a place."""

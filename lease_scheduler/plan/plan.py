@@ -14,6 +14,7 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.plan.availability import FOREVER, Availability, IntArray
+from lease_scheduler.plan.count_ranges import as_it_waits
 from lease_scheduler.plan.demand import Demand, Demands
 from lease_scheduler.plan.differences import HoldingChange, changes_of
 from lease_scheduler.plan.lease_queue import LeaseQueue
@@ -86,10 +87,11 @@ class Plan:
     def put(self, lease: Lease) -> Lease:
         """Add a lease or replace its value. It then holds what its value says.
 
-        :return: the value; with images, its state may have changed to one in which it waits for them
+        :return: the value; with images, its state may have changed to one in which it waits for them, and one that is
+            queued again has its fewest VMs
         :raises NotPlannableError: the lease is being planned, and its disk image cannot be there in time
         """
-        lease = self._with_images(lease)
+        lease = self._with_images(as_it_waits(lease))
         old = self._note_change(lease)
         if old is None or old.holdings != lease.holdings or old.request is not lease.request:
             self.availability = self._applied(changes_of(old, lease))
@@ -100,7 +102,7 @@ class Plan:
         """Replace many leases at once, which is faster than one by one."""
         changes = []
         for given in leases:
-            lease = self._with_images(given)
+            lease = self._with_images(as_it_waits(given))
             old = self._note_change(lease)
             changes += changes_of(old, lease)
             self._set(lease.lease_id, old, lease)

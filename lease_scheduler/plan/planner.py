@@ -317,7 +317,7 @@ class Planner:
             if lease.lease_id in served:
                 continue
             served.add(lease.lease_id)
-            found: Lease | None = placed_soonest(self.context, lease, holding, now)
+            found: Lease | None = placed_soonest(self.context, lease, holding, now, turn.may_grow)
             if agree is not None and found is not None:
                 found = agree(found)
             if found is None:

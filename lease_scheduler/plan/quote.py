@@ -9,6 +9,7 @@ from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.clearing import InTheWayError
+from lease_scheduler.plan.count_ranges import with_ranges
 from lease_scheduler.plan.earliest_fit import place_soonest
 from lease_scheduler.plan.elastic import placed_soonest
 from lease_scheduler.plan.explain import Refusal, explain, too_large
@@ -78,7 +79,8 @@ def quote(
             lease = plan.put(Lease(request, sequence).to(LeaseState.PENDING))
             if request.kind is LeaseKind.BEST_EFFORT:
                 if least is not None:
-                    lease = plan.put(Lease(most_on_site(planner, request, least), sequence, lease.state))
+                    waits = with_ranges(most_on_site(planner, request, least), least)
+                    lease = plan.put(replace(lease, request=waits))
                 holding = place_soonest(planner.context, lease, now if earliest is None else earliest, may_wait=True)
                 if holding is not None:
                     lease = plan.put(

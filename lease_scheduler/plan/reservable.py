@@ -53,7 +53,7 @@ def room(planner: Planner, node_set: NodeSet, start: int, end: int, duration: in
             continue
         if trials.are_used_up:
             break
-        most = replace(asked, nodes=(replace(node_set, count=places.throughout(first, last)),))
+        most = replace(asked, nodes=(node_set.with_count(places.throughout(first, last)),))
         window = _window(trials, asked, most, first, last - shutdown)
         if window is not None:
             found.append(window)

@@ -122,7 +122,7 @@ def _terms(reservation: ReservationRecord, fewer: int | None) -> Mapping[str, An
 def _changed(request: LeaseRequest, near: Alternative) -> LeaseRequest:
     nodes = request.nodes
     if near.change == "nodes":
-        nodes = (replace(nodes[0], count=near.nodes),)
+        nodes = (nodes[0].with_count(near.nodes),)
     deadline = request.deadline
     if deadline is not None:
         return replace(request, nodes=nodes, duration=near.duration, deadline=max(deadline, near.start + near.duration))

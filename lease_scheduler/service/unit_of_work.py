@@ -21,6 +21,7 @@ from lease_scheduler.service.changed_terms import changed_terms
 from lease_scheduler.service.history import move_of, reason_of
 from lease_scheduler.service.intents import Intents
 from lease_scheduler.service.notifications import document_message, transition_message
+from lease_scheduler.service.terms import numbered
 
 #: Name of a counter and pool -> what was counted.
 Counted = Counter[tuple[str, str | None]]
@@ -227,6 +228,8 @@ class UnitOfWork:
         """Store a new value of a lease."""
         lease_id = lease.lease_id
         before = self.leases.get(lease_id)
+        if before is not None and before.request is not lease.request:
+            self._follow_counts(before, lease)
         if before is None:
             self._new.add(lease_id)
         self.leases[lease_id] = lease
@@ -251,6 +254,12 @@ class UnitOfWork:
             at_end = self.at_end(lease, before, document) if lease.is_final else None
             if at_end is not None:
                 self._changes.messages.append(at_end)
+
+    def _follow_counts(self, before: Lease, lease: Lease) -> None:
+        """Number the nodes of reservations anew if a lease of the queue takes more of them, or fewer, than before."""
+        counts = [[node_set.count for node_set in each.request.nodes] for each in (before, lease)]
+        if counts[0] != counts[1]:
+            self.documents[lease.lease_id] = numbered(self.documents[lease.lease_id], lease.request)
 
     def load(self) -> Iterable[Lease]:
         """Return all live leases, in the order of submission."""

@@ -12,14 +12,15 @@ HOUR = 3_600
 def nodes(request: LeaseRequest) -> int:
     """Return the number of instances and whole hosts of a lease, without addresses.
 
-    Instances that must share a host are planned as one node, but counted singly.
+    Instances that must share a host are planned as one node, but counted singly. A lease that takes as many nodes as
+    are free counts with all that it may get.
     """
     total = 0
     for node_set in request.nodes:
         if FLOATING_IP in node_set.resources:
             continue
         share = node_set.resources.get(HOST_SHARE, 1)
-        total += node_set.count * (share if share < WHOLE_HOST else 1)
+        total += node_set.most * (share if share < WHOLE_HOST else 1)
     return total
 
 

@@ -41,6 +41,8 @@ def node_set_values(node_set: NodeSet) -> Values:
     }
     if node_set.least_resources is not None:
         values["least_resources"] = dict(node_set.least_resources)
+    if node_set.count_range is not None:
+        values["count_range"] = list(node_set.count_range)
     if node_set.boots:
         values["boots"] = [_boot_values(boot) for boot in node_set.boots]
     if node_set.groups:
@@ -69,7 +71,7 @@ def _boot(values: Sequence[Any]) -> Boot:
 
 def node_set(values: Mapping[str, Any]) -> NodeSet:
     """Return a node set from JSON."""
-    hosts, least = values["hosts"], values.get("least_resources")
+    hosts, least, counts = values["hosts"], values.get("least_resources"), values.get("count_range")
     return NodeSet(
         values["count"],
         Resources(values["resources"]),
@@ -80,6 +82,7 @@ def node_set(values: Mapping[str, Any]) -> NodeSet:
         None if least is None else Resources(least),
         tuple(_group(each) for each in values.get("groups", ())),
         values.get("fluid", 0),
+        None if counts is None else (counts[0], counts[1]),
     )
 
 

@@ -15,7 +15,7 @@ for the same reason. In an interval as long as the least run, no lease is suspen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.kinds import LeaseKind
@@ -181,6 +181,9 @@ class ShareClaims:
                 in_vain += 1
                 continue
             flow = self._shares.copied(flow)
+            if request.least_cost is not None:
+                # It gets no more than it needs, as others make room for it.
+                flow.queue.correct(position, replace(request, cost=request.least_cost))
             self._shares.schedule(flow, position, taken.holdings[0].start, now, share_per_weight)
             self._balance.move(flow.name, _width(request))
             for each in suspended:
@@ -210,7 +213,7 @@ class ShareClaims:
         """Return the position of the first request of a flow that its share of the windows lets start, or None."""
         most = self._shares.most_allowed(flow, now, share_per_weight)
         for position, request in enumerate(flow.queue.requests):
-            if request.key in waiting and not (request.is_wide and request.cost > most):
+            if request.key in waiting and not (request.is_wide and request.needed > most):
                 return position
         return None
 
@@ -296,4 +299,4 @@ def _may_wait(lease: Lease) -> bool:
 
 def _width(request: QueuedRequest) -> int:
     """Return how much of the site a queued request takes."""
-    return request.cost // request.duration
+    return request.needed // request.duration

@@ -31,7 +31,8 @@ class QueuedRequest:
     """A request in the queue of its flow.
 
     :ivar key: its id
-    :ivar cost: width times duration
+    :ivar cost: width times duration; of one that takes as much as is free, by the most that it may get (section 5.6.3)
+    :ivar least_cost: of such a request, its cost by the least that it accepts, which is its ``width``; else None
     :ivar duration: how long it runs
     :ivar width: how much of the site it takes, in the unit of the site's capacity
     :ivar is_wide: whether it takes more than one place at the same time
@@ -50,6 +51,12 @@ class QueuedRequest:
     order: int = 0
     kind: int = 0
     gap: int = 0
+    least_cost: int | None = None
+
+    @property
+    def needed(self) -> int:
+        """Cost for which it can be served at all."""
+        return self.cost if self.least_cost is None else self.least_cost
 
 
 #: Kind of requests, and whether they are wide.

@@ -34,7 +34,7 @@ class Kinds:
     def _needed(self, request: LeaseRequest) -> Hashable:
         nodes: Hashable = request.nodes
         if len(request.nodes) == 1:
-            nodes = replace(request.nodes[0], count=1, boots=())
+            nodes = replace(request.nodes[0].with_count(1), boots=())
         # An estimate of a duration does not say for how long hosts have to be free.
         is_estimated = self._durations.of_request(request) != request.duration
         uncounted = request.duration if is_estimated else None

@@ -10,6 +10,7 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import QUEUED_STATES
+from lease_scheduler.plan.count_ranges import at_most, has_ranges
 from lease_scheduler.plan.interfaces import Claim, QueueRound, Turn
 from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.duration.counted import CountedDurations
@@ -165,7 +166,7 @@ class Winks(QueueingPolicy):
 
     def turns(self, queue: QueueRound) -> Iterable[Turn]:
         """See ``Queueing.turns``."""
-        self._round = this_round = FlowRound(self._shares, queue)
+        self._round = this_round = FlowRound(self._shares, queue, self._ledger.charges, self._cost)
         waiting = waiting_again(queue, self._ledger.charges)
         later: list[Lease] = []
         if self.has_claims and waiting:
@@ -178,7 +179,7 @@ class Winks(QueueingPolicy):
 
     def claims(self, queue: QueueRound) -> Iterable[Claim]:
         """See ``Queueing.claims``."""
-        this_round = self._round = self._round or FlowRound(self._shares, queue)
+        this_round = self._round = self._round or FlowRound(self._shares, queue, self._ledger.charges, self._cost)
         held, balance = self._balance(queue)
         found = ShareClaims(this_round.shares, self._preemption, held, balance, self._tags())
         yield from found.claims(queue, this_round.share)
@@ -231,17 +232,19 @@ class Winks(QueueingPolicy):
         return self._ledger.look_again
 
     def _request(self, lease: Lease) -> QueuedRequest:
-        seconds = self._seconds(lease.request) - lease.accumulated
+        seconds = max(1, self._seconds(lease.request) - lease.accumulated)
         nodes = lease.request.node_count
+        accepts_less = has_ranges(lease.request)
         return QueuedRequest(
             lease.lease_id,
-            self._cost(lease.request, max(1, seconds)),
-            max(1, seconds),
+            self._cost(at_most(lease.request) if accepts_less else lease.request, seconds),
+            seconds,
             nodes,
             nodes > 1,
             own_priority(lease.request),
             lease.sequence,
             self._kinds.of(lease.request),
+            least_cost=self._cost(lease.request, seconds) if accepts_less else None,
         )
 
     def _seconds(self, request: LeaseRequest) -> int:
@@ -296,7 +299,7 @@ class Winks(QueueingPolicy):
             self._ledger.take(lease.lease_id)
             take_back(flow, charge)
             flow.queue.put_back(replace(self._request(lease), cost=charge.cost))
-            if before is not None and before.request is not lease.request:
+            if has_ranges(lease.request) or (before is not None and before.request is not lease.request):
                 self._changed(lease)
         self._note(flow)
 

@@ -64,7 +64,7 @@ def _blocked(request: QueuedRequest, share: float, *, has_spare: bool) -> str:
     :param has_spare: whether it may use hosts that would stay idle
     """
     others = "when it fits on hosts that no other lease can use, when fewer projects share the site, "
-    cost, most = (round(amount / (3_600 * HOST_UNITS), 2) for amount in (request.cost, share))
+    cost, most = (round(amount / (3_600 * HOST_UNITS), 2) for amount in (request.needed, share))
     return (
         f"it needs {cost:g} host-hours, and the share of its project in a window is {most:g}: it starts "
         f"{others if has_spare else ''}when its project has a larger weight, or with fewer nodes or a shorter duration"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from lease_scheduler.model.holding import Holding
-from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.interfaces import QueueRound, Turn
 from lease_scheduler.policy.queueing.winks.flow_queue import Group, QueuedRequest
 from lease_scheduler.policy.queueing.winks.shares import Flow, ServiceOrder, Shares, TrialShares
@@ -19,13 +20,23 @@ class FlowRound:
 
     :param shares: the flows, with everything that is queued
     :param queue: the round
+    :param charges: what was charged for leases, by id
+    :param cost_of: returns what a lease costs for so many seconds
     :ivar shares: the flows without what has got a place
     :ivar share: cost that a flow of weight 1 may use of a window
     :ivar refused: whether shares refused a lease that those of a later window may let start
     """
 
-    def __init__(self, shares: Shares, queue: QueueRound) -> None:
+    def __init__(
+        self,
+        shares: Shares,
+        queue: QueueRound,
+        charges: Mapping[str, Charge],
+        cost_of: Callable[[LeaseRequest, int], int],
+    ) -> None:
         self._queue = queue
+        self._charges = charges
+        self._cost_of = cost_of
         self.refused = False
         #: Whether shares refused any lease at all.
         self._has_refused = False
@@ -40,13 +51,14 @@ class FlowRound:
         self._starts: dict[Group, list[tuple[int, int, int]]] = {}
 
     def look_aside(self, waiting: list[Lease]) -> Iterator[Turn]:
-        """Yield the turns of preempted leases, which get the earliest place that there is."""
-        yield from map(Turn, waiting)
+        """Yield the turns of preempted leases, which get the earliest place that there is, and what was charged."""
+        for lease in waiting:
+            yield Turn(lease, may_grow=self._as_charged(lease))
 
     def left_over(self, waiting: list[Lease]) -> Iterator[Turn]:
         """Yield the turns of preempted leases of flows that have their shares: they use what the others leave."""
         for lease in waiting:
-            yield Turn(lease, self._queue.now)
+            yield Turn(lease, self._queue.now, may_grow=self._as_charged(lease))
 
     def turns(self) -> Iterator[Turn]:
         """Yield the turns of the flows, lowest clock first."""
@@ -69,6 +81,10 @@ class FlowRound:
                 if placed is not None:
                     self._starts.clear()
                     start, flow = placed.holdings[0].start, self.shares.copied(flow)
+                    if placed.request.nodes is not turn.lease.request.nodes:
+                        granted = flow.queue.requests[position]
+                        cost = self._cost_of(placed.request, granted.duration)
+                        flow.queue.correct(position, replace(granted, cost=cost))
                     self.shares.schedule(flow, position, start, self._queue.now, self.share)
                     order.again(flow)
                     break
@@ -80,7 +96,7 @@ class FlowRound:
         if self._has_none(flow, most):
             return
         for position, request in enumerate(flow.queue.requests):
-            if request.is_wide and request.cost > most:
+            if request.is_wide and request.needed > most:
                 if request.key in self._queue.waiting:
                     share = self.share * float(flow.weight)
                     self._note_share(lasts=self.shares.is_too_costly(request, share))
@@ -95,7 +111,7 @@ class FlowRound:
             is_refused = request.is_wide and self._is_refused(flow, request, group)
             if not is_refused:
                 latest = now + window if request.is_wide else now
-                yield Turn(lease, latest, self._test(flow, request, refused)), position
+                yield Turn(lease, latest, self._test(flow, request, refused), self._in_share(flow, request)), position
                 if refused:
                     self._starts.setdefault(group, []).append((*size, refused[-1].start))
             if lease.lease_id not in self._queue.placed:
@@ -111,7 +127,7 @@ class FlowRound:
             # Narrow leases were never refused, and have had their turn.
             if lease is None or not request.is_wide or self._has_no_place(size, group, None):
                 continue
-            yield Turn(lease, self._queue.now), position
+            yield Turn(lease, self._queue.now, may_grow=_no_more), position
             if lease.lease_id not in self._queue.placed:
                 self._note_refusal(size, group, None)
 
@@ -176,6 +192,26 @@ class FlowRound:
             return False
 
         return accepts
+
+    def _in_share(self, flow: Flow, request: QueuedRequest) -> Callable[[LeaseRequest, Holding], bool]:
+        def may_grow(terms: LeaseRequest, holding: Holding) -> bool:
+            cost = self._cost_of(terms, request.duration)
+            return self.shares.may_grow(flow, cost, holding.start, self.share)
+
+        return may_grow
+
+    def _as_charged(self, lease: Lease) -> Callable[[LeaseRequest, Holding], bool]:
+        charge = self._charges[lease.lease_id]
+
+        def may_grow(terms: LeaseRequest, holding: Holding) -> bool:
+            return self._cost_of(terms, charge.duration) <= charge.cost
+
+        return may_grow
+
+
+def _no_more(terms: LeaseRequest, holding: Holding) -> bool:
+    """Refuse everything beyond the least that a lease accepts."""
+    return False
 
 
 def waiting_again(queue: QueueRound, charges: Mapping[str, Charge]) -> list[Lease]:

@@ -213,14 +213,22 @@ class Shares:
         if not self.limits or not request.is_wide:
             return True
         share = share_per_weight * float(flow.weight)
-        return flow.windows.allows(self.window_of(start), request.cost, share, debt=self.options.debt)
+        return flow.windows.allows(self.window_of(start), request.needed, share, debt=self.options.debt)
+
+    def may_grow(self, flow: Flow, cost: int, start: int, share_per_weight: float) -> bool:
+        """Return whether its share lets a flow give so much to a request that accepts less; it makes no debt for that.
+
+        :param cost: what it would cost
+        """
+        share = share_per_weight * float(flow.weight)
+        return not self.limits or flow.windows.allows(self.window_of(start), cost, share, debt=False)
 
     def is_too_costly(self, request: QueuedRequest, share: float) -> bool:
         """Return whether a request can never start because it costs more than the share of a whole window.
 
         :param share: cost that its flow may use of a window
         """
-        return self.limits and request.is_wide and not self.options.debt and request.cost > share * (1 + TOLERANCE)
+        return self.limits and request.is_wide and not self.options.debt and request.needed > share * (1 + TOLERANCE)
 
     def most_allowed(self, flow: Flow, now: int, share_per_weight: float) -> float:
         """Return the largest cost of a wide request of a flow that may start now or within the window."""
