@@ -205,6 +205,10 @@ class LeaseRequest:
             self._check_assurance()
         if self.min_yield is not None or any(node_set.fluid for node_set in self.nodes):
             self._check_fluid()
+        if self.kind is not LeaseKind.BEST_EFFORT and any(each.count_range is not None for each in self.nodes):
+            raise InvalidValueError(
+                "nodes.count_range", f"is for leases that wait for their turn, not for one of kind {self.kind.value}"
+            )
         if self.moves_others and self.kind is not LeaseKind.RESERVATION:
             raise InvalidValueError("moves_others", "only reservations may move other leases")
         if self.moves_others and any(node_set.hosts is None for node_set in self.nodes):

@@ -10,7 +10,9 @@ import numpy as np
 
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.count_ranges import at_fewest
 from lease_scheduler.plan.plan import Plan
 from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.workload import Workload
@@ -38,6 +40,15 @@ def check_plan(plan: Plan, now: int) -> None:
             if list(phases) != sorted(phases) or reservation.start < previous_end:
                 raise InvariantError(f"at {now}: lease {lease.lease_id} has holdings out of order")
             previous_end = reservation.end
+        _check_counts(lease, now)
+
+
+def _check_counts(lease: Lease, now: int) -> None:
+    """Check that a lease has as many VMs as its hosts are for, and only its fewest while it waits."""
+    if any(len(holding.assignment) != lease.request.node_count for holding in lease.holdings):
+        raise InvariantError(f"at {now}: lease {lease.lease_id} does not have a host for each VM")
+    if lease.state is LeaseState.QUEUED and lease.request != at_fewest(lease.request):
+        raise InvariantError(f"at {now}: lease {lease.lease_id} waits for more than its fewest VMs")
 
 
 def _check_images(plan: Plan, now: int) -> None:
@@ -130,11 +141,11 @@ def _check_capacity(result: RunResult) -> None:
     for name in site.resource_classes:
         hosts, instants, changes = [], [], []
         for occupation in result.occupations:
-            amounts = [
-                node_set.resources.get(name, 0)
-                for node_set in requests[occupation.lease_id].nodes
-                for _ in range(node_set.count)
-            ]
+            nodes = requests[occupation.lease_id].nodes
+            amounts = [node_set.resources.get(name, 0) for node_set in nodes for _ in range(node_set.count)]
+            if len(nodes) == 1:
+                # A lease that started over may have had another number of VMs before.
+                amounts = [nodes[0].resources.get(name, 0)] * len(occupation.assignment)
             for host, amount in zip(occupation.assignment, amounts, strict=True):
                 if amount:
                     hosts += [host, host]

@@ -69,6 +69,11 @@ def _node_sets(draw: st.DrawFn) -> NodeSet:
     return NodeSet(count, Resources(resources), frozenset(traits), names, per_host, least_resources=least)
 
 
+def with_range(draw: st.DrawFn, node_set: NodeSet) -> NodeSet:
+    """Return a node set that takes as many VMs as are free, from its own number up."""
+    return replace(node_set, count_range=(node_set.count, node_set.count + draw(st.integers(1, 4))))
+
+
 @st.composite
 def _leases(draw: st.DrawFn, number: int) -> WorkloadLease:
     kind = draw(st.sampled_from([*LeaseKind, LeaseKind.BEST_EFFORT, LeaseKind.DEADLINE]))
@@ -84,6 +89,8 @@ def _leases(draw: st.DrawFn, number: int) -> WorkloadLease:
     nodes = [draw(_node_sets())] if draw(st.integers(0, 3)) else [draw(_node_sets()), draw(_node_sets())]
     if kind is LeaseKind.RESERVATION and _rarely(draw, 10):
         nodes = []
+    if kind is LeaseKind.BEST_EFFORT and len(nodes) == 1 and _rarely(draw, 4):
+        nodes = [with_range(draw, nodes[0])]
     request = LeaseRequest(
         str(number),
         kind,
@@ -104,6 +111,8 @@ def _crowding_leases(draw: st.DrawFn, number: int) -> WorkloadLease:
     """Draw a long lease that waits for its turn, or a short one that takes hosts away from such leases."""
     nodes = (NodeSet(draw(st.integers(1, 3)), Resources({VCPU: 100, MEMORY_MB: 256})),)
     if draw(st.integers(0, 2)):
+        if _rarely(draw, 4):
+            nodes = (with_range(draw, nodes[0]),)
         submitted, duration = draw(st.integers(0, 900)), draw(st.integers(600, 6000))
         request = LeaseRequest(str(number), LeaseKind.BEST_EFFORT, nodes, submitted, duration, preemptible=True)
         return WorkloadLease(request, draw(st.none() | st.integers(1, duration)))

@@ -16,7 +16,7 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import PlanningOptions, Suspension
 from lease_scheduler.policy.queueing.winks.policy import Winks
 from lease_scheduler.policy.queueing.winks.shares import WhenIdle
-from lease_scheduler.policy.queueing.winks.window import WindowUse
+from lease_scheduler.policy.queueing.winks.window import TOLERANCE, WindowUse
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
@@ -51,6 +51,9 @@ def _leases(draw: st.DrawFn, notice: bool = True) -> tuple[WorkloadLease, ...]:
         start = at + draw(st.integers(0, 30)) if notice and draw(st.integers(0, 3)) == 0 else None
         nodes = draw(st.integers(1, _HOSTS))
         request = _request(f"l{number}", draw(st.sampled_from("abc")), nodes, duration, at, start)
+        if start is None and nodes < _HOSTS and draw(st.integers(0, 2)) == 0:
+            ranged = replace(request.nodes[0], count_range=(nodes, draw(st.integers(nodes + 1, 2 * _HOSTS))))
+            request = replace(request, nodes=(ranged,))
         found.append(WorkloadLease(request, draw(st.one_of(st.none(), st.integers(1, duration)))))
     return tuple(sorted(found, key=lambda each: each.request.submitted))
 
@@ -115,6 +118,32 @@ def test_what_is_charged_to_windows_is_what_was_served(
 
 
 @_EXAMPLES
+@given(_leases(), _OPTIONS)
+def test_no_more_nodes_are_taken_than_the_share_of_a_window_pays(
+    leases: tuple[WorkloadLease, ...], options: dict[str, str]
+) -> None:
+    """shirako A33: beyond its fewest nodes, a lease has only those that its flow makes no debt for."""
+    grown = []
+
+    class Watching(Winks):
+        def _placed(self, lease: Lease, before: Lease | None, now: int) -> None:
+            is_new = lease.lease_id not in self._ledger.charges
+            super()._placed(lease, before, now)
+            (nodes,) = lease.request.nodes
+            if is_new and nodes.count > nodes.fewest:
+                flow = self._shares.flows[lease.request.user or ""]
+                share = self._shares.share_per_weight(now) * float(flow.weight)
+                window = self._shares.window_of(lease.holdings[0].start)
+                grown.append((flow.windows.of(window, share), share * (1 + TOLERANCE)))
+
+    run = _run(leases, options)
+    assert isinstance(run.planner.queueing, Winks)
+    run.planner.queueing.__class__ = Watching
+    run.execute()
+    assert all(used <= share for used, share in grown), grown
+
+
+@_EXAMPLES
 @given(
     st.lists(
         st.tuples(st.integers(0, 30), st.integers(1, 400), st.booleans(), st.integers(0, 400), st.integers(0, 5)),
@@ -171,7 +200,16 @@ def test_a_lease_that_is_asked_for_later_does_not_start_sooner(
     The others hold hosts, and nothing of theirs is queued, so only shares may make a difference.
     """
     held = tuple(
-        replace(each, request=replace(each.request, kind=LeaseKind.IMMEDIATE, preemptible=False), real_duration=None)
+        replace(
+            each,
+            request=replace(
+                each.request,
+                kind=LeaseKind.IMMEDIATE,
+                preemptible=False,
+                nodes=(replace(each.request.nodes[0], count_range=None),),
+            ),
+            real_duration=None,
+        )
         for each in others
     )
     starts = []
