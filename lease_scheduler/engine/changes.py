@@ -25,7 +25,7 @@ from lease_scheduler.plan.largest_fit import check_least, most_that_fits, with_c
 from lease_scheduler.plan.outages import closed
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
-from lease_scheduler.plan.quote import more_nodes_beside, most_on_site, refusal_of
+from lease_scheduler.plan.quote import more_nodes_beside, refusal_of
 from lease_scheduler.plan.trials import loses
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 
@@ -127,7 +127,7 @@ class LeaseChanges:
         if least is None or lease.kind is not LeaseKind.BEST_EFFORT or terms.kind is not lease.kind:
             return terms, least
         check_least(terms, least)
-        ranged = with_ranges(most_on_site(self._state.planner, terms, least), least)
+        ranged = with_ranges(terms, least)
         if under_way:
             return at_most(ranged), least
         had = dict(enumerate(lease.request.nodes))

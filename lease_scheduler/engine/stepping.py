@@ -40,7 +40,7 @@ from lease_scheduler.plan.explain import NoPlaceError, too_large
 from lease_scheduler.plan.largest_fit import with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import is_preempted, loses_work
-from lease_scheduler.plan.quote import Quote, most_on_site, refusal_of
+from lease_scheduler.plan.quote import Quote, refusal_of
 from lease_scheduler.plan.sleepers import closed
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 
@@ -306,7 +306,7 @@ class EngineSteps:
                 state.finish(lease, LeaseState.REJECTED, now, refusal)
             elif request.kind is LeaseKind.BEST_EFFORT:
                 if least is not None:
-                    lease = replace(lease, request=with_ranges(most_on_site(state.planner, request, least), least))
+                    lease = replace(lease, request=with_ranges(request, least))
                 waits = lease if self._forecasts is None else self._forecasts.with_expected_wait(lease)
                 unassured = self._unassured(waits, now)
                 if unassured is not None:

@@ -128,8 +128,7 @@ class NodeSet:
     @property
     def servers_per_vm(self) -> int:
         """Number of servers per VM: servers that must be on the same host are planned as one VM."""
-        share = self.resources.get(HOST_SHARE, 1)
-        return max(share, 1) if share < WHOLE_HOST else 1
+        return servers_per_vm(self.resources)
 
     def images(self) -> Iterator[frozenset[DiskImage]]:
         """Yield the images that the servers of each VM boot from, VM by VM."""
@@ -141,3 +140,9 @@ class NodeSet:
         for _ in range(self.count):
             of_vm = frozenset(islice(servers, self.servers_per_vm))
             yield frozenset(image for image in of_vm if image is not None)
+
+
+def servers_per_vm(resources: Mapping[str, int]) -> int:
+    """Return the number of servers per VM that needs these resources; see ``NodeSet.servers_per_vm``."""
+    share = resources.get(HOST_SHARE, 1)
+    return max(share, 1) if share < WHOLE_HOST else 1

@@ -9,11 +9,9 @@ from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
-from lease_scheduler.plan.count_ranges import at_fewest
 from lease_scheduler.plan.deadline import plan_deadline, requested_start
 from lease_scheduler.plan.displacing import make_room
-from lease_scheduler.plan.earliest_fit import place_soonest
-from lease_scheduler.plan.elastic import is_elastic, placed_soonest
+from lease_scheduler.plan.elastic import is_elastic, placed_again
 from lease_scheduler.plan.exact_placement import hosts_with_room, place_exactly
 from lease_scheduler.plan.phases import cut_by_suspension
 from lease_scheduler.plan.plan import NotPlannableError
@@ -117,7 +115,10 @@ def plan_anew(
         loose = lease if lease.state is waiting else lease.to(waiting)
         loose = plan.put(replace(loose, request=terms, holdings=()))
         if terms.kind is LeaseKind.BEST_EFFORT:
-            return _soonest_anew(planner, loose, now)
+            placed = placed_again(planner.context, loose, now)
+            if placed is None:
+                raise NotPlannableError(f"no place for lease {lease.lease_id}")
+            return plan.put(placed)
         if terms.kind is LeaseKind.DEADLINE:
             return _deadline_anew(planner, lease, loose, present, now, least)
         start, run_end = _interval(lease, terms, now)
@@ -132,20 +133,6 @@ def plan_anew(
             # The start waits until other leases are suspended.
             terms = replace(terms, start=placed.request.start)
         return plan.put(replace(placed, request=replace(terms, nodes=placed.request.nodes)))
-
-
-def _soonest_anew(planner: Planner, loose: Lease, now: int) -> Lease:
-    terms = loose.request
-    if loose.state is LeaseState.PENDING:
-        loose = planner.plan.put(replace(loose, request=at_fewest(terms)))
-    holding = place_soonest(planner.context, loose, now, may_wait=True)
-    if holding is None:
-        raise NotPlannableError(f"no place for lease {loose.lease_id}")
-
-    def had(request: LeaseRequest, found: Holding) -> bool:
-        return all(each.count <= before.count for each, before in zip(request.nodes, terms.nodes, strict=True))
-
-    return planner.plan.put(placed_soonest(planner.context, loose, holding, now, had))
 
 
 def _interval(lease: Lease, terms: LeaseRequest, now: int) -> tuple[int, int]:

@@ -9,7 +9,8 @@ from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import PLANNED_STATES, SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.earliest_fit import place_soonest, place_whole
+from lease_scheduler.plan.earliest_fit import place_whole
+from lease_scheduler.plan.elastic import placed_again
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
 from lease_scheduler.plan.remaining_work import plan_again, with_place
@@ -23,6 +24,8 @@ class _SamePlaceError(NotPlannableError):
 
 def replan_waiting(context: PlanningContext, now: int) -> int:
     """Plan all best-effort leases with a place in the future again, in the order of submission.
+
+    One that takes as many VMs as are free has fewer of them if it starts sooner with these.
 
     No lease gets a later place than before, because its own place is free while it is planned. Hosts are chosen again
     even if the instant stays the same, as in Haizea, because the hosts that remain free decide what can be backfilled.
@@ -47,10 +50,9 @@ def _replan(context: PlanningContext, lease: Lease, now: int) -> bool:
             suspended = lease.state in SUSPENDED_STATES
             waiting = LeaseState.SUSPENDED_PENDING if suspended else LeaseState.PENDING
             loose = plan.put(lease.to(waiting, holdings=()))
-            holding = place_soonest(context, loose, now, may_wait=True)
-            if holding is None or holding.run_start > old.run_start:
+            placed = placed_again(context, loose, now)
+            if placed is None or placed.holdings[0].run_start > old.run_start:
                 raise NotPlannableError("no better place")
-            placed = with_place(loose, holding)
             if plan.images is None and placed.holdings == lease.holdings and placed.state is lease.state:
                 raise _SamePlaceError("nothing changes")
             plan.put(placed)

@@ -18,9 +18,10 @@ from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
+from lease_scheduler.model.states import SUSPENDED_STATES
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.count_ranges import MayGrow, with_most_nodes
+from lease_scheduler.plan.count_ranges import MayGrow, at_fewest, has_ranges, with_most_nodes
 from lease_scheduler.plan.earliest_fit import place_soonest
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 from lease_scheduler.plan.remaining_work import with_place
@@ -107,6 +108,28 @@ def placed_soonest(
     with plan.trial():
         plan.put(placed)
         return replace(placed, request=_grown(plan, placed, lease.request))
+
+
+def placed_again(context: PlanningContext, lease: Lease, now: int) -> Lease | None:
+    """Return a lease that has given up its place with the earliest one that there is, or None.
+
+    If it takes as many VMs as are free, it gets no more than it had, and fewer if it starts sooner. One that is
+    suspended keeps those that it has.
+
+    :param lease: its value in the plan, without holdings
+    """
+    had = lease.request
+    if has_ranges(had) and lease.state not in SUSPENDED_STATES:
+        lease = context.plan.put(replace(lease, request=at_fewest(had)))
+    holding = place_soonest(context, lease, now, may_wait=True)
+    if holding is None:
+        return None
+
+    def may_grow(request: LeaseRequest, found: Holding) -> bool:
+        return all(each.count <= before.count for each, before in zip(request.nodes, had.nodes, strict=True))
+
+    placed = placed_soonest(context, lease, holding, now, may_grow)
+    return replace(placed, request=had) if placed.request == had else placed
 
 
 def _highest_free(is_free: Callable[[int], bool]) -> int:

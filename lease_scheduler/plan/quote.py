@@ -13,7 +13,7 @@ from lease_scheduler.plan.count_ranges import with_ranges
 from lease_scheduler.plan.earliest_fit import place_soonest
 from lease_scheduler.plan.elastic import placed_soonest
 from lease_scheduler.plan.explain import Refusal, explain, too_large
-from lease_scheduler.plan.largest_fit import most_that_fits, with_counts
+from lease_scheduler.plan.largest_fit import with_counts
 from lease_scheduler.plan.overhead import suspension_hours
 from lease_scheduler.plan.plan import ImageTooLateError, NotPlannableError
 from lease_scheduler.plan.planner import Planner
@@ -79,8 +79,7 @@ def quote(
             lease = plan.put(Lease(request, sequence).to(LeaseState.PENDING))
             if request.kind is LeaseKind.BEST_EFFORT:
                 if least is not None:
-                    waits = with_ranges(most_on_site(planner, request, least), least)
-                    lease = plan.put(replace(lease, request=waits))
+                    lease = plan.put(replace(lease, request=with_ranges(request, least)))
                 holding = place_soonest(planner.context, lease, now if earliest is None else earliest, may_wait=True)
                 if holding is not None:
                     lease = plan.put(
@@ -129,16 +128,6 @@ def more_nodes_beside(planner: Planner, lease: Lease, terms: LeaseRequest, now: 
     wait = found.lease.holdings[0].run_start - now
     granted = f"the {request.node_count} additional nodes would be granted, starting {in_words(wait, up=True)} from now"
     return f"; a separate lease with {granted}"
-
-
-def most_on_site(planner: Planner, request: LeaseRequest, least: tuple[int, ...]) -> LeaseRequest:
-    """Return a best-effort request with as many VMs as the empty site could hold; the smallest numbers must fit."""
-
-    def fits(tried: LeaseRequest) -> bool:
-        return too_large(planner.context, tried) is None and planner.never_served(tried) is None
-
-    granted = most_that_fits(request, least, fits)
-    return request if granted is None else granted
 
 
 def refusal_of(

@@ -25,6 +25,13 @@ function perHost(hosts, model) {
   return [...counts].map(([id, count]) => [model.hostName(id), number(count)]);
 }
 
+/** How many nodes a lease has, and out of which range; only the range while it waits for its turn. */
+function nodesOf({ nodes, node_range: range, state }) {
+  if (!range) return number(nodes);
+  const wanted = `${number(range[0])} to ${number(range[1])}`;
+  return state === "queued" ? wanted : `${number(nodes)}, of ${wanted}`;
+}
+
 export class Details {
   #panel;
   #actions;
@@ -111,7 +118,7 @@ export class Details {
       ["Why", lease.reason],
       ["Project", lease.project_id],
       ["Pool", lease.pool ?? null],
-      ["Nodes", number(lease.nodes)],
+      ["Nodes", nodesOf(lease)],
       ["Submitted", both(lease.submitted)],
       ["Start", both(lease.start)],
       ["End", both(lease.end)],

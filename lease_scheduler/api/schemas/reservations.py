@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_2, V1_8, V1_23, V1_24, Version
+from lease_scheduler.api.microversions import V1_2, V1_8, V1_23, V1_24, V1_38, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.validation import CHOSEN_BY, MESSAGE, WANTED, Schema
 
@@ -183,6 +183,8 @@ def shown(version: Version) -> Schema:
     if version >= V1_24:
         amounts: Schema = {"type": "object", "additionalProperties": base.INTEGER}
         extra["groups"] = base.array(base.answer({"resources": amounts, "traits": base.array(base.STRING)}))
+    if version >= V1_38:
+        extra["granted_nodes"] = base.MAYBE_INTEGER
     return {
         "anyOf": [
             base.closed(

@@ -26,6 +26,7 @@ from lease_scheduler.api.microversions import (
     V1_30,
     V1_33,
     V1_34,
+    V1_38,
     Version,
     reaches,
 )
@@ -196,4 +197,6 @@ def _reservation(reservation: Document, lease_id: str, version: Version, with_ho
         shown["hosts"] = terms["hosts"]
     if version >= V1_24 and terms.get("nodes"):
         shown["groups"] = terms["nodes"][0].get("groups", [])
+    if version >= V1_38:
+        shown["granted_nodes"] = reservation["granted_nodes"]
     return shown

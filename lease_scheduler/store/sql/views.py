@@ -9,6 +9,7 @@ from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.blazar import events, reservation_status
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.model.nodes import servers_per_vm
 from lease_scheduler.model.power import HostPower
 from lease_scheduler.model.providers import together
 from lease_scheduler.model.resources import HOST_SHARE
@@ -98,7 +99,11 @@ def _reservations(rows: Sequence[Any], lease_row: Any, hosts: Sequence[str]) -> 
     first = 0
     for row in rows:
         node_sets = lease_row["nodes"][first : first + row["node_sets"]]
-        found.append(_reservation(row, lease_row, hosts) | {"granted_resources": _granted(node_sets)})
+        granted = {
+            "granted_resources": _granted(node_sets),
+            "granted_nodes": _granted_nodes(node_sets, lease_row["state"]),
+        }
+        found.append(_reservation(row, lease_row, hosts) | granted)
         first += row["node_sets"]
     return found
 
@@ -109,6 +114,21 @@ def _granted(node_sets: Sequence[Document]) -> Document | None:
         return None
     needs = together(node_sets[0]["resources"], (group["resources"] for group in node_sets[0].get("groups", ())))
     return {name: amount for name, amount in needs.items() if name != HOST_SHARE}
+
+
+def _granted_nodes(node_sets: Sequence[Document], state: str) -> int | None:
+    """Return how many nodes a reservation has, or None while that is open because the lease waits for its turn."""
+    if state == LeaseState.QUEUED.value and any(each.get("count_range") for each in node_sets):
+        return None
+    return sum(each["count"] * servers_per_vm(each["resources"]) for each in node_sets)
+
+
+def _node_range(node_sets: Sequence[Document]) -> Document:
+    """Return the fewest and the most nodes that a lease accepts, or nothing if it has exactly what it asked for."""
+    if not any(each.get("count_range") for each in node_sets):
+        return {}
+    ranges = [each.get("count_range") or [each["count"], each["count"]] for each in node_sets]
+    return {"node_range": [sum(fewest for fewest, _ in ranges), sum(most for _, most in ranges)]}
 
 
 def _reservation(row: Any, lease_row: Any, hosts: Sequence[str]) -> Document:
@@ -170,6 +190,7 @@ def calendar_lease(row: Any, holdings: Sequence[Any], past: Sequence[Any]) -> Do
         "duration": row["duration"],
         "accumulated": row["accumulated"],
         "nodes": sum(node_set["count"] for node_set in row["nodes"]),
+        **_node_range(row["nodes"]),
         "preemptible": bool(row["preemptible"]),
         **_pool(row),
         "revision": row["revision"],

@@ -128,15 +128,15 @@ def test_a_reservation_that_waits_keeps_its_hosts_where_they_fit(make_world: Mak
     assert world.end()["1"].ended == 4000
 
 
-def test_a_queued_lease_waits_for_as_many_nodes_as_the_site_has(make_world: MakeWorld) -> None:
-    """The larger number is not refused, as the lease has no place that it could lose."""
+def test_a_queued_lease_gets_the_nodes_that_are_free_at_its_turn(make_world: MakeWorld) -> None:
+    """More nodes than the site has are not refused, and it does not wait for them."""
     world = make_world(
         request("1", RESERVATION, 2, 1000, start=0), request("2", BEST_EFFORT, 2, 500, submitted=10), hosts=3
     ).until(100)
     quoted, lost = world.run.engine.quote_change("2", terms_of(world, "2", 5), least=(2,))
-    assert (quoted.request.nodes, lost) == ((NodeSet(3, VM),), ())
+    assert (quoted.request.nodes, lost) == ((NodeSet(2, VM, count_range=(2, 5)),), ())
     after = change(world, "2", 5, least=(2,)).after
-    assert after.request.nodes == (NodeSet(3, VM),)
+    assert after.request.nodes == (NodeSet(3, VM, count_range=(2, 5)),)
     assert [(each.start, len(each.hosts)) for each in after.holdings] == [(1000, 3)]
     assert world.end()["2"].ended == 1500
 

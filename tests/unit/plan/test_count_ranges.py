@@ -147,13 +147,26 @@ def test_other_hosts_do_not_make_it_larger(make_lease: MakeLease) -> None:
         plan_anew(planner, moved, replace(moved.request, nodes=(_range(11, 12),)), None, 0)
 
 
+def test_freed_hosts_let_it_start_sooner_with_fewer_nodes(make_lease: MakeLease) -> None:
+    """It was to have all ten hosts later; four that become free before that suffice."""
+    planner = new_planner(10, HOST)
+    _used(planner, make_lease, 6, duration=1_000)
+    ending = _used(planner, make_lease, 4, duration=1_000)
+    lease = _queued(planner, make_lease, _range(2, 10))
+    assert (lease.request.node_count, lease.holdings[0].start) == (10, 1_000)
+    planner.release(ending)
+    planner.use_freed_capacity(4, 100, 1_000)
+    sooner = planner.plan.leases[lease.lease_id]
+    assert (sooner.request.node_count, sooner.holdings[0].start) == (4, 100)
+
+
 def test_a_quote_says_how_many_nodes_it_would_get(make_lease: MakeLease) -> None:
     planner = new_planner(10, HOST)
     _used(planner, make_lease, 3)
     asked = make_lease(LeaseKind.BEST_EFFORT, node_sets=(NodeSet(40, HOST),)).request
     found = quote(planner, asked, 9, 0, least=(2,)).lease
     assert found is not None
-    assert (found.request.node_count, found.request.nodes[0].count_range) == (7, (2, 10))
+    assert (found.request.node_count, found.request.nodes[0].count_range) == (7, (2, 40))
 
 
 def test_terms_with_ranges(make_lease: MakeLease) -> None:
