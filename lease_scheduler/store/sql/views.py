@@ -120,7 +120,7 @@ def _granted_nodes(node_sets: Sequence[Document], state: str) -> int | None:
     """Return how many nodes a reservation has, or None while that is open because the lease waits for its turn."""
     if state == LeaseState.QUEUED.value and any(each.get("count_range") for each in node_sets):
         return None
-    return sum(each["count"] * servers_per_vm(each["resources"]) for each in node_sets)
+    return sum(int(each["count"]) * servers_per_vm(each["resources"]) for each in node_sets)
 
 
 def _node_range(node_sets: Sequence[Document]) -> Document:

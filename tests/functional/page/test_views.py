@@ -291,6 +291,16 @@ def test_devices_and_idleness_are_among_the_details(page: Page, sight: Service) 
     assert "per host" not in text
 
 
+def test_details_say_out_of_which_range_a_lease_has_its_nodes(page: Page, sight: Service) -> None:
+    """Only the range while it waits for its turn."""
+    sight.change("course", nodes=2, state="queued", node_range=[2, 1_400])
+    sight.change("mesh", nodes=119, state="active", node_range=[2, 1_400])
+    page.open("#lease=id-course")
+    assert "Nodes\n2 to 1,400" in page.text("#details .lease")
+    page.open("#lease=id-mesh")
+    assert "Nodes\n119, of 2 to 1,400" in page.text("#details .lease")
+
+
 def test_details_by_keys(page: Page, sight: Service) -> None:
     """n and p choose leases in the order of their starts and announce them, Enter opens, Esc closes and goes back."""
     page.open("#rows=24")
