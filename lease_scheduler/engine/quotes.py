@@ -9,7 +9,9 @@ from lease_scheduler.engine.prices import Prices, affordable, too_high, within_b
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.engine.stepping import EngineSteps
 from lease_scheduler.engine.submissions import SubmissionOrder
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.states import QUEUED_STATES, LeaseState
 from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.plan.explain import Refusal
 from lease_scheduler.plan.quote import Quote, quote
@@ -54,17 +56,42 @@ class Quotes:
             return Quote(refusal=Refusal("policy", refusal))
         earliest = now + self._state.options.planning_lead
         planner, sequence = self._state.planner, self._order.next
+        if request.kind is LeaseKind.BEST_EFFORT:
+            with self._state.only_awake(now):
+                return self._queued(quote(planner, request, sequence, now, least=least, earliest=earliest), now)
         unwanted, _ = self._steps.power_decisions.for_request(request, now)
         with closed(planner.plan, unwanted, now):
             found = quote(planner, request, sequence, now, least=least, earliest=earliest)
         if len(unwanted) and not found.granted:
             found = quote(planner, request, sequence, now, least=least, earliest=earliest)
         found = self._assurances.quoted(found, now)
+        return self._priced(found)
+
+    def _queued(self, found: Quote, now: int) -> Quote:
+        """Return the quote of a lease that is queued with what is agreed on at its turn, if that is now.
+
+        A lease that is not promised its lifetime then goes on waiting. Its price is only estimated as long as it waits.
+        """
+        lease = found.lease
+        if lease is None:
+            return found
+        refusal = self._steps.unassured(replace(lease, state=LeaseState.PENDING, holdings=()), now)
+        if refusal is not None:
+            return Quote(refusal=refusal)
+        if lease.holdings:
+            promised = self._assurances.agree_in_queue(lease, now)
+            place = 1 + sum(each.state in QUEUED_STATES for each in self._state.planner.plan.leases.values())
+            found = replace(found, lease=promised)
+            if promised is None:
+                found = Quote(replace(lease, holdings=(), state=LeaseState.QUEUED), queue_position=place)
+        return self._priced(replace(found, suspension_hours=0.0))
+
+    def _priced(self, found: Quote) -> Quote:
         if found.lease is None or not self._prices.applies_to(found.lease.request):
             return found
         price = self._prices.of(found.lease.request, found.suspension_hours).amount
         priced = replace(found.lease.request, price=price)
-        if affordable(priced):
+        if affordable(priced) or not found.lease.holdings:
             return replace(found, lease=replace(found.lease, request=priced), price=price)
         return Quote(refusal=Refusal("price", too_high(priced)), price=price)
 

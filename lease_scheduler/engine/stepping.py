@@ -36,7 +36,7 @@ from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.awake_trial import fits_awake
 from lease_scheduler.plan.count_ranges import with_ranges
 from lease_scheduler.plan.elastic import placed_soonest
-from lease_scheduler.plan.explain import NoPlaceError, too_large
+from lease_scheduler.plan.explain import NoPlaceError, Refusal, too_large
 from lease_scheduler.plan.largest_fit import with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import is_preempted, loses_work
@@ -308,24 +308,23 @@ class EngineSteps:
                 if least is not None:
                     lease = replace(lease, request=with_ranges(request, least))
                 waits = lease if self._forecasts is None else self._forecasts.with_expected_wait(lease)
-                unassured = self._unassured(waits, now)
+                unassured = self.unassured(waits, now)
                 if unassured is not None:
-                    state.finish(lease, LeaseState.REJECTED, now, unassured)
+                    state.finish(lease, LeaseState.REJECTED, now, unassured.message)
                 else:
                     state.planner.enqueue(waits)
             else:
                 self._place(lease, least, now)
             state.publish(now)
 
-    def _unassured(self, lease: Lease, now: int) -> str | None:
+    def unassured(self, lease: Lease, now: int) -> Refusal | None:
         """Return why a best-effort lease is refused the lifetime that it wants; None if it may wait, or gets it."""
         if not self._assurances.applies_to(lease) or self._assurances.may_wait(lease):
             return None
         planner, earliest = self._state.planner, self._state.earliest(now)
         holding = planner.turn_places.foresee(planner.context, lease, earliest)
         placed = lease if holding is None else placed_soonest(planner.context, lease, holding, earliest)
-        refusal = self._assurances.quoted(Quote(placed), now).refusal
-        return None if refusal is None else refusal.message
+        return self._assurances.quoted(Quote(placed), now).refusal
 
     def _place(self, lease: Lease, least: tuple[int, ...] | None, now: int) -> None:
         state = self._state

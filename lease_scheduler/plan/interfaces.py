@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -211,6 +212,13 @@ class Queueing(Protocol):
         The planner tries each claim before it takes the next one, and adds what got a place to ``queue.placed``.
         """
         return ()
+
+    def with_queued(self, lease: Lease) -> AbstractContextManager[None]:
+        """Serve a lease within the block as if it had been queued last; the policy is afterwards as it was before.
+
+        Called after ``follow``. The default is for policies that know of leases only what ``turns`` tells them.
+        """
+        return nullcontext()
 
     def look_again(self, now: int) -> int | None:
         """Return when leases that were left out of this pass may be placed even if nothing else happens, or None.

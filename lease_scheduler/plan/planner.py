@@ -289,6 +289,20 @@ class Planner:
             # However the pass ended, leases may have been left out only for the time being.
             self.look_again = self.queueing.look_again(now)
 
+    def as_queued(self, lease: Lease, now: int) -> Lease:
+        """Return what becomes of a pending best-effort lease if it is queued now; it is in the plan.
+
+        Use it only in a trial. Nobody is asked to agree, and the queueing policy does not change.
+        """
+        look_again = self.look_again
+        self.brief_queueing()
+        try:
+            with self.queueing.with_queued(self.enqueue(lease)):
+                self.process_queue(now)
+        finally:
+            self.look_again = look_again
+        return self.plan.leases[lease.lease_id]
+
     def _serve_turns(self, now: int, agree: Agree | None, alike: AlikeStarts) -> QueueRound | None:
         """Give leases places in their turns; return the round, or None if nothing that is queued could fit."""
         to_wait = self._places_to_wait(now)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
-from lease_scheduler.model.states import LeaseState
+from lease_scheduler.model.states import QUEUED_STATES, LeaseState
 from lease_scheduler.plan.clearing import InTheWayError
 from lease_scheduler.plan.count_ranges import with_ranges
 from lease_scheduler.plan.earliest_fit import place_soonest
@@ -25,12 +25,11 @@ class Quote:
     """What would become of a request if it were made now.
 
     :ivar lease: the lease with the numbers of VMs and the holdings that it would get; None if the request would be
-        refused. For a best-effort lease the holding is the earliest place at present, without regard to leases before
-        it in the queue; there is no holding if there is no place.
+        refused. A best-effort lease has no holding if it would wait in the queue without a place.
     :ivar preempted: ids of leases that would lose some of what they hold, in the order of submission
     :ivar preempted_kinds: number of these leases of each kind
     :ivar moved: ids of leases that would hold as much, but on other hosts or at another time
-    :ivar queue_position: for a best-effort lease, how many leases are before it in the queue
+    :ivar queue_position: the place in the queue, from 1 on, of a lease that would wait there; else None
     :ivar refusal: why it would be refused; None if it would be granted
     :ivar suspension_hours: node-hours for which other leases would be suspended and resumed
     :ivar price: what the lease would cost; None if it has no price
@@ -73,24 +72,24 @@ def quote(
     never = planner.never_served(smallest)
     if never is not None:
         return Quote(refusal=Refusal("policy", never))
-    position = len(plan.queue) if request.kind is LeaseKind.BEST_EFFORT else None
+    position = None
     try:
         with plan.trial():
             lease = plan.put(Lease(request, sequence).to(LeaseState.PENDING))
             if request.kind is LeaseKind.BEST_EFFORT:
                 if least is not None:
                     lease = plan.put(replace(lease, request=with_ranges(request, least)))
-                holding = place_soonest(planner.context, lease, now if earliest is None else earliest, may_wait=True)
-                if holding is not None:
-                    lease = plan.put(
-                        placed_soonest(planner.context, lease, holding, now if earliest is None else earliest)
-                    )
+                lease = _queued(planner, lease, now if earliest is None else earliest)
+                if not lease.holdings:
+                    position = sum(each.state in QUEUED_STATES for each in plan.leases.values())
             elif least is None:
                 lease = planner.place(lease, now)
             else:
                 lease = planner.place_most(lease, least, now)
             changed = [
-                (old, new) for old, new in plan.changes_in_block() if old is not None and new.holdings != old.holdings
+                (old, new)
+                for old, new in plan.changes_in_block()
+                if old is not None and old.holdings and new.holdings != old.holdings
             ]
     except NotPlannableError as error:
         return Quote(refusal=refusal_of(planner, smallest, now, error))
@@ -105,6 +104,17 @@ def quote(
         queue_position=position,
         suspension_hours=suspension_hours(planner.context, changed),
     )
+
+
+def _queued(planner: Planner, lease: Lease, earliest: int) -> Lease:
+    """Return what becomes of a pending lease that is queued now; it is in the plan.
+
+    Of a fluid one it is the earliest place that there is, as an algorithm decides later where and when it runs.
+    """
+    if lease.request.min_yield is None:
+        return planner.as_queued(lease, earliest)
+    holding = place_soonest(planner.context, lease, earliest, may_wait=True)
+    return lease if holding is None else planner.plan.put(placed_soonest(planner.context, lease, holding, earliest))
 
 
 def more_nodes_beside(planner: Planner, lease: Lease, terms: LeaseRequest, now: int) -> str:

@@ -44,10 +44,10 @@ def test_what_is_larger_than_the_site_is_refused_for_its_size(make_planner: Make
         assert (granted.lease.request.node_count, granted.lease.sequence) == (2, 99)
 
 
-def test_a_best_effort_lease_is_told_its_place_and_who_is_before_it(
+def test_a_best_effort_lease_is_told_its_place_or_its_place_in_the_queue(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
-    """The place does not regard those before it in the queue, and is not before the given instant."""
+    """It goes round those before it only if it delays none of them, and does not start before the given instant."""
     planner = make_planner(2)
     planner.place(make_lease(RESERVATION, start=0, duration=500), 0)
     for _ in range(3):
@@ -55,12 +55,13 @@ def test_a_best_effort_lease_is_told_its_place_and_who_is_before_it(
     two = make_lease(BEST_EFFORT, nodes=2, duration=50).request
     found = _quote(planner, two)
     assert found.lease is not None
-    assert (found.queue_position, found.lease.holdings[0].start, found.lease.state) == (3, 500, LeaseState.READY)
+    assert (found.queue_position, found.lease.holdings, found.lease.state) == (3, (), LeaseState.QUEUED)
+    assert found.moved == ()
     one = replace(two, nodes=(NodeSet(1, VM),))
     for earliest, start in ((None, 10), (200, 200)):
         found = _quote(planner, one, earliest=earliest)
         assert found.lease is not None
-        assert found.lease.holdings[0].start == start
+        assert (found.lease.holdings[0].start, found.queue_position) == (start, None)
     fixed = _quote(planner, make_lease(RESERVATION, start=600, duration=10).request)
     assert fixed.queue_position is None
 

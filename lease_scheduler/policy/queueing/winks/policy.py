@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from lease_scheduler.model.durations import in_words
@@ -37,6 +38,7 @@ from lease_scheduler.policy.queueing.winks.shares import (
     Flow,
     ShareLimit,
     Shares,
+    TrialShares,
     WhenIdle,
     WinksOptions,
 )
@@ -176,6 +178,18 @@ class Winks(QueueingPolicy):
         yield from this_round.turns()
         yield from this_round.left_over(later)
         yield from this_round.spare_turns()
+
+    @contextmanager
+    def with_queued(self, lease: Lease) -> Iterator[None]:
+        """See ``Queueing.with_queued``."""
+        known = self._shares, self._share, self._round, self._claim_again, self._ledger.look_again
+        trial = self._shares = TrialShares(self._shares)
+        self._share = None
+        try:
+            trial.arrive(trial.copied(self._flow(self._names.flow_of(lease.request))), self._request(lease))
+            yield
+        finally:
+            self._shares, self._share, self._round, self._claim_again, self._ledger.look_again = known
 
     def claims(self, queue: QueueRound) -> Iterable[Claim]:
         """See ``Queueing.claims``."""
