@@ -95,15 +95,10 @@ class Failures:
             if placed is not None:
                 return
         again = now + (_FIRST_PAUSE if failures <= _MANY else _LONG_PAUSE)
-        if again >= first.run_end:
-            self._relocation.fail(lease, now, f"start failed {failures} times, last: {reason}")
-            return
-        start = max(again, first.run_start)
-        if start > first.run_start:
-            self._relocation.tell_of_lost_terms(lease)
-        later = replace(first, start=start, run_start=start)
-        told = f"its start has failed and is tried again in {in_words(start - now)}: {reason}"
-        state.put(replace(lease, reason=told, holdings=(later, *lease.holdings[1:])))
+        later = self._relocation.start_later(lease, again, now, f"start failed {failures} times, last: {reason}")
+        if later is not None:
+            left = later.holdings[0].run_start - now
+            state.put(replace(later, reason=f"its start has failed and is tried again in {in_words(left)}: {reason}"))
 
     def refused_hosts(self, lease: Lease, kind: OperationKind, now: int, reason: str) -> None:
         """Handle a start or resumption for which the cloud could not clear the hosts.

@@ -214,15 +214,10 @@ class OccupiedHosts:
                 state.occupy(host, now, until[host])
 
     def _try_later(self, lease: Lease, now: int) -> None:
-        state, first = self._state, lease.holdings[0]
-        again = now + _look_again_after(lease, now)
-        if again >= first.run_end:
-            self._relocation.fail(lease, now, f"{self._nothing_free(first.hosts)}, and no others are free")
-            return
-        start = max(again, first.run_start)
-        if start > first.run_start:
-            self._relocation.tell_of_lost_terms(lease)
-        state.put(replace(lease, holdings=(replace(first, start=start, run_start=start),)))
+        ends = f"{self._nothing_free(lease.holdings[0].hosts)}, and no others are free"
+        later = self._relocation.start_later(lease, now + _look_again_after(lease, now), now, ends)
+        if later is not None:
+            self._state.put(later)
 
     def _take_the_rest(self, lease: Lease, now: int) -> None:
         """Have the cloud give a running lease those of its hosts that are free."""

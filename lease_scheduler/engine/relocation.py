@@ -316,6 +316,22 @@ class Relocation:
         free = self._state.planner.plan.availability.free(start, end)
         return bool((free[:, sorted(hosts)] >= 0).all())
 
+    def start_later(self, lease: Lease, instant: int, now: int, reason: str) -> Lease | None:
+        """Return a lease whose start is put off, with its end as it was, or end the lease if that leaves it no time.
+
+        :param instant: when to try the start again; not before its planned start
+        :param reason: why the lease ends
+        :return: the lease, which the caller puts into the plan, or None if it has ended
+        """
+        first = lease.holdings[0]
+        if instant >= first.run_end:
+            self.fail(lease, now, reason)
+            return None
+        start = max(instant, first.run_start)
+        if start > first.run_start:
+            self.tell_of_lost_terms(lease)
+        return replace(lease, holdings=(replace(first, start=start, run_start=start), *lease.holdings[1:]))
+
     def tell_of_lost_terms(self, lease: Lease) -> None:
         """Report that a lease that has not started will not start as promised."""
         if lease.started is None and not lease.is_offered:

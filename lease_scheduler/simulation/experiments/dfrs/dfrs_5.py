@@ -9,7 +9,7 @@ from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.checks import Check
-from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.data_folder import data_folder, left_out
 from lease_scheduler.simulation.experiments.dfrs.online_cases import (
     BATCH,
     LOG,
@@ -91,7 +91,7 @@ def report(
 ) -> int:
     """Print every check, and write CSV files and a plot; see ``paper.Chapter``."""
     first = replications[0]
-    log, scaled = _log(first.extent), _scaled(first.extent, first.seed)
+    scaled = _scaled(first.extent, first.seed)
     plot_lines(
         {
             "scaled traces, OPT=MIN": {
@@ -105,8 +105,8 @@ def report(
         quantity="load (%)",
         measure="degradation from the bound",
     )
-    left_out = "" if log else "Left out, as LEASE_SCHEDULER_DATA names no folder: table B.1 with the weeks of HPC2N."
-    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
+    lacking = left_out("table B.1 with the weeks of HPC2N")
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, lacking)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
 

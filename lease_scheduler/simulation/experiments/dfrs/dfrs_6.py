@@ -9,7 +9,7 @@ from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.checks import Check
-from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.data_folder import data_folder, left_out
 from lease_scheduler.simulation.experiments.dfrs.online_cases import LOG, LUBLIN, WEEKS, OnlineCase, online_cases
 from lease_scheduler.simulation.experiments.dfrs.online_checks import BEST, by_period, cost_checks, period_checks
 from lease_scheduler.simulation.experiments.dfrs.published import COST
@@ -81,10 +81,8 @@ def report(
             measure=measure,
             reference=None,
         )
-    left_out = ""
-    if extent.is_whole and data_folder() is None:
-        left_out = "Left out, as LEASE_SCHEDULER_DATA names no folder: periods with the weeks of HPC2N."
-    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
+    lacking = left_out("periods with the weeks of HPC2N") if extent.is_whole else ""
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, lacking)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
 

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.checks import Check
-from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.data_folder import data_folder, left_out
 from lease_scheduler.simulation.experiments.dfrs.consolidation import CLOUDS, POLICIES, ConsolidationCase
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
@@ -19,7 +19,6 @@ from lease_scheduler.simulation.experiments.report import write_report
 SEEDS = DefaultSeeds(1)
 #: Share of the hours awake that moves have to save.
 _LEAST_SAVED = 0.15
-_LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: all runs."
 
 
 def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
@@ -35,8 +34,7 @@ def report(
     Moves save at least 15 % of the hours that hosts are awake with the same host selection and without moves, no fewer
     requests are accepted, and no reservation is late.
     """
-    left_out = "" if cases(extent=replications[0].extent) else _LEFT_OUT
-    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out("all runs"))
     console.print(f"Tables and single runs are in {directory}")
     return outside
 

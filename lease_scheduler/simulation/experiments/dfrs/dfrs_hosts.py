@@ -10,14 +10,13 @@ from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.checks import Check
-from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.data_folder import data_folder, left_out
 from lease_scheduler.simulation.experiments.dfrs.azure_hosts import SELECTIONS, SHAPES, AzureHostsCase
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.simulation.experiments.report import write_report
 
 SEEDS = DefaultSeeds(1)
-_LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: all runs."
 
 
 def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
@@ -33,8 +32,7 @@ def report(
     With ``vector-fit``, more hosts must stay free than with either of the other policies, at no smaller acceptance than
     the one that accepts fewest.
     """
-    left_out = "" if cases(extent=replications[0].extent) else _LEFT_OUT
-    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out("all runs"))
     console.print(f"Tables and single runs are in {directory}")
     return outside
 

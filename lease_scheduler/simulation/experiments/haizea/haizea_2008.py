@@ -12,7 +12,7 @@ from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.checks import Check
-from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.data_folder import data_folder, left_out
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.haizea import reservation_checks
 from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
@@ -23,7 +23,7 @@ from lease_scheduler.simulation.reports.plots import plot_all_best_effort_grid
 SEEDS = DefaultSeeds(1)
 _SOURCE = "2008"
 
-_LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: everything, because the files of 2008 are there."
+_RECORDED = "everything, because the files of 2008 are there"
 
 
 def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
@@ -39,7 +39,7 @@ def report(
 ) -> int:
     """Print every figure, and write CSV files and a plot; see ``paper.Chapter``."""
     if data_folder() is None:
-        return write_report(_checks, cases, replications, outcomes, directory, console, _LEFT_OUT)
+        return write_report(_checks, cases, replications, outcomes, directory, console, left_out(_RECORDED))
     if replications[0].extent.is_whole:
         plot_all_best_effort_grid(reservation_checks.grid_ratios(outcomes, _SOURCE), directory / "fig-5.2.png")
     outside = write_report(_checks, cases, replications, outcomes, directory, console)

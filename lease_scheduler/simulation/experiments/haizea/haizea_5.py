@@ -9,7 +9,7 @@ from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.checks import Check
-from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.data_folder import data_folder, left_out
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.haizea import deadline_checks, reservation_checks
 from lease_scheduler.simulation.experiments.haizea.deadlines import MODES, TRACES
@@ -48,10 +48,8 @@ def report(
 ) -> int:
     """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
     first = replications[0]
-    left_out = ""
-    if not _has_logs(first.extent) and first.extent.is_whole:
-        left_out = "Left out, as LEASE_SCHEDULER_DATA names no folder: table 5.2, figure 5.12."
-    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
+    lacking = left_out("table 5.2, figure 5.12") if first.extent.is_whole else ""
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, lacking)
     _draw(outcomes, directory, first)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside

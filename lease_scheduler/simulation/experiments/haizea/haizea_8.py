@@ -10,7 +10,7 @@ from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.checks import Check
-from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.data_folder import data_folder, left_out
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.haizea import pricing_checks
 from lease_scheduler.simulation.experiments.haizea.deadlines import TRACES, USERS
@@ -20,9 +20,7 @@ from lease_scheduler.simulation.reports.plots import plot_rate_curves, plot_shar
 
 SEEDS = DefaultSeeds(5, whole=False)
 
-_LEFT_OUT = (
-    "Left out, as LEASE_SCHEDULER_DATA names no folder: everything, because both logs of this chapter are there."
-)
+_RECORDED = "everything, because both logs of this chapter are there"
 
 #: Trace -> numbers of its figures: revenue, rates.
 _FIGURES = {"BLUE2": ("8.1", "8.3"), "DS": ("8.2", "8.4")}
@@ -41,7 +39,7 @@ def report(
 ) -> int:
     """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
     if data_folder() is None:
-        return write_report(_checks, cases, replications, outcomes, directory, console, _LEFT_OUT)
+        return write_report(_checks, cases, replications, outcomes, directory, console, left_out(_RECORDED))
     seeds = [each.seed for each in replications]
     checks = partial(_checks, seeds=len(seeds))
     outside = write_report(checks, cases, replications, outcomes, directory, console)

@@ -10,7 +10,7 @@ from rich.console import Console
 from lease_scheduler.prediction.lifetimes import Threat
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.checks import Check
-from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.data_folder import data_folder, left_out
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.prediction import tier_cases, tier_checks
 from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication, block
@@ -19,7 +19,7 @@ from lease_scheduler.simulation.reports.plots import plot_lines
 
 #: A seed is a block of generated requests, and the instants of all samples.
 SEEDS = DefaultSeeds(1)
-_LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: the recorded clouds of E8 and E9."
+_RECORDED = "the recorded clouds of E8 and E9"
 
 
 def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
@@ -44,8 +44,7 @@ def report(
         quantity="free slots",
         measure="assured lifetime (s)",
     )
-    left_out = "" if data_folder() is not None else _LEFT_OUT
-    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out(_RECORDED))
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
 

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.checks import Check
-from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.data_folder import data_folder, left_out
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.prediction.azure_cases import (
     AZURE_PROMISES,
@@ -34,7 +34,7 @@ from lease_scheduler.simulation.experiments.report import write_report
 SEEDS = DefaultSeeds(6)
 #: Promise, and whether levels are pooled.
 _KINDS = [(each, False) for each in AZURE_PROMISES] + [(each, True) for each in AZURE_PROMISES if each]
-_LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: all runs."
+_RECORDED = "all runs"
 
 
 def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
@@ -53,8 +53,7 @@ def report(
 
     A bound must hold for its share of the VMs, and no more may be preempted than was promised.
     """
-    left_out = "" if data_folder() is not None else _LEFT_OUT
-    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out(_RECORDED))
     console.print(f"Tables and single runs are in {directory}")
     return outside
 

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.checks import Check
-from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.data_folder import data_folder, left_out
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.prediction.durations import LOGS, POLICIES, DurationCase
 from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
@@ -17,7 +17,7 @@ from lease_scheduler.simulation.experiments.report import write_report
 
 #: Nothing is random.
 SEEDS = DefaultSeeds(1)
-_LEFT_OUT = f"Left out, as LEASE_SCHEDULER_DATA names no folder: {', '.join(LOGS)}."
+_RECORDED = ", ".join(LOGS)
 
 
 def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
@@ -29,8 +29,7 @@ def report(
     outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
 ) -> int:
     """Print every figure, and write CSV files; see ``paper.Chapter``. There are no bands."""
-    left_out = "" if data_folder() is not None else _LEFT_OUT
-    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out(_RECORDED))
     console.print(f"Tables and single runs are in {directory}")
     return outside
 

@@ -32,8 +32,8 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.queueing.base import QueueingPolicy
 from lease_scheduler.policy.queueing.priority import Priority
 from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.shirako.month import STEPS, WINDOW, means
 from lease_scheduler.simulation.generators.daily_load import (
-    STEPS_PER_DAY,
     STEPS_PER_HOUR,
     CampaignLoad,
     DailyLoad,
@@ -48,12 +48,9 @@ GUESTS = COMMERCE, BATCH = "e-commerce", "batch"
 
 #: Both providers together.
 HOSTS = 2 * 70
-STEPS = 30 * STEPS_PER_DAY
 #: Hours of a term in figure 4.9.
 SHORT, LONG = 12, 72
 
-#: Window of the filter: 150 minutes.
-_WINDOW = 30
 #: Factor of the load of the cluster in the dissertation.
 _BATCH_FACTOR = 0.7
 #: In the folder of workload logs.
@@ -108,8 +105,8 @@ class LeaseLengthCase:
                 f"rmse {guest}": error.rmse,
                 f"biased {guest}": error.biased(),
                 f"rmse of the raw load {guest}": of_raw.rmse,
-                f"wanted {guest}": _means(wanted[guest]),
-                f"held {guest}": _means(result.held[guest]),
+                f"wanted {guest}": means(wanted[guest], INTERVAL_HOURS * STEPS_PER_HOUR),
+                f"held {guest}": means(result.held[guest], INTERVAL_HOURS * STEPS_PER_HOUR),
             }
         return found
 
@@ -133,7 +130,7 @@ class FilterCase:
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
         load = loads_of(self.loads, self.seed)[COMMERCE]
-        level = held_level(load, _WINDOW)
+        level = held_level(load, WINDOW)
         steps = np.abs(np.diff(level))
         return {
             "changes_share": float((steps > 0).mean()),
@@ -208,7 +205,7 @@ def _queued(guest: str, number: int, now: int) -> Lease:
 
 def demand_of(raw: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
     """Return what the guests ask for: the load of e-commerce is filtered (section 4.7.1)."""
-    return {COMMERCE: held_level(raw[COMMERCE], _WINDOW), BATCH: raw[BATCH]}
+    return {COMMERCE: held_level(raw[COMMERCE], WINDOW), BATCH: raw[BATCH]}
 
 
 def loads_of(loads: str, seed: int) -> dict[str, FloatArray]:
@@ -250,8 +247,3 @@ def _blue_horizon() -> FloatArray:
         found[first : last + 1] += lease.request.node_count
     limited: FloatArray = np.minimum(HOSTS, _BATCH_FACTOR * found)
     return limited
-
-
-def _means(values: FloatArray) -> list[float]:
-    means = values.reshape(-1, INTERVAL_HOURS * STEPS_PER_HOUR).mean(axis=1)
-    return [round(float(mean), 2) for mean in means]

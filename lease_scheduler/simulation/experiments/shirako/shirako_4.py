@@ -9,7 +9,7 @@ from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.checks import Check
-from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.simulation.experiments.data_folder import left_out
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.replications import FIRST_SEED, DefaultSeeds, Replication
 from lease_scheduler.simulation.experiments.report import write_report
@@ -25,7 +25,7 @@ _TABLE = {100: 951, 75: 815, 50: 575, 25: 457, 0: 340}
 
 
 SEEDS = DefaultSeeds(30)
-_LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: recorded loads of the World Cup of 1998 and of BLUE1."
+_RECORDED = "recorded loads of the World Cup of 1998 and of BLUE1"
 
 
 def cases(*, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:
@@ -38,9 +38,8 @@ def report(
     outcomes: Mapping[str, Outcome], directory: Path, *, replications: Sequence[Replication], console: Console
 ) -> int:
     """Print every check, and write CSV files and a plot; see ``paper.Chapter``."""
-    left_out = "" if data_folder() is not None else _LEFT_OUT
     found = _found(outcomes, [each.seed for each in replications])
-    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out)
+    outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out(_RECORDED))
     plot_over_time(
         length_checks.lines(outcomes, replications[0].seed),
         directory / "fig-4.9.png",

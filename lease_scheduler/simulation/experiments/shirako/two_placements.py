@@ -20,6 +20,7 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.relocation.base import RelocationPolicy
 from lease_scheduler.policy.relocation.energy_aware import EnergyAware
 from lease_scheduler.policy.relocation.follow_broker import FollowBroker
+from lease_scheduler.simulation.experiments.shirako.month import DAYS, STEPS, WINDOW, means
 from lease_scheduler.simulation.generators.daily_load import (
     STEPS_PER_DAY,
     STEPS_PER_HOUR,
@@ -34,10 +35,7 @@ PROVIDERS = ("follow-broker", "energy-aware")
 
 _HOSTS = 100
 _SLIVERS_PER_HOST = 2
-_DAYS = 30
-_STEPS = _DAYS * STEPS_PER_DAY
 _TERM = 12 * STEPS_PER_HOUR
-_WINDOW = 30
 
 #: CPU, memory, bandwidth and disk: a sliver has half of each.
 _CLASSES = 4
@@ -70,7 +68,7 @@ class TwoPlacementsCase:
         site = _Site(self.broker == "migrating", relocation(self.provider))
         loads = loads_of(self.seed)
         brokered, hosted, moved = [], [], []
-        for step in range(_STEPS):
+        for step in range(STEPS):
             site.step(step, [ceil(load[step]) for load in loads])
             brokered.append(len(np.unique(site.wished)))
             hosted.append(len(np.unique(site.hosts)))
@@ -80,9 +78,9 @@ class TwoPlacementsCase:
             "host_hours": sum(hosted) / STEPS_PER_HOUR,
             "broker_host_hours": sum(brokered) / STEPS_PER_HOUR,
             "refused": site.refused,
-            "mean_slivers": site.slivers / _STEPS,
-            "hosts_by_day": _daily_means(hosted),
-            "migrations_by_day": [moved[(day + 1) * STEPS_PER_DAY - 1] for day in range(_DAYS)],
+            "mean_slivers": site.slivers / STEPS,
+            "hosts_by_day": means(hosted, STEPS_PER_DAY),
+            "migrations_by_day": [moved[(day + 1) * STEPS_PER_DAY - 1] for day in range(DAYS)],
         }
 
 
@@ -95,12 +93,7 @@ def relocation(provider: str) -> RelocationPolicy:
 
 def loads_of(seed: int) -> tuple[FloatArray, FloatArray]:
     """Return the loads of both users in slivers, shape (steps,): that of the service is filtered (section 4.7.1)."""
-    return held_level(_COMMERCE.values(_STEPS, seed), _WINDOW), _BATCH.values(_STEPS, seed)
-
-
-def _daily_means(values: list[int]) -> list[float]:
-    means = np.array(values, dtype=np.float64).reshape(_DAYS, STEPS_PER_DAY).mean(axis=1)
-    return [round(float(mean), 2) for mean in means]
+    return held_level(_COMMERCE.values(STEPS, seed), WINDOW), _BATCH.values(STEPS, seed)
 
 
 @dataclass
