@@ -25,12 +25,12 @@ from lease_scheduler.simulation.experiments.shirako.lease_length import (
     GENERATED,
     HOSTS,
     RECORDED,
-    STEPS,
     FilterCase,
     LeaseLengthCase,
     loads_of,
     serve,
 )
+from lease_scheduler.simulation.experiments.shirako.month import STEPS
 
 
 def _wanted(commerce: list[float], batch: list[float]) -> dict[str, Any]:
