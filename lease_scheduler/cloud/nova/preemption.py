@@ -103,6 +103,10 @@ class ServerPreemption:
             self._forget_attempts(servers)
         return is_over
 
+    def is_guest_put_away(self, server: Any) -> bool:
+        """Return whether a server without a lease is stopped on its host, and waits until no lease needs its room."""
+        return of.is_guest(server) and self._given_up.is_given_up(server)
+
     def send_away(self, server: Any, own: str) -> None:
         """Make a server leave a host that a lease has for itself, or stop it there if its own lease is put away.
 

@@ -449,9 +449,14 @@ class OperationSteps:
         own = self._servers.of(known.lease_id, known.node_sets, known.exclusive, known.project_id)
         own += self._reservations.servers_of(known) + self._entered.by_hint(known)
         found = {each.id: each for each in own}
-        if any(each.status in _STOPPED and of.made_for(each) is None for each in own):
-            # Servers of an earlier lease of the project may still be there.
-            for server_id in self._apart_from(known.lease_id):
+        stopped = [each for each in own if each.status in _STOPPED and of.made_for(each) is None]
+        if stopped:
+            # Servers of an earlier lease of the project may still be there, and its guests that made room.
+            tag = names.tag(known.lease_id)
+            guests = {
+                each.id for each in stopped if tag not in of.tags(each) and self._preemption.is_guest_put_away(each)
+            }
+            for server_id in guests | self._apart_from(known.lease_id):
                 found.pop(server_id, None)
         return list(found.values())
 

@@ -8,6 +8,7 @@ from unittest import mock
 from uuid import uuid4
 
 from nova import context, objects
+from novaclient.exceptions import BadRequest
 
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import guests as guest_rules
@@ -302,6 +303,24 @@ class GuestsTest(NovaSite):
                 time.sleep(0.2)
             self.driver._guests.bring_back()
         assert all(guest_rules.TAG not in self.nova.servers.get(guest.id).tags for guest in guests)
+
+    def test_one_that_cannot_be_shelved_outlives_a_lease_of_its_own_project(self) -> None:
+        """It is stopped on the host that the lease gets, but does not belong to the lease."""
+        preemptible = self.nova.flavors.create("spot", 512, 1, 1)
+        preemptible.set_keys({"lease:preemptible": "true"})
+        guest = self.boot(preemptible.id)
+        host, lease_id = str(self.host_of(guest)), str(uuid4())
+        refuses = mock.patch.object(self.nova.servers, "shelve", side_effect=BadRequest(400, "not supported"))
+        with refuses:
+            self.carry_out(self.order(OperationKind.START, lease_id, (host,), WHOLE))
+        assert self.nova.servers.get(guest.id).status == "SHUTOFF"
+        self.carry_out(self.order(OperationKind.STOP, lease_id, (host,), WHOLE))
+        end = time.monotonic() + LIMIT
+        with mock.patch.multiple(guest_rules, _FIRST_PAUSE=0.1, _LONGEST_PAUSE=0.5):
+            while self.nova.servers.get(guest.id).status != "ACTIVE":
+                assert time.monotonic() < end
+                self.driver._guests.bring_back()
+                time.sleep(POLL)
 
 
 class BootTimeoutTest(NovaSite):
