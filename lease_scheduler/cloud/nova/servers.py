@@ -36,6 +36,9 @@ _NO_HOST = "No valid host"
 #: Real seconds for which servers of a lease that find no host are booted again and again, whatever the reason.
 _LONGEST_RETRY = 60.0
 
+#: How often in succession a server must be missing to count as deleted by its users.
+_GONE_AFTER = 3
+
 #: How often a lost boot is repeated on the same hosts.
 _LOST_BOOTS = 2
 
@@ -96,6 +99,8 @@ class Servers:
         self._without_host: dict[str, float] = {}
         #: Lease -> how often Nova has lost the boot of one of its servers.
         self._lost_boots: Counter[str] = Counter()
+        #: Lease -> the order that boots its servers, and how often in succession each that it created was missing since.
+        self._created: dict[str, tuple[int, dict[int, int]]] = {}
         #: Lease with servers that are being booted -> how many of its servers are not; and when one was last complete.
         self._complete: dict[str, int] = {}
         self._progress = -math.inf
@@ -184,29 +189,62 @@ class Servers:
 
     # -- what is done ----------------------------------------------------------------------------------------
 
-    def boot(self, lease_id: str, wanted: Sequence[WantedServer], trust_id: str | None) -> bool:
-        """Boot these servers. Return whether all of them run.
+    def boot(self, lease_id: str, wanted: Sequence[WantedServer], trust_id: str | None, order: int = 0) -> bool:
+        """Boot these servers. Return whether Nova has booted all of them; their users may have stopped some since.
 
+        A server that its users delete meanwhile is not booted again.
+
+        :param order: number of the order; each boots all servers anew
         :raises StepFailedError: Nova refuses a server, or its boot failed
         """
         present = {of.number(server): server for server in self.find(tags=names.tag(lease_id))}
-        missing = [each for each in wanted if each.number not in present]
-        if missing:
-            tenant = self._on_behalf_of(trust_id)
-            for each in missing:
-                try:
-                    self._create(tenant, lease_id, each)
-                except (BadRequest, Forbidden, NotFound) as error:
-                    raise StepFailedError(f"Nova refuses server {each.name}: {error.message}") from error
-        if self._tried_again(lease_id, present.values()) or self._booted_again(lease_id, present.values()):
-            return False
-        for server in present.values():
-            self._check(server)
-        is_over = not missing and all(server.status == of.ACTIVE for server in present.values())
+        missed = self._missed(lease_id, order, [each for each in wanted if each.number not in present])
+        try:
+            missing = [each for each in wanted if each.number not in present and each.number not in missed]
+            self._create_all(lease_id, missing, trust_id)
+            if self._tried_again(lease_id, present.values()) or self._booted_again(lease_id, present.values()):
+                return False
+            for server in present.values():
+                self._check(server)
+        except StepFailedError:
+            self._created.pop(lease_id, None)
+            raise
+        # Nova may not list a server while it passes it on to a cell.
+        are_there = not missing and all(times >= _GONE_AFTER for times in missed.values())
+        is_over = are_there and all(server.status != of.BUILD for server in present.values())
         if is_over:
             self._without_host.pop(lease_id, None)
             self._lost_boots.pop(lease_id, None)
+            self._created.pop(lease_id, None)
         return is_over
+
+    def _missed(self, lease_id: str, order: int, missing: Iterable[WantedServer]) -> dict[int, int]:
+        """Return how often in succession each server was missing that an order has created."""
+        known, created = self._created.get(lease_id, (order, {}))
+        if known != order:
+            created = {}
+        numbers = {each.number for each in missing}
+        created = {number: times + 1 if number in numbers else 0 for number, times in created.items()}
+        self._created[lease_id] = (order, created)
+        return {number: times for number, times in created.items() if times}
+
+    def _create_all(self, lease_id: str, missing: Sequence[WantedServer], trust_id: str | None) -> None:
+        if not missing:
+            return
+        tenant = self._on_behalf_of(trust_id)
+        _, created = self._created[lease_id]
+        for each in missing:
+            try:
+                self._create(tenant, lease_id, each)
+            except (BadRequest, Forbidden, NotFound) as error:
+                raise StepFailedError(f"Nova refuses server {each.name}: {error.message}") from error
+            created[each.number] = 0
+
+    def _delete_to_boot_again(self, lease_id: str, servers: Collection[Any]) -> None:
+        _, created = self._created[lease_id]
+        for each in servers:
+            created.pop(of.number(each), None)
+        self.delete(servers)
 
     def _tried_again(self, lease_id: str, servers: Iterable[Any]) -> bool:
         """Delete servers that found no host because nova-scheduler did not know the aggregates yet. Return if any."""
@@ -223,7 +261,7 @@ class Servers:
             # The next start of the lease begins anew.
             del self._without_host[lease_id]
             return False
-        self.delete(early)
+        self._delete_to_boot_again(lease_id, early)
         return True
 
     def _booted_again(self, lease_id: str, servers: Collection[Any]) -> bool:
@@ -248,7 +286,7 @@ class Servers:
         self._lost_boots[lease_id] += 1
         for each in lost:
             LOG.warning("Nova has lost the boot of server %s of lease %s; it is booted anew", each.id, lease_id)
-        self.delete(lost)
+        self._delete_to_boot_again(lease_id, lost)
         return True
 
     def _check(self, server: Any) -> None:

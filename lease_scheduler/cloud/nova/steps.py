@@ -334,7 +334,7 @@ class OperationSteps:
             if any(each.number not in present for each in wanted):
                 given_up = self._servers.given_up(order.lease_id, order.document.project_id)
                 wanted = [each for each in wanted if each.number in present or each.name not in given_up]
-        return self._servers.boot(order.lease_id, wanted, order.document.trust_id)
+        return self._servers.boot(order.lease_id, wanted, order.document.trust_id, order.intent_id)
 
     def _put_away(self, order: Order) -> bool:
         known = self._lease_aggregates.known(order.lease_id)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -13,7 +15,7 @@ from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.locks import REASON
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode
-from tests.in_nova.functional.site import LIMIT, ORDINARY, POLL, SMALL, WHOLE
+from tests.in_nova.functional.site import IMAGE, LIMIT, ORDINARY, POLL, SMALL, WHOLE
 from tests.in_nova.functional.tenants import TenantSite
 
 
@@ -149,3 +151,26 @@ class FailuresTest(TenantSite):
             self.tenant.servers.delete(mine)
             self.gone(mine)
             self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1",), WHOLE))
+
+    def test_a_lease_starts_whatever_its_members_do_to_its_servers_meanwhile(self) -> None:
+        """Otherwise its start would never be over, and neither would its end."""
+        self.trustor = self.tenant
+        template = {"name": "job", "image_id": IMAGE, "networks": "none"}
+        lease_id, hosts = str(uuid4()), ("host1", "host1")
+        order = self.order(OperationKind.START, lease_id, hosts, SMALL, late=0, servers=(template,), trust_id="t")
+        order = replace(order, operation=replace(order.operation, begun=int(time.time())))
+        steps = self.driver.steps(order)
+        for step in steps[: steps.index("boot")]:
+            while self.driver.perform(order, step) is not None:
+                time.sleep(POLL)
+        end, known = time.monotonic() + LIMIT, set()
+        while self.driver.perform(order, "boot") is not None:
+            assert time.monotonic() < end, "it does not start"
+            time.sleep(POLL)
+            for server in self.tenant.servers.list():
+                known.add(server.id)
+                with suppress(ClientException):
+                    server.pause() if server.name.endswith("1") else server.delete()
+        assert len(known) == 2, "it boots what its members delete again"
+        self.carry_out(self.order(OperationKind.STOP, lease_id, hosts, SMALL))
+        self.assert_nothing_is_left()
