@@ -123,6 +123,11 @@ class PuttingAway:
             if not of.claims_nothing(server):
                 self._given_up.give_up(server)
             return True
+        if server.status == of.ERROR and self._is_first_attempt(server):
+            # Its hypervisor may have lost it, by a rebuild that failed, and then neither stops nor shelves it. A hard
+            # reboot defines it there anew.
+            of.command(self._nova.servers.reboot, server, "HARD")
+            return False
         # A server whose state is reset takes other commands at once.
         if not of.settle(self._nova, server) or server.status == of.ERROR:
             self._command(server, mode, late)
@@ -168,6 +173,13 @@ class PuttingAway:
             # It is too late to copy data. A stopped server needs no copy, and keeps its disk.
             return PreemptionMode.STOP
         return mode if mode in _STAYING else PreemptionMode.SHELVE
+
+    def _is_first_attempt(self, server: Any) -> bool:
+        """Return whether nothing has been tried with a server yet. This counts as an attempt then."""
+        with self._lock:
+            is_first = not self._attempts[server.id]
+            self._attempts[server.id] += is_first
+            return is_first
 
     def _forget(self, server_id: str) -> None:
         with self._lock:

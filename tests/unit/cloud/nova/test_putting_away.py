@@ -42,7 +42,10 @@ class FakeNova:
     def __init__(self, **refused: Exception) -> None:
         self.told: list[str] = []
         self.refused = refused
-        names = "shelve", "shelve_offload", "stop", "suspend", "unpause", "unrescue", "confirm_resize", "reset_state"
+        names = (
+            *("shelve", "shelve_offload", "stop", "suspend", "unpause", "unrescue", "confirm_resize", "reset_state"),
+            "reboot",
+        )
         self.servers = SimpleNamespace(**{name: self._command(name) for name in (*names, "lock", "unlock", "update")})
         self.instance_action = SimpleNamespace(list=lambda server: [])
 
@@ -79,8 +82,8 @@ def _putting_away(nova: FakeNova, **options: Any) -> tuple[PuttingAway, list[str
         ("SHELVED", "stop", ["shelve_offload"]),
         ("RESCUE", "stop", ["unrescue"]),
         ("VERIFY_RESIZE", "shelve", ["confirm_resize"]),
-        ("ERROR", "shelve", ["reset_state", "shelve"]),
-        ("ERROR", "suspend", ["reset_state", "suspend"]),
+        ("ERROR", "shelve", ["reboot"]),
+        ("ERROR", "suspend", ["reboot"]),
     ],
 )
 def test_the_lock_comes_first_and_then_what_the_state_calls_for(status: str, mode: str, told: list[str]) -> None:
@@ -96,6 +99,15 @@ def test_what_is_away_already_is_locked(status: str) -> None:
     away, _ = _putting_away(nova)
     assert away.put_away([_server(status)], PreemptionMode.STOP, -1)
     assert nova.told == ["lock"]
+
+
+def test_one_that_has_failed_is_rebooted_once_and_then_put_away_as_it_is() -> None:
+    """Its hypervisor may have lost it; if it cannot define it anew either, the state is reset."""
+    nova = FakeNova()
+    away, _ = _putting_away(nova)
+    for _ in range(2):
+        assert not away.put_away([_server("ERROR")], PreemptionMode.SUSPEND, -1)
+    assert nova.told == ["lock", "reboot", "lock", "reset_state", "suspend"]
 
 
 def test_one_that_found_no_host_needs_not_be_put_away() -> None:
