@@ -99,7 +99,7 @@ class Servers:
         self._without_host: dict[str, float] = {}
         #: Lease -> how often Nova has lost the boot of one of its servers.
         self._lost_boots: Counter[str] = Counter()
-        #: Lease -> the order that boots its servers, and how often in succession each that it created was missing since.
+        #: Lease -> the order that boots its servers, and how often in succession each of them was missing since.
         self._created: dict[str, tuple[int, dict[int, int]]] = {}
         #: Lease with servers that are being booted -> how many of its servers are not; and when one was last complete.
         self._complete: dict[str, int] = {}
