@@ -243,7 +243,9 @@ class Servers:
     def _delete_to_boot_again(self, lease_id: str, servers: Collection[Any]) -> None:
         _, created = self._created[lease_id]
         for each in servers:
-            created.pop(of.number(each), None)
+            number = of.number(each)
+            if number is not None:
+                created.pop(number, None)
         self.delete(servers)
 
     def _tried_again(self, lease_id: str, servers: Iterable[Any]) -> bool:
