@@ -23,12 +23,17 @@ from tests.functional.lab.service import (
     Service,
     host_of,
     in_seconds,
+    running_service,
 )
 from tests.servers.base import wait_until
 from tests.servers.fixtures import LAB_HOSTS
 from tests.servers.openstack.client import CloudClient
+from tests.servers.openstack.lab import Lab
 
 pytestmark = pytest.mark.slow
+
+#: Nothing runs in the servers of the lab that would have to be shut down.
+_SETTINGS = {"scheduling": {"stop_time": 1}}
 
 #: Seconds after its planned start for which a lease may wait for servers that resist, on a machine that is busy.
 _LATE = 60.0
@@ -93,6 +98,13 @@ _ATTACKS: dict[str, tuple[_Attack, bool]] = {
     "reboots": (_reboot, True),
     "images": (_make_image, True),
 }
+
+
+@pytest.fixture(scope="module")
+def service(lab: Lab) -> Iterator[Service]:
+    """Our service on the lab, with all hosts in its pool."""
+    with running_service(lab, settings=_SETTINGS) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +206,7 @@ def test_servers_of_a_best_effort_lease(
 def test_preemptible_servers(
     service: Service, leases: list[Document], servers: list[str], preemptible: str, attack: str
 ) -> None:
-    """They make room for a lease, and come back after it."""
+    """They make room for a lease."""
     ada = service.client(service.ada)
     mine = [ada.boot("guest", preemptible) for _ in range(2)]
     servers += mine
