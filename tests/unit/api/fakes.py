@@ -168,6 +168,7 @@ class Site(EngineRequests):
             "updated_at": None,
             "hosts": ["host-2", "host-1", "host-1"],
             "granted_resources": None,
+            "granted_nodes": 1,
         }
 
     def quote_lease(self, context: Document, lease: Document) -> Document:
