@@ -254,9 +254,9 @@ class Leases:
     def _update(self, context: Document, lease_id: str, changes: Document) -> Document:
         site = self._site
         with site.request(context):
-            lease, document = self._documents.expected(lease_id, changes)
+            before, document = self._documents.expected(lease_id, changes)
+            lease, asked = before, lease_document(before, document)
             site.work.asked_by(context, lease_id)
-            asked = lease_document(lease, document)
             updated = replace(document, updated_at=site.work.now, **values(_REMARKS, changes))
             if set(changes) & _TERMS:
                 lease, updated = self._change_terms(lease, updated, changes)
@@ -264,6 +264,7 @@ class Leases:
             if lease_id in site.work.documents:
                 site.work.put_document(updated)
             site.work.note_change(lease, asked, lease_document(lease, updated))
+            site.work.note_price(before, lease)
             self._notify_updated(lease, document, updated)
             return {"lease_id": lease_id}
 
@@ -280,7 +281,6 @@ class Leases:
         named = {each["id"] for each in changes.get("reservations") or ()}
         change = site.engine.change(lease.lease_id, request, least=terms.least if named else None)
         self._follow(change)
-        site.work.note_price(lease, change.after)
         renewed = self._documents.renewed(document, terms, changes)
         if not lease.is_offered:
             # Counted in the transaction of the change, so that a change that is not written does not count.
