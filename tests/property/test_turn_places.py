@@ -12,8 +12,7 @@ from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.elastic import placed_soonest
-from lease_scheduler.plan.quote import quote
+from lease_scheduler.plan.earliest_fit import place_soonest
 from lease_scheduler.plan.turn_places import TurnPlaces
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
@@ -52,19 +51,14 @@ def test_what_is_foreseen_decides_as_what_is_looked_for(
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_assured(), RUN_SETTINGS)
-def test_what_is_foreseen_is_what_a_quote_says(workload: Workload, run_settings: RunSettings) -> None:
-    """A request is refused by the place that a quote would show."""
+def test_what_is_foreseen_is_the_earliest_place(workload: Workload, run_settings: RunSettings) -> None:
+    """Looking first whether a lease can start at once changes no place."""
     foresee = TurnPlaces.foresee
     run = Run(workload, replace(run_settings, assurance="planned"))
 
     def checked(places: TurnPlaces, context: PlanningContext, lease: Lease, now: int) -> Holding | None:
-        other = replace(lease.request, lease_id=f"{lease.lease_id}?")
-        quoted = quote(run.planner, other, lease.sequence, run.clock.now(), earliest=now)
-        assert quoted.granted
-        assert quoted.lease is not None
         found = foresee(places, context, lease, now)
-        placed = lease if found is None else placed_soonest(context, lease, found, now)
-        assert quoted.lease.holdings == placed.holdings
+        assert found == place_soonest(context, lease, now, may_wait=True)
         return found
 
     with mock.patch.object(TurnPlaces, "foresee", checked):
