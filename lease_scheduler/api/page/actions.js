@@ -67,6 +67,11 @@ export class Actions {
     else if (!this.#busy) this.#changed();
   }
 
+  /** The site has changed, so what the change would come to may have changed as well. */
+  news() {
+    if (this.#name && !this.#busy) this.#asker.again();
+  }
+
   /** Open the form of an action with a value for its field. */
   propose(name, value) {
     this.#open(name);

@@ -97,7 +97,10 @@ export class Details {
       return;
     }
     const revision = `${lease.id} ${lease.revision}`;
-    if (revision === this.#revision) return;
+    if (revision === this.#revision) {
+      this.#actions.news();
+      return;
+    }
     this.#revision = revision;
     const focused = document.activeElement;
     this.#title.textContent = lease.name;

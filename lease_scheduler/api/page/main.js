@@ -110,7 +110,10 @@ function take(answer, at, sent) {
   } else {
     for (const { lease, from } of changes) if (!isBusy(lease) && (from !== null || !answer.complete)) announcer.changed(lease);
   }
-  if (news) timeline.setData(model);
+  if (news) {
+    timeline.setData(model);
+    newLease.news();
+  }
   showProjects();
   const lease = model.leases.get(awaited);
   const draft = first ? takeDraft() : null;

@@ -89,6 +89,11 @@ export class NewLease {
     fill(this.#form, { start_date: fieldOfInstant(next), end_date: fieldOfInstant(next + HOUR) });
   }
 
+  /** The site has changed, so what the lease would come to may have changed as well. */
+  news() {
+    if (this.#panel.isOpen && !this.#busy) this.#asker.again();
+  }
+
   /** Close the panel. */
   close() {
     this.#panel.close();

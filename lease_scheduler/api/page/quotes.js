@@ -56,6 +56,7 @@ export class QuoteView {
   #element;
   #onChoose;
   #fits;
+  #shown = "";
 
   /**
    * @param {HTMLElement} element
@@ -93,6 +94,10 @@ export class QuoteView {
   }
 
   #fill(verdict, texts, alternatives) {
+    const shown = JSON.stringify([verdict, texts, alternatives]);
+    // The same answer again is no news, and would take the focus off its buttons.
+    if (shown === this.#shown && !this.#element.hasAttribute("aria-busy")) return;
+    this.#shown = shown;
     this.#element.dataset.verdict = verdict;
     this.#element.removeAttribute("aria-busy");
     const parts = texts.map((text) => make("p", text));
@@ -107,6 +112,8 @@ export class QuoteView {
 export class Asker {
   #timer = null;
   #asked = 0;
+  /** The question, or null if there is none. */
+  #question = null;
   #onQuote;
   #onError;
 
@@ -122,7 +129,21 @@ export class Asker {
   /** Ask soon, unless another question comes before. */
   ask(path, body) {
     this.stop();
+    this.#question = [path, body];
+    this.#send();
+  }
+
+  /** Ask the latest question again, because the site has changed. The answer that is shown stays until then. */
+  again() {
+    if (!this.#question) return;
+    clearTimeout(this.#timer);
+    this.#asked += 1;
+    this.#send();
+  }
+
+  #send() {
     const number = this.#asked;
+    const [path, body] = this.#question;
     this.#timer = setTimeout(async () => {
       try {
         const { quote } = await postJson(path, body);
@@ -135,6 +156,7 @@ export class Asker {
 
   /** Forget the latest question. */
   stop() {
+    this.#question = null;
     clearTimeout(this.#timer);
     this.#asked += 1;
   }

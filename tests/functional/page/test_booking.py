@@ -556,3 +556,22 @@ def test_proposed_start_is_never_over(page: Page, sight: Service) -> None:
     page.one("#booking .close").click()
     page.one("#book").click()
     assert page.one(_field("start_date")).get_attribute("value") == "2026-03-02T21:00"
+
+
+def test_quote_follows_the_site(page: Page, sight: Service) -> None:
+    """A rival who takes the hosts meanwhile changes the answer, though nobody touches the form."""
+    _answer(sight, _GRANTED)
+    page.open()
+    page.one("#book").click()
+    page.until(lambda: "Possible." in _quote(page))
+    _answer(sight, _REFUSED)
+    sight.put(lease("rival", "reservation", "scheduled", holdings=[holding(1, 2, [1, 2])]))
+    page.until(lambda: "Not possible: only 2 of 4 nodes are free then." in _quote(page))
+    alternative = page.one("#booking .alternatives button")
+    page.script("arguments[0].focus()", alternative)
+    asked = len(sight.bodies(_QUOTES))
+    sight.put(lease("another", "reservation", "scheduled", holdings=[holding(3, 4, [3])]))
+    page.until(lambda: len(sight.bodies(_QUOTES)) > asked)
+    # The same answer leaves the focus where it is.
+    assert page.script("return document.activeElement === arguments[0]", alternative) is True
+    assert sight.bodies(_QUOTES)[-1] == sight.bodies(_QUOTES)[0]

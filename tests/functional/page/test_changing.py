@@ -361,3 +361,15 @@ def test_drags_choose_round_instants(page: Page, service: Service, seconds: int,
     """As round as the zoom: an instant is chosen with an exactness of some pixels."""
     page.open()
     assert page.call("drags", "rounded", f"rounded({seconds}, {per_pixel})") == wanted
+
+
+def test_quote_of_a_change_follows_the_site(page: Page, sight: Service) -> None:
+    """A rival who takes the hosts meanwhile changes the answer, though nobody touches the form."""
+    _quotes(sight, "course", _GRANTED)
+    page.open("#lease=id-course")
+    _choose(page, "Change the end")
+    page.enter("#change-form [name=value]", "2026-03-02T18:00")
+    page.until(lambda: "Possible." in _quote(page))
+    _quotes(sight, "course", _GRANTED | {"granted": False, "reason": "a rival was faster"})
+    sight.put(lease("rival", "reservation", "scheduled", holdings=[holding(1, 2, [1, 2])]))
+    page.until(lambda: _quote(page)[:1] == ["Not possible: a rival was faster."])
