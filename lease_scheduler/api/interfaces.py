@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError, StoreFullError, StoreUnavailableError
-from lease_scheduler.records.calendar import CalendarIndex, SiteVersion
+from lease_scheduler.records.calendar import CalendarIndex, HeldHosts, SiteVersion
 from lease_scheduler.records.listing import LeaseEntry
 
 __all__ = [
@@ -222,6 +222,10 @@ class Reader(Protocol):
 
         ``power`` is a ``HostPower`` or None, and ``watts`` has the properties of the host by the names in ``WATTS``.
         """
+        ...
+
+    def held_hosts(self, now: int) -> HeldHosts:
+        """Return the hosts that leases hold at an instant."""
         ...
 
     def lease_states(self, project_id: str | None) -> dict[str, int]:

@@ -17,6 +17,17 @@ class SiteVersion(NamedTuple):
     revision: int
 
 
+class HeldHosts(NamedTuple):
+    """The hosts that leases hold at an instant.
+
+    :ivar hosts: ids of the hosts
+    :ivar until: next instant at which time alone changes them; None if there is none
+    """
+
+    hosts: frozenset[str]
+    until: int | None
+
+
 class CalendarEntry(NamedTuple):
     """A lease of the calendar.
 

@@ -22,6 +22,7 @@ from lease_scheduler.api.context import Caller
 from lease_scheduler.api.interfaces import Reader, SiteVersion
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.power import HostPower, Watts
+from lease_scheduler.records.calendar import HeldHosts
 
 _Value = TypeVar("_Value")
 
@@ -62,6 +63,21 @@ class Hosts:
 
     documents: Sequence[Document]
     text: str
+
+
+@dataclass(frozen=True)
+class _Held:
+    """The hosts that leases hold.
+
+    :ivar first: first instant at which it is right
+    """
+
+    held: HeldHosts
+    first: int
+
+    def is_right(self, now: int) -> bool:
+        """Return whether time alone has not changed it."""
+        return self.first <= now and (self.held.until is None or now < self.held.until)
 
 
 @dataclass(frozen=True)
@@ -137,6 +153,7 @@ class CalendarCache:
         self._answers: TTLCache[Any, ProjectAnswer] = TTLCache(self.answers_size, _AGE, getsizeof=_answer_size)
         self._lists: TTLCache[Any, Listed] = TTLCache(_LISTED, _AGE, getsizeof=_list_size)
         self._hosts: TTLCache[Any, Hosts] = TTLCache(1, _AGE)
+        self._held: TTLCache[Any, _Held] = TTLCache(1, _AGE)
         self._states: TTLCache[Any, Document] = TTLCache(_STATES, _AGE)
         self._rights: TTLCache[Any, Rights] = TTLCache(_STATES, _RIGHTS_AGE)
 
@@ -185,6 +202,15 @@ class CalendarCache:
             return Hosts(found, json.dumps(found))
 
         return self._kept(self._hosts, version, read)
+
+    def held_hosts(self, reader: Reader, version: SiteVersion, now: int) -> frozenset[str]:
+        """Return the ids of the hosts that leases hold at an instant."""
+        with self._lock:
+            found = self._held.get(version)
+        if found is None or not found.is_right(now):
+            found = _Held(reader.held_hosts(now), now)
+            self._keep(self._held, version, found)
+        return found.held.hosts
 
     def states(self, reader: Reader, version: SiteVersion, project_id: str | None) -> Document:
         """Return the number of leases in each state; None means those of all projects."""

@@ -38,6 +38,26 @@ def show(request: ApiRequest) -> Answer:
     return Answer(text.encode())
 
 
+def _usable_hosts(request: ApiRequest, version: SiteVersion) -> Sequence[Document]:
+    """Return the hosts that leases of the caller can be on."""
+    settings = request.services.settings
+    hosts = request.services.calendar.hosts(request.reader, version, settings.watts).documents
+    if request.sees_site or not settings.pools:
+        return hosts
+    pools = usable_pools(settings, request.caller)
+    return [host for host in hosts if host.get("pool") in pools]
+
+
+def _use(request: ApiRequest, version: SiteVersion, now: int) -> Document:
+    """Return how many hosts leases of all projects hold now, and how many they could hold."""
+    held = request.services.calendar.held_hosts(request.reader, version, now)
+    hosts = _usable_hosts(request, version)
+    return {
+        "held": sum(host["id"] in held for host in hosts),
+        "usable": sum(host["state"] == "up" or host["id"] in held for host in hosts),
+    }
+
+
 def _own_project(request: ApiRequest) -> Document | None:
     """Return id and name of the caller's project; None if identity is not checked, since nobody then has a project."""
     if request.services.settings.auth == "noauth":
@@ -58,7 +78,7 @@ def _site(request: ApiRequest, version: SiteVersion, start: int, end: int, now: 
     """Return the answer to a caller who sees hosts, and leases of all projects."""
     cache, reader, since = request.services.calendar, request.reader, request.query.get("since")
     if since == version.revision:
-        return _opened(request, now, since) + _nothing_new(request)
+        return _opened(request, version, now, since) + _nothing_new(request)
     changes = None
     if since is not None and since < version.revision:
         changes = cache.changes(reader, version, since, start, end)
@@ -77,7 +97,7 @@ def _site(request: ApiRequest, version: SiteVersion, start: int, end: int, now: 
     hosts = cache.hosts(reader, version, request.services.settings.watts).text
     removed = json.dumps(found.removed)
     text = _rest(request, changes is None, hosts, f"[{leases}]", removed, states)
-    return _opened(request, now, found.version.revision) + text
+    return _opened(request, version, now, found.version.revision) + text
 
 
 def _project(request: ApiRequest, version: SiteVersion, start: int, end: int, now: int) -> str:
@@ -91,23 +111,31 @@ def _project(request: ApiRequest, version: SiteVersion, start: int, end: int, no
 
     def make() -> ProjectAnswer:
         found = cache.everything(reader, version, start, end)
-        all_hosts = cache.hosts(reader, version, request.services.settings.watts).documents
-        hosts, leases, until = private_calendar(found, all_hosts, project_id, now, may_change=rights.may_change)
+        hosts, leases, until = private_calendar(
+            found,
+            cache.hosts(reader, version, request.services.settings.watts).documents,
+            project_id,
+            now,
+            usable=_usable_hosts(request, version),
+            may_change=rights.may_change,
+        )
         states = cache.states(reader, version, project_id)
         text = _rest(request, True, json.dumps(hosts), f"[{', '.join(leases)}]", "[]", states)
         tag = int.from_bytes(sha256(text.encode()).digest()[:_TAG_BYTES])
         return ProjectAnswer(text, tag, now, until)
 
-    answer = cache.answer((version, start, end, project_id, rights), now, make)
+    pools = tuple(usable_pools(request.services.settings, request.caller))
+    answer = cache.answer((version, start, end, project_id, rights, pools), now, make)
     is_known = request.query.get("since") == answer.tag
-    return _opened(request, now, answer.tag) + (_nothing_new(request) if is_known else answer.text)
+    return _opened(request, version, now, answer.tag) + (_nothing_new(request) if is_known else answer.text)
 
 
-def _opened(request: ApiRequest, now: int, revision: int) -> str:
+def _opened(request: ApiRequest, version: SiteVersion, now: int, revision: int) -> str:
     project = json.dumps(_own_project(request))
+    use = json.dumps(_use(request, version, now))
     settings = request.services.settings
     pools = f'"pools": {json.dumps(usable_pools(settings, request.caller))}, ' if settings.pools else ""
-    return f'{{"now": {now}, "project": {project}, {pools}"revision": {revision}, '
+    return f'{{"now": {now}, "project": {project}, "use": {use}, {pools}"revision": {revision}, '
 
 
 def _rest(request: ApiRequest, complete: bool, hosts: str, leases: str, removed: str, states: Document | None) -> str:
@@ -131,25 +159,40 @@ def _rights(request: ApiRequest) -> Rights:
 
 
 def private_calendar(
-    found: Listed, all_hosts: Sequence[Document], project_id: str, now: int, *, may_change: bool
+    found: Listed,
+    all_hosts: Sequence[Document],
+    project_id: str,
+    now: int,
+    *,
+    usable: Iterable[Document],
+    may_change: bool,
 ) -> tuple[list[Document], list[str], int | None]:
     """Return the calendar of one project: its leases with their hosts, and when others keep the site busy.
 
     All other projects share one row. Instead of their leases, it has one bar for each span of time in which any of
-    these leases holds something.
+    these leases holds something. All other hosts are rows with numbers instead of names, and without leases.
 
+    :param usable: hosts that leases of the project can be on
     :param may_change: whether the caller may change the leases of the project
     :return: the hosts, the leases as JSON, and the next instant at which time alone changes them
     """
     own = [(part, place) for part, place in found.leases if part.project_id == project_id]
     hosts = frozenset[str]().union(*(part.hosts for part, _ in own))
     spans = merged(span for part, _ in found.leases if part.project_id != project_id for span in part.spans)
-    others = {"id": _OTHERS, "name": _OTHERS, "state": "up", "vcpus": 0, "memory_mb": 0}
+    others = {"id": _OTHERS, "name": _OTHERS, "state": "up", "vcpus": 0, "memory_mb": 0, "stands_for": "projects"}
     # Whether a host sleeps tells how much others do.
     shown = [_without_power(host) for host in all_hosts if host["id"] in hosts] + ([others] if spans else [])
+    count = sum(host["state"] == "up" and host["id"] not in hosts for host in usable)
+    shown += [_unnamed(number) for number in range(1, count + 1)]
     leases = [part.text(place, may_change=may_change, with_names=True) for part, place in own]
     busy = [LeasePart.of(_busy(start, end, now)).text(None, may_change=False, with_names=True) for start, end in spans]
     return shown, leases + busy, min((edge for span in spans for edge in span if edge > now), default=None)
+
+
+def _unnamed(number: int) -> Document:
+    """Return a row for a host that the caller may not see."""
+    row = {"id": f"unnamed-{number}", "name": f"Host {number}", "state": "up", "vcpus": 0, "memory_mb": 0}
+    return row | {"stands_for": "host"}
 
 
 def _without_power(host: Document) -> Document:

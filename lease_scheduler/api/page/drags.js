@@ -34,16 +34,18 @@ export function dragFrom(from, { mayBook, only }) {
  * The instants and rows that a drag has chosen so far.
  * @param {{kind: string, from: object}} drag
  * @param {{instant: number, row: number|null}} to
- * @param {number} perPixel seconds per pixel
- * @returns {{start: number, end: number, first: number, last: number, isNew: boolean}|
+ * @param {Timeline} timeline
+ * @returns {{start: number, end: number, rows: number[], isNew: boolean}|
  *   {shift: number, instant: number, isNew: boolean}} for a new lease the interval, and the rows; for a lease the shift of
  *   what is dragged, s, and where it then is; isNew: whether that differs from what there is
  */
-export function chosenBy({ kind, from }, to, perPixel) {
+export function chosenBy({ kind, from }, to, timeline) {
+  const { perPixel } = timeline;
   if (kind === "range") {
     const instants = [from.instant, to.instant].map((instant) => rounded(instant, perPixel)).sort((a, b) => a - b);
-    const rows = [from.row, to.row ?? from.row].sort((a, b) => a - b);
-    return { start: instants[0], end: instants[1], first: rows[0], last: rows[1], isNew: instants[0] < instants[1] };
+    const [first, last] = [from.row, to.row ?? from.row].sort((a, b) => a - b);
+    const rows = timeline.hostRows(first, last);
+    return { start: instants[0], end: instants[1], rows, isNew: instants[0] < instants[1] };
   }
   const old = runOf(from.lease)[kind];
   const instant = rounded(old + to.instant - from.instant, perPixel);
@@ -53,8 +55,7 @@ export function chosenBy({ kind, from }, to, perPixel) {
 /** What a drag would do, in words. */
 export function dragText({ kind, from }, chosen) {
   if (kind === "range") {
-    const hosts = chosen.last - chosen.first + 1;
-    return ["New lease", plural(hosts, "host"), `${shortInstant(chosen.start)} to ${shortInstant(chosen.end)} UTC`];
+    return ["New lease", plural(chosen.rows.length, "host"), `${shortInstant(chosen.start)} to ${shortInstant(chosen.end)} UTC`];
   }
   return [from.lease.name, `New ${kind}: ${shortInstant(chosen.instant)} UTC`];
 }

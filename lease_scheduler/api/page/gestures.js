@@ -62,7 +62,7 @@ export function listen(scroller, timeline, actions) {
     moved += Math.hypot(x - last[0], y - last[1]);
     if (pointers.size === 2) pinch(event.pointerId, [x, y]);
     else if (moved > STILL && drag && drag.kind !== "pan" && drag.kind !== "none") {
-      chosen = chosenBy(drag, timeline.at(x, y), timeline.perPixel);
+      chosen = chosenBy(drag, timeline.at(x, y), timeline);
       timeline.setProposal({ ...chosen, kind: drag.kind, lease: drag.from.lease });
       actions.drag(dragText(drag, chosen), event);
     } else if (moved > STILL && drag?.kind !== "none") {

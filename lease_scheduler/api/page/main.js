@@ -355,16 +355,16 @@ listen(element("chart"), timeline, {
     element("chart").classList.toggle("over", lease !== null);
     const host = model.rows[row];
     const condition = host && conditionOf(host);
-    const on = host && `host ${host.name}${condition ? `, ${condition}` : ""}`;
+    const on = host && `${host.stands_for ? "" : "host "}${host.name}${condition ? `, ${condition}` : ""}`;
     const saved = host?.power && `${energy(savedBy(host, clock.now()))} saved by sleeping`;
     const ofHost = condition ? [on, saved].filter(Boolean) : null;
     showTip(lease ? [lease.name, `${lease.kind}, ${lease.state}`, ...times(lease), on] : ofHost, event);
   },
   mayBook: () => model.mayBook,
   drag: showTip,
-  choose: (drag, { start, end, first, last, instant }) => {
+  choose: (drag, { start, end, rows, instant }) => {
     if (drag.kind === "range") {
-      newLease.open({ start, end, hosts: last - first + 1 });
+      newLease.open({ start, end, rows });
       return;
     }
     // The lease may have changed meanwhile.

@@ -68,6 +68,8 @@ export class Model {
   pools = [];
   /** Number of all leases in each state, loaded or not; empty before the first answer. */
   #states = {};
+  /** Number of hosts that leases of all projects hold now, and number of hosts that they could hold. */
+  use = { held: 0, usable: 0 };
   /** @type {Map<string, object>} leases by id */
   leases = new Map();
   #hosts = new Map();
@@ -86,6 +88,7 @@ export class Model {
     this.own = answer.project ?? null;
     this.mayBook = answer.may_book;
     this.pools = answer.pools ?? [];
+    this.use = answer.use;
     this.#states = answer.states ?? this.#states;
     if (answer.complete) {
       this.leases = new Map();
@@ -121,23 +124,6 @@ export class Model {
   }
 
   /**
-   * Number of hosts that leases hold at an instant, and number of hosts that they could hold.
-   * @param {number} now s
-   */
-  use(now) {
-    const held = new Set();
-    // The row of other projects is not a host.
-    const others = new Set([...this.leases.values()].filter(isBusy).flatMap((lease) => lease.holdings[0].hosts));
-    for (const lease of this.known()) {
-      for (const holding of lease.holdings) {
-        if (holding.start <= now && now < holding.end) holding.hosts.forEach((id) => held.add(id));
-      }
-    }
-    const usable = this.rows.filter((host) => !others.has(host.id) && (host.state === "up" || held.has(host.id))).length;
-    return { held: held.size, usable };
-  }
-
-  /**
    * Number of hosts that sleep, and the energy that all hosts have saved by sleeping, Wh; null if none has ever slept.
    * @param {number} now s
    */
@@ -167,7 +153,8 @@ export class Model {
   }
 
   #sortHosts() {
-    this.rows = [...this.#hosts.values()].sort((a, b) => compareNames(a.name, b.name));
+    const unnamed = (host) => Number(host.stands_for === "host");
+    this.rows = [...this.#hosts.values()].sort((a, b) => unnamed(a) - unnamed(b) || compareNames(a.name, b.name));
     this.rowOf = new Map(this.rows.map((host, row) => [host.id, row]));
   }
 }

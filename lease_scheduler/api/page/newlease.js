@@ -59,15 +59,15 @@ export class NewLease {
 
   /**
    * Open the panel.
-   * @param {{start: number, end: number, hosts: number}|null} range instants and number of hosts that were chosen on
-   *   the timeline; null continues with what was filled in last
+   * @param {{start: number, end: number, rows: number[]}|null} range instants and rows of hosts that were chosen on the
+   *   timeline; null continues with what was filled in last
    */
   open(range = null) {
     if (range) {
       const isNow = range.start <= this.#clock.now();
       fill(this.#form, {
         kind: "reservation",
-        count: String(range.hosts),
+        count: String(range.rows.length),
         exclusive: true,
         start_date: isNow ? "" : fieldOfInstant(range.start),
         end_date: fieldOfInstant(range.end),

@@ -84,13 +84,23 @@ function paintSelection(context, palette, frame) {
   }
 }
 
+/** Groups of neighbouring rows, as [first, last]. */
+function rowGroups(rows) {
+  const groups = [];
+  for (const row of [...rows].sort((a, b) => a - b)) {
+    if (groups.at(-1)?.[1] === row - 1) groups.at(-1)[1] = row;
+    else groups.push([row, row]);
+  }
+  return groups;
+}
+
 /** The boxes of what a drag would do. */
 function proposedBoxes(frame) {
   const { proposal, blocks, x, y } = frame;
   if (!proposal) return [];
   if (!proposal.lease) {
-    const { start, end, first, last } = proposal;
-    return [[x(start), y(first), x(end) - x(start), y(last + 1) - y(first)]];
+    const { start, end, rows } = proposal;
+    return rowGroups(rows).map(([first, last]) => [x(start), y(first), x(end) - x(start), y(last + 1) - y(first)]);
   }
   const { lease, kind, shift } = proposal;
   return blocks

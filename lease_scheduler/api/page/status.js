@@ -26,10 +26,10 @@ export function showCounts(model, now, queued) {
     element(`count-${group}`).textContent = number(counts[group]);
   }
   element("queue-count").textContent = queued ? number(queued) : "";
-  const { held, usable } = model.use(now);
+  const { held, usable } = model.use;
   const share = usable ? held / usable : 0;
   element("use").textContent = usable ? `${Math.round(share * 100)} %` : "–";
-  element("use").title = `${number(held)} of ${number(usable)} hosts`;
+  element("use-counts").textContent = usable ? `${number(held)} of ${number(usable)}` : "";
   element("use-bar").value = share;
   const sleep = model.sleep(now);
   element("sleep").hidden = !sleep;

@@ -171,7 +171,16 @@ export class Timeline {
     this.#scroller.scrollTop += pages * this.#plotHeight * 0.9;
   }
 
-  /** What is under a point of the canvas: lease, whether that is the end of its bar, row, instant, and whether in the plot. */
+  /** Rows from a first to a last one that are, or stand for, hosts. */
+  hostRows(first, last) {
+    const rows = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    return rows.filter((row) => this.#hosts[row].stands_for !== "projects");
+  }
+
+  /**
+   * What is under a point of the canvas: lease, whether that is the end of its bar, row, instant, and whether in the plot
+   * of a host.
+   */
   at(x, y) {
     const frame = this.#frame();
     const instant = this.instantAt(x);
@@ -185,7 +194,7 @@ export class Timeline {
       box = frame.shows(block.lease) ? boxOf(block, frame) : null;
       return box && x >= box[0] - 1 && x <= box[0] + box[2] + 1 && y >= box[1] && y <= box[1] + box[3];
     });
-    if (!hit) return { ...nothing, row, isPlot: true };
+    if (!hit) return { ...nothing, row, isPlot: this.hostRows(row, row).length > 0 };
     const { lease, end } = hit;
     const [left, , width] = box;
     const isLast = lease.holdings.length > 0 && end >= lease.holdings.at(-1).end;

@@ -37,8 +37,10 @@ def one(version: Version) -> Schema:
             "saved_watts": {"type": "number"},
         }
     )
+    # Of a row that is no host that the caller may see: whether it stands for such a host, or for other projects.
+    stands_for: Schema = {"type": "string", "enum": ["host", "projects"]}
     # The pool where the site has several.
-    host = base.closed({**always, "pool": base.STRING, "power": power}, list(always))
+    host = base.closed({**always, "pool": base.STRING, "power": power, "stands_for": stands_for}, list(always))
     answer: dict[str, Schema] = {
         "now": base.INTEGER,
         "revision": base.INTEGER,
@@ -51,6 +53,8 @@ def one(version: Version) -> Schema:
         # That of the caller; null if identity is not checked.
         "project": base.nullable(base.answer({"id": base.STRING, "name": base.STRING})),
         "may_book": base.BOOLEAN,
+        # Number of hosts that leases of all projects hold now, and number of those that they could hold.
+        "use": base.answer({"held": base.INTEGER, "usable": base.INTEGER}),
         # Number of all leases in each state, in or out of the period; null if it is as in the answer before.
         "states": {"type": ["object", "null"], "additionalProperties": base.INTEGER},
     }

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, or_, select
 
 from lease_scheduler.model.documents import Document
-from lease_scheduler.records.calendar import CalendarEntry, CalendarIndex, SiteVersion
+from lease_scheduler.records.calendar import CalendarEntry, CalendarIndex, HeldHosts, SiteVersion
 from lease_scheduler.store.sql import views
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.leases import HOLDINGS_OF_LEASES, grouped, rows_of_leases
-from lease_scheduler.store.sql.schema import LEASES, SITES, USAGE
+from lease_scheduler.store.sql.schema import HOLDINGS, LEASES, SITES, USAGE
 
 #: The columns of a lease that its view on the page needs.
 _COLUMNS = (
@@ -77,6 +77,18 @@ def leases(connection: Connection, ids: Sequence[str]) -> list[Document]:
         past = grouped(connection, _PAST_OF_LEASES, part)
         found += [views.calendar_lease(row, held[row["id"]], past[row["id"]]) for row in rows]
     return found
+
+
+def held_hosts(connection: Connection, now: int) -> HeldHosts:
+    """Return the hosts that leases hold at an instant."""
+    start, end = HOLDINGS.c.start, HOLDINGS.c.end
+    query = select(HOLDINGS.c.hosts, end).where(end > now, start <= now)
+    rows = connection.execute(query).all()
+    edges = [row.end for row in rows]
+    following = connection.execute(select(func.min(start)).where(end > now, start > now)).scalar_one()
+    if following is not None:
+        edges.append(following)
+    return HeldHosts(frozenset(host for row in rows for host in row.hosts), min(edges, default=None))
 
 
 def _touches(start: int, end: int) -> ColumnElement[bool]:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import StoreFullError, StoreUnavailableError
 from lease_scheduler.model.power import WATTS
-from lease_scheduler.records.calendar import CalendarIndex, SiteVersion
+from lease_scheduler.records.calendar import CalendarIndex, HeldHosts, SiteVersion
 from lease_scheduler.records.listing import LeaseEntry
 from lease_scheduler.store.sql import calendar, feeds, leases, subscriptions, trusts, views
 from lease_scheduler.store.sql.chunks import chunks
@@ -344,6 +344,11 @@ class SqlReader:
                 for each in connection.execute(select(HOST_PROPERTIES).where(HOST_PROPERTIES.c.name.in_(WATTS))):
                     watts[each.host_id][each.name] = each.value
             return [views.calendar_host(row, host_power(row), watts.get(row["id"], {})) for row in rows]
+
+    def held_hosts(self, now: int) -> HeldHosts:
+        """Return the hosts that leases hold at an instant."""
+        with self._connection() as connection:
+            return calendar.held_hosts(connection, now)
 
     def lease_states(self, project_id: str | None) -> dict[str, int]:
         """Return the number of leases in each state that any is in; None means those of all projects."""

@@ -94,6 +94,7 @@ class Service:
     :ivar requests: path with query and headers of every request for data
     :ivar flows: flows that the caller may see
     :ivar may_book: whether the caller may book leases
+    :ivar use: number of hosts in use, and of those that can be used; by default those of the hosts and leases
     :ivar pools: pools that the caller may use, if the site has several
     :ivar terms: further values of a lease that is asked for by itself, by its id
     :ivar elsewhere: number of leases in each state that are not in the calendar's period
@@ -114,6 +115,7 @@ class Service:
         self.availability: Document | None = None
         self.flows: list[Document] = []
         self.may_book = True
+        self.use: tuple[int, int] | None = None
         self.pools: list[str] = []
         self.elsewhere: dict[str, int] = {}
         self.replies: dict[str, list[tuple[int, Document]]] = {}
@@ -204,8 +206,15 @@ class Service:
                 "project": self.project,
                 **({"pools": self.pools} if self.pools else {}),
                 "may_book": self.may_book,
+                "use": dict(zip(("held", "usable"), self.use or self._in_use(), strict=True)),
                 "states": None if since == self._revision else self._states(),
             }
+
+    def _in_use(self) -> tuple[int, int]:
+        present = [each for one in self._leases.values() for each in one["holdings"] if each["start"] <= self.now]
+        held = {number for each in present if self.now < each["end"] for number in each["hosts"]}
+        known = {one["id"]: one["state"] for one in self._hosts}
+        return len(held & known.keys()), sum(state == "up" or each in held for each, state in known.items())
 
     def _states(self) -> dict[str, int]:
         shown = Counter(one["state"] for one in self._leases.values() if one["kind"])

@@ -23,7 +23,8 @@ def _tell(service: Service, project_id: str) -> None:
     ]
     found = Listed(SiteVersion(1, 1), [(LeasePart.of({**each, "revision": 1}), None) for each in everything])
     all_hosts = [host(number) for number in (1, 2, 3)]
-    hosts, leases, _ = private_calendar(found, all_hosts, project_id, NOW, may_change=True)
+    hosts, leases, _ = private_calendar(found, all_hosts, project_id, NOW, usable=all_hosts, may_change=True)
+    service.use = 3, 3
     service.set_hosts(hosts)
     service.put(*(json.loads(text) for text in leases))
 
@@ -40,15 +41,55 @@ def test_others_are_a_grey_row(page: Page, service: Service) -> None:
     assert page.shown("#details")
 
 
+def test_hosts_are_rows_with_numbers(page: Page, service: Service) -> None:
+    """Hosts of the project have their names, the others have numbers; dragging over rows fills in the form.
+
+    The row of other projects is no host.
+    """
+    _tell(service, "biology")
+    page.open("#rows=24")
+    assert page.script("return calendar.model.rows.map((host) => host.name)") == [
+        "node-1",
+        "other projects",
+        "Host 1",
+        "Host 2",
+    ]
+    y = 40 + 34 + 2 * 24 + 12
+    page.move_to(900, y + 24).click_and_hold().move_by_offset(40, -48).move_by_offset(40, 0).release().perform()
+    page.until(lambda: page.shown("#booking"))
+    assert page.one("#booking-form [name=count]").get_attribute("value") == "2"
+    assert page.one("#booking-form [name=exclusive]").is_selected()
+
+
+def test_a_member_without_leases_can_drag(page: Page, service: Service) -> None:
+    _tell(service, "chemistry")
+    page.open("#rows=24")
+    names = page.script("return calendar.model.rows.map((host) => host.name)")
+    assert names == ["other projects", "Host 1", "Host 2", "Host 3"]
+    page.move_to(900, 40 + 34 + 36).click_and_hold().move_by_offset(60, 0).release().perform()
+    page.until(lambda: page.shown("#booking"))
+
+
+def test_hosts_in_use_are_those_of_the_site(page: Page, service: Service) -> None:
+    """They come from the service, as of now: another part of time, or another lease, changes nothing."""
+    _tell(service, "biology")
+    service.use = 50, 144
+    page.open()
+    assert (page.text("#use"), page.text("#use-counts")) == ("35 %", "50 of 144")
+    service.remove("mine")
+    page.script("calendar.timeline.show(calendar.timeline.start + 90 * 86400, 86400)")
+    page.until(lambda: not page.script("return calendar.model.leases.has('id-mine')"))
+    assert (page.text("#use"), page.text("#use-counts")) == ("35 %", "50 of 144")
+    service.use = 51, 144
+    page.says("#use-counts", "51 of 144")
+
+
 def test_they_are_counted_nowhere(page: Page, service: Service) -> None:
     _tell(service, "biology")
     page.open("#view=leases")
     assert page.names("leases") == ["mine"]
     assert page.text("#matches") == "1 lease"
     assert (page.text("#count-active"), page.text("#count-planned")) == ("1", "0")
-    # The only host that the project has.
-    assert page.text("#use") == "100 %"
-    assert page.one("#use").get_attribute("title") == "1 of 1 hosts"
     options = [option.text for option in page.all("#filter-form select option")]
     assert options == ["all", "biology"]
 
@@ -104,4 +145,4 @@ def test_a_project_without_leases(page: Page, service: Service) -> None:
     _tell(service, "chemistry")
     page.open()
     assert page.text("#message h2") == "There are no leases yet"
-    assert page.text("#use") == "\N{EN DASH}"
+    assert page.text("#use-counts") == "3 of 3"

@@ -508,6 +508,27 @@ def test_the_calendar_tells_what_changed_since_a_revision(database: Engine) -> N
     assert reader.lease_states(None) == {second.state.value: 1}
 
 
+def test_hosts_that_leases_hold_at_an_instant(database: Engine) -> None:
+    """Those of holdings that have begun and not ended, until the next start or end."""
+    store = _leading(database)
+    values.hosts(store)
+    lease = values.lease(0)
+    changes = StoreChanges(20)
+    changes.leases = {lease.lease_id: lease}
+    changes.documents = {lease.lease_id: values.document(lease)}
+    store.commit(changes)
+    reader = SqlReader(database)
+    first = lease.holdings[0]
+    held = frozenset(
+        host for each in reader.calendar_leases([lease.lease_id])[0]["holdings"][:1] for host in each["hosts"]
+    )
+    assert held
+    assert reader.held_hosts(first.start - 1) == (frozenset(), first.start)
+    assert reader.held_hosts(first.start).hosts == held
+    assert reader.held_hosts(first.start).until == first.end
+    assert reader.held_hosts(lease.holdings[-1].end) == (frozenset(), None)
+
+
 def test_what_ended_long_ago_can_be_forgotten(database: Engine) -> None:
     store = _leading(database)
     values.hosts(store)

@@ -12,7 +12,7 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.records.attributes import ATTRIBUTES
-from lease_scheduler.records.calendar import CalendarEntry, CalendarIndex, SiteVersion
+from lease_scheduler.records.calendar import CalendarEntry, CalendarIndex, HeldHosts, SiteVersion
 from lease_scheduler.records.listing import LeaseEntry
 from lease_scheduler.rpc.interface import EngineRequests
 
@@ -564,6 +564,13 @@ class Site(EngineRequests):
     def calendar_hosts(self) -> list[Document]:
         self.calls.append(("calendar_hosts",))
         return [{"power": None, "watts": {}, **each} for each in copy.deepcopy(self.calendar_document["hosts"])]
+
+    def held_hosts(self, now: int) -> HeldHosts:
+        self.calls.append(("held_hosts", now))
+        held = [each for lease in self.calendar_document["leases"] for each in lease["holdings"]]
+        present = [each for each in held if each["start"] <= now < each["end"]]
+        edges = [each[edge] for each in held for edge in ("start", "end") if each[edge] > now]
+        return HeldHosts(frozenset(host for each in present for host in each["hosts"]), min(edges, default=None))
 
     def lease_states(self, project_id: str | None) -> dict[str, int]:
         self.calls.append(("lease_states", project_id))

@@ -20,7 +20,9 @@ from tests.unit.api.fakes import HOUR, NOW, FixedClock, Site
 
 _QUERY = f"start={NOW - HOUR}&end={NOW + 100 * HOUR}"
 #: Calls of the reader that read more than the version of the site.
-_READS = frozenset({"calendar_index", "calendar_changes", "calendar_leases", "calendar_hosts", "lease_states"})
+_READS = frozenset(
+    {"calendar_index", "calendar_changes", "calendar_leases", "calendar_hosts", "held_hosts", "lease_states"}
+)
 
 
 def _lease(name: str, project: str, start: int = NOW + HOUR, revision: int = 1) -> Document:
@@ -161,6 +163,14 @@ class TestChanges:
         clock.instant = NOW
         assert states() == ["ready"], "a clock that is set back"
 
+    @pytest.mark.parametrize("role", ["admin", "member"])
+    def test_time_alone_changes_how_many_hosts_are_in_use(self, app: Flask, clock: FixedClock, role: str) -> None:
+        client = Client(app, roles=role)
+        known = _get(client)["revision"]
+        for instant, held in ((NOW, 0), (NOW + HOUR, 1), (NOW + 2 * HOUR, 0), (NOW + HOUR, 1)):
+            clock.instant = instant
+            assert _get(client, known)["use"] == {"held": held, "usable": 1}
+
     def test_many_changes_are_sent_as_everything(
         self, admin: Client, site: Site, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -193,7 +203,8 @@ class TestWork:
 
     def test_pages_share_what_is_read(self, app: Flask, site: Site) -> None:
         _get(Client(app))
-        assert sorted(_reads(site)) == ["calendar_hosts", "calendar_index", "calendar_leases", "lease_states"]
+        read = ["calendar_hosts", "calendar_index", "calendar_leases", "held_hosts", "lease_states"]
+        assert sorted(_reads(site)) == read
         _get(Client(app, user="somebody else"))
         assert _reads(site) == []
         for project in ("red", "blue"):

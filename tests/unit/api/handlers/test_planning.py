@@ -651,7 +651,9 @@ class TestCalendar:
         found = answer.json or {}
         assert (found["now"], found["complete"], found["removed"]) == (NOW, True, [])
         assert found["revision"] > 2**20, "it is not that of the site"
-        assert [host["name"] for host in found["hosts"]] == ["host-1", "other projects"]
+        assert [host["name"] for host in found["hosts"]] == ["host-1", "other projects", "Host 1", "Host 2"]
+        assert [host["id"] for host in found["hosts"]] == ["1", "other projects", "unnamed-1", "unnamed-2"]
+        assert found["use"] == {"held": 2, "usable": 3}
         assert [lease["name"] for lease in found["leases"]] == ["secret", "", ""]
         assert [(lease["start"], lease["end"]) for lease in found["leases"][1:]] == [
             (NOW, NOW + 90),
@@ -664,6 +666,25 @@ class TestCalendar:
         assert found["states"] == {"active": 1}
         found = admin.at("1.1").get("/v1/calendar").json or {}
         assert [lease["name"] for lease in found["leases"]] == ["secret"] * 4
+
+    def test_hosts_in_use_are_counted_as_of_now(self, member: Client, admin: Client, site: Site) -> None:
+        """Whatever period is asked for. A host that is down counts while a lease holds it."""
+        holding = {
+            "start": NOW - 60,
+            "run_start": NOW - 60,
+            "run_end": NOW + 60,
+            "end": NOW + 60,
+            "closing": "shutdown",
+        }
+        site.calendar_document["leases"][1]["holdings"] = [{**holding, "hosts": ["1", "2"]}]
+        site.calendar_document["hosts"] = [
+            {"id": number, "name": f"host-{number}", "state": state, "vcpus": 1, "memory_mb": 1}
+            for number, state in (("1", "up"), ("2", "down"), ("3", "up"), ("4", "disabled"))
+        ]
+        for client in (member, admin):
+            for query in ("", f"?start={NOW + 10 * DAY}"):
+                found = client.at("latest").get(f"/v1/calendar{query}").json or {}
+                assert found["use"] == {"held": 2, "usable": 3}
 
     def test_without_privacy_leases_of_others_have_no_names(self, build: Build) -> None:
         app = build(ApiSettings(auth="noauth", privacy=False))
