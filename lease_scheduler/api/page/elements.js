@@ -18,7 +18,7 @@ export function definitions(pairs) {
   return list;
 }
 
-/** A table with a caption and a row of headings. */
+/** A table with a caption, a row of headings, and rows of texts or elements. */
 export function table(caption, heads, rows) {
   const element = make("table");
   element.append(make("caption", caption));
@@ -29,6 +29,6 @@ export function table(caption, heads, rows) {
     head.append(cell);
   }
   const body = element.createTBody();
-  for (const texts of rows) body.append(make("tr", "", ...texts.map((text) => make("td", text))));
+  for (const cells of rows) body.append(make("tr", "", ...cells.map((cell) => make("td", "", cell))));
   return element;
 }

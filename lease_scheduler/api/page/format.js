@@ -40,6 +40,8 @@ export const month = (seconds) => MONTH.format(seconds * 1000);
 /** Weekday and time of day where the viewer is, such as "Mon 13:00 GMT+1"; empty where that is UTC. */
 export const localInstant = (seconds) =>
   new Date(seconds * 1000).getTimezoneOffset() ? LOCAL.format(seconds * 1000).replace(",", "") : "";
+/** An instant in UTC without seconds, and where the viewer is unless that is UTC. */
+export const bothInstants = (seconds) => [`${shortInstant(seconds)} UTC`, localInstant(seconds)].filter(Boolean).join(", ");
 /** A number with separators. */
 export const number = (value) => NUMBER.format(value);
 /** Compare names so that node-2 comes before node-10. */

@@ -75,7 +75,12 @@ const details = new Details(element("details"), {
     saveSettings();
   },
 });
-const newLease = new NewLease(element("booking"), clock, booked, workFor);
+const newLease = new NewLease(element("booking"), {
+  clock,
+  onBooked: booked,
+  onProject: workFor,
+  onProposal: (proposal) => timeline.setGhost(proposal && { ...proposal, rows: rowsOf(proposal) }),
+});
 const account = new Account(element("account"), { onProject: workFor, onLeave: logOut });
 const login = new Login(element("login"), {
   onToken: (value) => {
@@ -186,6 +191,12 @@ function booked(lease) {
   const start = instantOf(lease.start_date);
   if (start !== null && !(range.start <= start && start < range.end)) timeline.show(start - timeline.span / 3, timeline.span);
   connection.poll();
+}
+
+/** The rows of a proposed lease: those of its hosts if all of them are shown, else those that were chosen. */
+function rowsOf({ hosts, rows }) {
+  const named = [...new Set(hosts)].map((id) => model.rowOf.get(id));
+  return named.length && !named.includes(undefined) ? named : rows;
 }
 
 /** Show a new state of the connection. */
@@ -381,7 +392,7 @@ listen(element("chart"), timeline, {
     announcer.say([lease.name, lease.kind, lease.state, ...times(lease)].join(", "));
   },
 });
-new Availability(element("view-free"));
+new Availability(element("view-free"), { mayBook: () => model.mayBook, onBook: (chosen) => newLease.open(chosen) });
 listenTools();
 listenTabs(choose);
 fillLegend(element("legend"));

@@ -4,7 +4,7 @@ import { fillProjects } from "./account.js";
 import { PROMISES, TIMES, fieldOf, identified, leaseBody, missing, termsOf } from "./booking.js";
 import { make } from "./elements.js";
 import { clearProblems, fill, labelOf, showLocalTimes, showProblem, valuesOf } from "./fields.js";
-import { fieldOfInstant, instantOfField } from "./format.js";
+import { fieldOfInstant, instantOf, instantOfField } from "./format.js";
 import { KINDS } from "./model.js";
 import { Panel } from "./panel.js";
 import { Asker, NOT_RIGHT, QuoteView } from "./quotes.js";
@@ -28,6 +28,9 @@ export class NewLease {
   #clock;
   #onBooked;
   #onProject;
+  #onProposal;
+  /** Rows of the timeline that were chosen for the lease; none if it was not dragged. */
+  #rows = [];
   #request = null;
   #busy = false;
 
@@ -36,13 +39,20 @@ export class NewLease {
    * @param {Clock} clock the server's clock
    * @param {(lease: object) => void} onBooked gets the lease as the server shows it
    * @param {(id: string) => Promise<void>} onProject works for another project from now on
+   * @param {(proposal: {start: number, end: number, hosts: string[], rows: number[]}|null) => void} onProposal shows on
+   *   the timeline where the lease would be: on hosts by their ids, or as the rows that were chosen; null for nowhere
    */
-  constructor(dialog, clock, onBooked, onProject) {
+  constructor(dialog, { clock, onBooked, onProject, onProposal }) {
     this.#form = dialog.querySelector("form");
     this.#clock = clock;
     this.#onBooked = onBooked;
     this.#onProject = onProject;
-    this.#panel = new Panel(dialog, () => this.#asker.stop());
+    this.#onProposal = onProposal;
+    this.#panel = new Panel(dialog, () => {
+      this.#asker.stop();
+      this.#rows = [];
+      this.#onProposal(null);
+    });
     this.#quote = new QuoteView(dialog.querySelector(".quote"), (alternative) => {
       this.#fill(termsOf(valuesOf(this.#form), alternative));
       this.#form.querySelector("[type=submit]").focus();
@@ -59,18 +69,22 @@ export class NewLease {
 
   /**
    * Open the panel.
-   * @param {{start: number, end: number, rows: number[]}|null} range instants and rows of hosts that were chosen on the
-   *   timeline; null continues with what was filled in last
+   * @param {{start: number, end: number, rows: number[]|undefined, values: object|undefined}|null} chosen instants, and
+   *   either rows of hosts that were chosen on the timeline or values of fields; null continues with what was filled in
+   *   last
    */
-  open(range = null) {
-    if (range) {
-      const isNow = range.start <= this.#clock.now();
+  open(chosen = null) {
+    this.#rows = chosen?.rows ?? [];
+    if (chosen) {
+      const now = Math.floor(this.#clock.now());
+      const isNow = chosen.start <= now;
+      // What begins now keeps its length; on the timeline, the end was chosen.
+      const end = isNow && chosen.values ? now + chosen.end - chosen.start : chosen.end;
       fill(this.#form, {
         kind: "reservation",
-        count: String(range.rows.length),
-        exclusive: true,
-        start_date: isNow ? "" : fieldOfInstant(range.start),
-        end_date: fieldOfInstant(range.end),
+        ...(chosen.values ?? { count: String(chosen.rows.length), exclusive: true }),
+        start_date: isNow ? "" : fieldOfInstant(chosen.start),
+        end_date: fieldOfInstant(end),
       });
     } else {
       this.#proposeTimes();
@@ -160,6 +174,9 @@ export class NewLease {
     showLocalTimes(this.#form);
     clearProblems(this.#form);
     this.#asker.stop();
+    if (values.kind === "reservation") {
+      this.#propose(instantOfField(values.start_date) ?? this.#clock.now(), instantOfField(values.end_date));
+    } else this.#onProposal(null);
     const needed = missing(values).filter((name) => name !== "name");
     if (needed.length) {
       this.#quote.say(`Give ${needed.map((name) => LABELS[name]).join(" and ")} to see what the lease would come to.`);
@@ -173,6 +190,14 @@ export class NewLease {
     // A price in a quote shows that leases have prices here.
     if (Number.isFinite(quote.price)) this.#form.querySelector("[data-price]").hidden = false;
     this.#quote.show(quote);
+    if (quote.granted) this.#propose(instantOf(quote.start), instantOf(quote.end), quote.hosts);
+  }
+
+  /** Show on the timeline where the lease would be. Without the ids of its hosts, it is as many of the chosen rows. */
+  #propose(start, end, hosts = []) {
+    const rows = this.#rows.slice(0, Number(valuesOf(this.#form).count));
+    const isKnown = start !== null && end !== null && start < end;
+    this.#onProposal(isKnown && (rows.length || hosts.length) ? { start, end, hosts, rows } : null);
   }
 
   /** Show an error of the server: at the field that it names, if the form has it. */

@@ -2,15 +2,13 @@
 
 import { alternativeText } from "./booking.js";
 import { make } from "./elements.js";
-import { instantOf, kindCounts, localInstant, number, shortInstant } from "./format.js";
+import { bothInstants, instantOf, kindCounts, number } from "./format.js";
 import { postJson, problemOf } from "./rest.js";
 
 /** Milliseconds without a change after which a quote is asked for. */
 const PAUSE_MS = 400;
 /** In place of a quote while an error is shown at a field. */
 export const NOT_RIGHT = "A field is not right yet.";
-
-const when = (seconds) => [`${shortInstant(seconds)} UTC`, localInstant(seconds)].filter(Boolean).join(", ");
 
 /**
  * A quote in sentences.
@@ -25,8 +23,8 @@ export function sentences(quote) {
   const before = price && Number.isFinite(quote.present_price) ? `, now ${number(quote.present_price)}` : "";
   return [
     `Possible${quote.pool ? ` in pool ${quote.pool}` : ""}${place}.`,
-    start === null ? "The start is not known yet." : `Starts ${when(start)}.`,
-    end === null ? "" : `Ends ${when(end)}.`,
+    start === null ? "The start is not known yet." : `Starts ${bothInstants(start)}.`,
+    end === null ? "" : `Ends ${bothInstants(end)}.`,
     price ? `${price}${before}.` : "",
     quote.promise ? `Lifetime: ${quote.promise}.` : "",
     quote.preempted ? `Preempts ${kindCounts(quote.preempted_kinds)}.` : "No other lease has to make room.",

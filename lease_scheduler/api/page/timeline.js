@@ -43,6 +43,7 @@ export class Timeline {
   #load = new Load([]);
   #shows = () => true;
   #proposal = null;
+  #ghost = null;
   /** Start and length of the visible time range, s. */
   start = 0;
   span = DAY;
@@ -208,6 +209,17 @@ export class Timeline {
     this.draw();
   }
 
+  /** Show where a lease would be that is being filled in, as {start, end, rows}, or null for nowhere. */
+  setGhost(ghost) {
+    this.#ghost = ghost;
+    this.draw();
+  }
+
+  /** Where a lease would be that is being filled in, or null. */
+  get ghost() {
+    return this.#ghost;
+  }
+
   /** Instant at a horizontal position of the canvas, s. */
   instantAt(x) {
     return this.start + (x - this.#left) * this.#perPixel;
@@ -349,7 +361,8 @@ export class Timeline {
       shows: this.#shows,
       hover: this.hover,
       selected: this.selected,
-      proposal: this.#proposal,
+      // What is being dragged takes the place of what was dragged before.
+      proposal: this.#proposal ?? this.#ghost,
       widths: this.#widths,
       /** Columns of the strip before and after now, as [tone, first, end (exclusive)]. */
       split: (columns, step) => {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from selenium.webdriver import Keys
 
-from tests.functional.page.browser import Page
+from tests.functional.page.browser import Colour, Page
 from tests.functional.page.service import HOUR, NOW, Document, Service, holding, lease, past
 
 _GRANTED: Document = {
@@ -314,6 +314,53 @@ def test_dragging_over_free_time(page: Page, sight: Service) -> None:
     page.move_to(begin, 20).click_and_hold().move_by_offset(30, 0).move_by_offset(30, 0).release().perform()
     assert page.script("return calendar.timeline.start") < start
     assert not page.shown("#booking")
+
+
+def _ghost(page: Page) -> tuple[int, int, list[int]] | None:
+    found = page.script("return calendar.timeline.ghost")
+    return found and (found["start"], found["end"], found["rows"])
+
+
+def _pixel(page: Page, instant: int, row: int) -> Colour:
+    """Return the colour of a row, 24 px high, at an instant."""
+    page.drawn()
+    x = page.script("const t = calendar.timeline; return (arguments[0] - t.instantAt(0)) / t.perPixel", instant)
+    return page.pixel(x, 40 + 34 + 24 * row + 12)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "rows"),
+    [
+        pytest.param({"hosts": ["h8", "h2", "h3"]}, [7, 1, 2], id="hosts of the quote"),
+        pytest.param({}, [0, 1, 2], id="no hosts for this caller"),
+        pytest.param({"hosts": ["h8", "17", "18"]}, [0, 1, 2], id="hosts without rows"),
+    ],
+)
+def test_a_dragged_proposal_stays(page: Page, sight: Service, hosts: Document, rows: list[int]) -> None:
+    """It is where the quote says, on as many rows as nodes, until the form is closed."""
+    quote = _GRANTED | {"start": "2026-03-02T18:00:00Z", "end": "2026-03-02T20:00:00Z"} | hosts
+    sight.replies["/v1/quotes"] = [(200, {"quote": quote})]
+    page.open("#rows=24&start=1772438400")
+    hour = page.script("return 3600 / calendar.timeline.perPixel")
+    x, y, width, height = page.boxes("course")[0]
+    begin = round(x + width + 2 * hour)
+    free = [_pixel(page, NOW + 7 * HOUR, row) for row in range(8)]
+    page.move_to(begin, y + height / 2).click_and_hold().move_by_offset(round(hour), 24).move_by_offset(
+        round(hour), 24
+    ).release().perform()
+    assert page.shown("#booking")
+    page.until(lambda: page.all("#booking .quote[data-verdict=granted]"))
+    start, end = NOW + 6 * HOUR, NOW + 8 * HOUR
+    assert _ghost(page) == (start, end, rows)
+    assert all(_pixel(page, NOW + 7 * HOUR, row) != free[row] for row in rows)
+    if not hosts:
+        page.enter("#booking-form [name=count]", "2")
+        page.enter("#booking-form [name=end_date]", "2026-03-02T22:00")
+        assert _ghost(page) == (start, NOW + 10 * HOUR, rows[:2])
+    page.press(Keys.ESCAPE)
+    assert not page.shown("#booking")
+    assert _ghost(page) is None
+    assert [_pixel(page, NOW + 7 * HOUR, row) for row in range(8)] == free
 
 
 def test_escape_gives_up_a_drag(page: Page, sight: Service) -> None:
