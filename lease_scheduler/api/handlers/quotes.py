@@ -152,7 +152,7 @@ def _shown(request: ApiRequest, found: Document) -> Document:
         shown["pool"] = found.get("pool")
     if request.version >= V1_30:
         shown["promise"] = promise_in_words(found["promise"]) if found.get("promise") else None
-    if request.may("leases:get_hosts"):
+    if request.sees_site and request.may("leases:get_hosts"):
         shown["hosts"] = [str(host) for host in found.get("hosts", [])]
     return shown
 

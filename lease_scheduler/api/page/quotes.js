@@ -7,8 +7,21 @@ import { postJson, problemOf } from "./rest.js";
 
 /** Milliseconds without a change after which a quote is asked for. */
 const PAUSE_MS = 400;
+/** Names of taken hosts that a refusal shows. */
+const HOSTS_NAMED = 3;
+const TAKEN = /; taken: ([^;]*)/;
+const WOULD_FIT = /; would fit: .*$/s;
 /** In place of a quote while an error is shown at a field. */
 export const NOT_RIGHT = "A field is not right yet.";
+
+/** The reason of a refusal, with few names of hosts, and without the alternatives if they are shown as such. */
+export function reasonText(reason, alternatives) {
+  const text = alternatives.length ? reason.replace(WOULD_FIT, "") : reason;
+  return text.replace(TAKEN, (all, names) => {
+    const hosts = names.split(", ");
+    return hosts.length > HOSTS_NAMED ? `; taken: ${hosts.slice(0, HOSTS_NAMED).join(", ")} and others` : all;
+  });
+}
 
 /**
  * A quote in sentences.
@@ -16,7 +29,7 @@ export const NOT_RIGHT = "A field is not right yet.";
  * @returns {string[]} the verdict first
  */
 export function sentences(quote) {
-  if (!quote.granted) return [`Not possible: ${quote.reason}.`.replace(/\.\.$/, ".")];
+  if (!quote.granted) return [`Not possible: ${reasonText(quote.reason, quote.alternatives)}.`.replace(/\.\.$/, ".")];
   const [start, end] = [instantOf(quote.start), instantOf(quote.end)];
   const place = Number.isInteger(quote.queue_position) ? `, place ${number(quote.queue_position)} in the queue` : "";
   const price = Number.isFinite(quote.price) ? `Price: ${number(quote.price)}` : "";
@@ -82,7 +95,8 @@ export class QuoteView {
    * @param {string|null} label what the form calls the field that is the reason
    */
   refuse(error, hint = "", label = null) {
-    this.#fill("refused", [problemOf(error, label), hint].filter(Boolean), error.alternatives ?? []);
+    const alternatives = error.alternatives ?? [];
+    this.#fill("refused", [reasonText(problemOf(error, label), alternatives), hint].filter(Boolean), alternatives);
   }
 
   /** Show that a new answer is coming. The alternatives belong to terms that are not those of the form any more. */

@@ -112,6 +112,17 @@ class TestAvailability:
 
 
 class TestQuotes:
+    @pytest.mark.parametrize(("privacy", "members"), [(True, None), (False, ["1", "2"])])
+    def test_hosts_are_for_those_who_see_the_site(
+        self, build: Build, site: Site, privacy: bool, members: list[str] | None
+    ) -> None:
+        """With privacy, a project does not learn by quotes which hosts are free."""
+        site.quote = {"granted": True, "reason": "", "start": NOW, "end": NOW + HOUR, "hosts": [1, 2], "preempts": []}
+        app = build(ApiSettings(auth="noauth", privacy=privacy))
+        for role, shown in (("member", members), ("admin", ["1", "2"])):
+            answer = Client(app, roles=role).at("latest").post("/v1/quotes", {"name": "a", **DATES})
+            assert (answer.json or {})["quote"].get("hosts") == shown
+
     def test_granted(self, latest: Client, app: Flask, site: Site) -> None:
         mine = made(latest, HOSTS)
         other = made(Client(app, roles="member", project="blue"), HOSTS)
@@ -135,7 +146,6 @@ class TestQuotes:
                 "reason": "",
                 "start": "2030-01-31T12:00:30Z",
                 "end": "2030-01-31T13:00:30Z",
-                "hosts": ["1", "2"],
                 # Leases of other projects are counted, not named.
                 "preempts": [mine["id"]],
                 "preempted": 2,
