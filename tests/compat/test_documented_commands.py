@@ -103,8 +103,8 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         f"{_NOVA}; tests/in_nova/test_check.py runs the check"
     ),
     ("admin/nova.rst", "rabbitmqctl"): _ROOT,
-    ("admin/nova.rst", "openstack flavor"): f"{_NOVA}; tests/in_nova has flavors with these extra specs",
-    ("admin/policies.rst", "lease-sim run"): (
+    ("admin/policies/lifetimes.rst", "openstack flavor"): f"{_NOVA}; tests/in_nova has flavors with these extra specs",
+    ("contributor/policy-package.rst", "lease-sim run"): (
         "needs a policy of a third party; tests/unit/policy/test_third_party.py installs one"
     ),
     ("admin/pools.rst", "lease-scheduler-manage"): (
