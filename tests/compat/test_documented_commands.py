@@ -20,6 +20,7 @@ from lease_scheduler.api.microversions import MAXIMUM
 from lease_scheduler.api.routes import ROUTES
 from lease_scheduler.api.schemas.leases import action
 from lease_scheduler.api.validation import find_problems
+from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.simulation.formats.lwf_terms import SoftwareTerm
 from lease_scheduler.simulation.formats.lwfa import Annotations, LeaseAnnotation, write_annotations
@@ -57,13 +58,13 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("user/notifications.rst", "openstack lease ready"): (
         "needs a lease that is about to be preempted; tests/functional/embedded/test_ready.py has one"
     ),
-    ("user/leases.rst", "openstack lease create work"): (
+    ("user/lifetimes.rst", "openstack lease create work"): (
         "needs a site that promises lifetimes; tests/functional/embedded/test_attributes.py has one"
     ),
     ("user/leases.rst", "openstack lease show work --expectation"): (
         "needs a lease that waits on a site where 59 others have; tests/unit/client/test_commands.py shows one"
     ),
-    ("user/leases.rst", "openstack lease create batch"): (
+    ("user/fluid.rst", "openstack lease create batch"): (
         "needs a site with fluid leases; tests/functional/embedded/test_fluid.py has one"
     ),
     ("README.md", "make run"): "make run does not end, and make test would run itself; CI runs make test",
@@ -122,7 +123,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("contributor/releasing.rst", ".venv/bin/reno"): _CHANGES,
     ("contributor/testing.rst", "make mutate"): "takes minutes, and installs a tool",
     ("contributor/testing.rst", "HYPOTHESIS_PROFILE"): "looks for new examples without end",
-    ("user/leases.rst", "openstack lease create training"): (
+    ("user/devices.rst", "openstack lease create training"): (
         "needs hosts with GPUs; tests/functional/embedded/test_devices.py leases such ones by the same command"
     ),
     ("user/haizea.rst", "haizea -c"): "occupies Haizea's port and runs in real time; tests/functional/frontend does so",
@@ -143,7 +144,8 @@ LEASES = [
 FEEDS = [("user/feeds.rst", f"openstack lease feed {command}") for command in ("create", "delete")]
 SUBSCRIPTIONS = ("user/notifications.rst", "openstack lease subscription create")
 HOSTS = [("admin/power.rst", f"openstack {command}") for command in ("lease host sleep", "reservation host set")]
-BODIES = [("user/leases.rst", beginning) for beginning in ("{", '{"quote"', '{"name": "course"')]
+KINDS = [("user/leases.rst", f'{{"name": "{name}"') for name in ("class", "build", "report", "night")]
+QUOTES = [("user/prices.rst", beginning) for beginning in ('{"quote"', '{"name": "course"')]
 OPERATORS = [
     ("admin/operation.rst", "lease-scheduler-manage db sync"),
     ("admin/troubleshooting.rst", "lease-scheduler-status upgrade"),
@@ -162,7 +164,7 @@ SIMULATIONS = [
     ("user/simulator.rst", "lease-sim capacity"),
     ("user/simulator.rst", "lease-sim run blue1 --set simulation.suspend_factor"),
 ]
-RUN = [README, *LEASES, *FEEDS, SUBSCRIPTIONS, *HOSTS, *BODIES, *OPERATORS, *SIMULATIONS]
+RUN = [README, *LEASES, *FEEDS, SUBSCRIPTIONS, *HOSTS, *KINDS, *QUOTES, *OPERATORS, *SIMULATIONS]
 
 _BLOCKS = list(blocks())
 
@@ -306,16 +308,24 @@ def _body(entry: tuple[str, str]) -> Any:
     return json.loads(re.sub(r"\$\{([a-z_]+)\}", lambda match: dates[match[1]], text))
 
 
-def test_the_bodies_are_what_the_service_takes_and_answers(service: Server) -> None:
-    asked, held, negotiated = (_body(entry) for entry in BODIES)
-
-    def post(path: str, body: Any) -> requests.Response:
-        return requests.post(f"{service.url}/v1/{path}", json=body, headers=_LATEST, timeout=60)
-
-    made = post("leases", asked)
+@pytest.mark.parametrize(
+    ("entry", "duration"), [pytest.param(*pair, id=pair[0][1]) for pair in zip(KINDS, (4, 2, 3, 2), strict=True)]
+)
+def test_a_body_of_each_kind_makes_a_lease(service: Server, entry: tuple[str, str], duration: int) -> None:
+    body = _body(entry)
+    made = requests.post(f"{service.url}/v1/leases", json=body, headers=_LATEST, timeout=60)
     assert made.status_code == 201, made.text
-    assert made.json()["lease"]["duration"] == 7_200
-    answer = post("quotes", negotiated)
+    lease = made.json()["lease"]
+    assert (lease["kind"], lease["duration"]) == (body["kind"], duration * 3_600)
+
+
+def test_the_page_on_leases_has_a_body_of_each_kind() -> None:
+    assert {_body(entry)["kind"] for entry in KINDS} == {kind.value for kind in LeaseKind}
+
+
+def test_the_bodies_of_quotes_are_what_the_service_takes_and_answers(service: Server) -> None:
+    held, negotiated = (_body(entry) for entry in QUOTES)
+    answer = requests.post(f"{service.url}/v1/quotes", json=negotiated, headers=_LATEST, timeout=60)
     assert answer.status_code in (200, 201), answer.text
     quote = answer.json()["quote"]
     assert quote["granted"] is True, quote
@@ -338,8 +348,8 @@ def test_requests_in_sentences(service: Server) -> None:
 
 
 def test_actions_in_sentences() -> None:
-    bodies = [json.loads(text) for text in inline_bodies("user/leases.rst")]
-    assert len(bodies) >= 7
+    bodies = [json.loads(text) for page in ("leases", "prices") for text in inline_bodies(f"user/{page}.rst")]
+    assert len(bodies) >= 10
     for body in bodies:
         assert find_problems(action, MAXIMUM, body) == (), body
 

@@ -71,3 +71,17 @@ def test_the_example_of_the_prediction_page(capsys: pytest.CaptureFixture[str]) 
     assert "after 344 bounds: waits have changed" in changes
     assert last == f"{told.held} of 741 waits were within their bounds"
     assert told.is_correct()
+
+
+def test_the_figures_of_the_sizing_page_are_those_of_the_benchmarks() -> None:
+    """Each row of its tables has a figure, and names the file of a benchmark that has the same one."""
+    source = ROOT / "doc" / "source"
+    page = (source / "admin" / "sizing.rst").read_text()
+    rows = re.findall(r"^     - (\d.*)\n     - ``([\w-]+\.txt)``$", page, re.MULTILINE)
+    assert len(rows) > 15
+    wrong = []
+    for figures, name in rows:
+        (file,) = source.rglob(name)
+        known = set(re.findall(r"\d[\d,]*(?:\.\d+)?", file.read_text()))
+        wrong += [f"{name}: {figure}" for figure in re.findall(r"\d[\d,]*(?:\.\d+)?\b", figures) if figure not in known]
+    assert wrong == []
