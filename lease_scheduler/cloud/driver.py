@@ -50,12 +50,13 @@ class StepFailedError(LeaseSchedulerError):
 class HostsOccupiedError(StepFailedError):
     """Hosts that a lease cannot have because servers on them do not make room.
 
-    :ivar servers: name of the host -> ids of these servers; only operators may see them
+    :ivar servers: name of the host -> ids of these servers, none if leases without servers have what is missing; only
+        operators may see them
     """
 
     def __init__(self, servers: Mapping[str, Collection[str]]) -> None:
         self.servers = {host: tuple(sorted(ids)) for host, ids in sorted(servers.items())}
-        places = (f"{', '.join(ids)} on {host}" for host, ids in self.servers.items())
+        places = (f"{', '.join(ids) or 'none known'} on {host}" for host, ids in self.servers.items())
         super().__init__(f"servers do not give way: {'; '.join(places)}", next(iter(self.servers), None))
 
 

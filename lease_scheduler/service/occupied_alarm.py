@@ -37,7 +37,7 @@ class OccupiedAlarm:
         self._notify = notify
         self._is_live = is_live
         self._lock = Lock()
-        # Lease -> (host, server) pairs that were reported.
+        # Lease -> (host, server) pairs that were reported; without a server if none is known.
         self._told: dict[str, set[tuple[str, str]]] = {}
 
     def raise_for(self, lease_id: str, error: HostsOccupiedError, now: int) -> None:
@@ -46,7 +46,7 @@ class OccupiedAlarm:
         :param error: names the servers
         :param now: the present instant
         """
-        found = {(host, server) for host, servers in error.servers.items() for server in servers}
+        found = {(host, server) for host, servers in error.servers.items() for server in servers or ("",)}
         with self._lock:
             self._told = {each: told for each, told in self._told.items() if self._is_live(each)}
             told = self._told.setdefault(lease_id, set())

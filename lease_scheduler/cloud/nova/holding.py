@@ -260,7 +260,7 @@ class Holding:
         if self._guests.make_room(node.name, node.service, missing):
             return True
         LOG.info("lease %s: no server on host %s makes room", order.lease_id, node.name)
-        self._intruders.make_room(node.name, node.service, missing, waited)
+        self._intruders.make_room(node.name, node.service, missing, waited, order.lease_id)
         return False
 
     def _missing(

@@ -93,18 +93,22 @@ class Intruders:
         """Return whether the wait for servers that should have left is over."""
         return late > self._options.intruder_patience
 
-    def make_room(self, host: str, service: str, missing: Callable[[], Mapping[str, int]], waited: int) -> None:
+    def make_room(
+        self, host: str, service: str, missing: Callable[[], Mapping[str, int]], waited: int, lease_id: str
+    ) -> None:
         """Make as many ordinary servers leave a shared host as are in the way of a lease, the youngest first.
 
         :param host: name of the compute host
         :param service: name of its compute service
         :param missing: returns resource class -> amount that must become free
         :param waited: seconds for which the lease has waited for its capacity
-        :raises HostsOccupiedError: a server is in the way and does not leave
+        :raises HostsOccupiedError: a server is in the way and does not leave, or another lease does not release in time
+            what it had there
         """
         if not self._have_left(host, waited):
             return
-        here = [each for each in self._listed(host=service) if of.is_ordinary(each) and each.status != of.OFFLOADED]
+        present = [each for each in self._listed(host=service) if each.status != of.OFFLOADED]
+        here = [each for each in present if of.is_ordinary(each)]
         self._forget_those_gone(host, {each.id for each in here})
         still = Counter({name: amount for name, amount in missing().items() if amount > 0})
         in_the_way = []
@@ -114,6 +118,9 @@ class Intruders:
                 still.subtract(of.claims(each))
         if any(amount > 0 for amount in still.values()) or not in_the_way:
             # Other leases have not released yet what this one needs. Only then can one tell what is in the way.
+            if waited > self._options.guest_patience:
+                # And they may never do so: a server whose hypervisor hangs is not deleted.
+                self.refuse(host, [each for each in present if of.made_for(each) not in (None, lease_id)])
             return
         # The lease that had the capacity before may be releasing it at this moment.
         if waited > _LEAVING_TIME:

@@ -214,9 +214,12 @@ class ServerPreemption:
     def _is_back(self, server: Any, planned: str | None, services: Collection[str]) -> bool:
         if of.is_busy(server):
             self._throttle.go_on(server.id)
-            if self._lost.repair(server) and server.status != of.ACTIVE:
-                # The reset state says that it runs, but it does not.
-                of.command(self._nova.servers.reboot, server, "HARD")
+            if self._lost.repair(server):
+                # Its hypervisor may hang, and then it does not come back however often its state is reset.
+                self._count(server, "does not come back")
+                if server.status != of.ACTIVE:
+                    # The reset state says that it runs, but it does not.
+                    of.command(self._nova.servers.reboot, server, "HARD")
             return False
         self._throttle.end(server.id)
         if server.status == of.ACTIVE:

@@ -43,5 +43,8 @@ class RoomOptions:
 
     @property
     def guest_patience(self) -> int:
-        """Seconds after the planned end of an operation when a guest that is still there counts as one that stays."""
+        """Seconds after the planned end of an operation when what is still there counts as something that stays.
+
+        That is for guests, and for what other leases have not released on a shared host.
+        """
         return max(self.intruder_patience, PATIENCE * self.escalate_after)

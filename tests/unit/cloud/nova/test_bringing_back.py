@@ -44,7 +44,7 @@ class FakeNova:
         self.found[[each.id for each in self.found].index(server.id)] = self._shelved(server.id)
 
 
-def _preemption(nova: FakeNova) -> ServerPreemption:
+def _preemption(nova: FakeNova, lost: Any = None) -> ServerPreemption:
     nothing: Any = SimpleNamespace()
     throttle = Throttle(per_host=9, in_all=9)
     arrivals = Arrivals(nova, nothing, nothing)
@@ -52,7 +52,7 @@ def _preemption(nova: FakeNova) -> ServerPreemption:
     given_up = GivenUpRoom(nothing, nothing, locks)
     away = PuttingAway(nova, throttle, nothing, locks, nothing, given_up, RoomOptions())
     return ServerPreemption(
-        nova, nothing, nothing, nothing, throttle, nothing, locks, away, given_up, arrivals, RoomOptions()
+        nova, nothing, nothing, nothing, throttle, lost, locks, away, given_up, arrivals, RoomOptions()
     )
 
 
@@ -91,3 +91,13 @@ def test_every_operation_makes_all_its_attempts() -> None:
     for _ in range(3):
         assert not preemption.bring_back(nova.found, {}, {"host1"})
     assert "server a finds no host" in _until_it_fails(preemption, nova)
+
+
+def test_a_server_whose_hypervisor_hangs_is_not_reset_for_ever() -> None:
+    nova = FakeNova()
+    hung = fakes.server("a", "host1", status="SHUTOFF")
+    setattr(hung, "OS-EXT-STS:task_state", "powering-on")
+    nova.found = [hung]
+    lost = SimpleNamespace(repair=lambda server: True)
+    assert "server a does not come back" in _until_it_fails(_preemption(nova, lost), nova)
+    assert nova.servers.reboot.call_count == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -21,15 +22,22 @@ def _server(server_id: str, task: str | None) -> SimpleNamespace:
     return found
 
 
-def _intruders(*moving: SimpleNamespace) -> Intruders:
+def _leased(server_id: str, lease_id: str) -> SimpleNamespace:
+    found = _server(server_id, "deleting")
+    found.flavor = {"extra_specs": {"lease:id": lease_id}}
+    return found
+
+
+def _intruders(*moving: SimpleNamespace, present: Sequence[SimpleNamespace] = ()) -> Intruders:
     """Return those against whom the operator allows nothing.
 
     :param moving: servers that have left the host, but still have room there
+    :param present: servers on the host
     """
-    options = RoomOptions(intruders=IntruderAction.REFUSE, intruder_patience=PATIENCE)
+    options = RoomOptions(intruders=IntruderAction.REFUSE, escalate_after=20, intruder_patience=PATIENCE)
     departures = cast(Any, SimpleNamespace(unfinished=lambda host, own: moving))
     none = cast(Any, None)
-    return Intruders(none, lambda **_: [], none, Throttle(1, 1), none, departures, options)
+    return Intruders(none, lambda **_: list(present), none, Throttle(1, 1), none, departures, options)
 
 
 @pytest.mark.parametrize("task", ["deleting", "soft-deleting", "shelving", "shelving_offloading"])
@@ -61,3 +69,21 @@ def test_moves_are_not_waited_for_for_ever() -> None:
     with pytest.raises(HostsOccupiedError) as caught:
         intruders.clear("node1", [], late=PATIENCE + 1)
     assert caught.value.servers == {"node1": ("a",)}
+
+
+def _missing() -> dict[str, int]:
+    return {"MEMORY_MB": 1024}
+
+
+def test_what_another_lease_has_is_not_waited_for_for_ever() -> None:
+    """The servers of a lease that has ended may never be deleted, because a hypervisor hangs."""
+    intruders = _intruders(present=[_leased("a", "the other one"), _leased("b", "mine")])
+    intruders.make_room("node1", "node1", _missing, PATIENCE, "mine")
+    with pytest.raises(HostsOccupiedError) as caught:
+        intruders.make_room("node1", "node1", _missing, PATIENCE + 1, "mine")
+    assert caught.value.servers == {"node1": ("a",)}
+
+
+def test_a_lease_without_servers_is_not_waited_for_for_ever_either() -> None:
+    with pytest.raises(HostsOccupiedError, match="none known on node1"):
+        _intruders().make_room("node1", "node1", _missing, PATIENCE + 1, "mine")
