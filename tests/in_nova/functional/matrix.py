@@ -27,12 +27,18 @@ from tests.in_nova.functional.site import IMAGE, WHOLE
 #: Of one server.
 TINY = Resources({"VCPU": 1, "MEMORY_MB": 64, "DISK_GB": 1, HOST_SHARE: 1})
 
+#: Nearly all of a host.
+MOST = Resources({"VCPU": 2, "MEMORY_MB": 7660, "DISK_GB": 1, HOST_SHARE: 1})
+
 #: Seconds for which the driver is patient: long for what comes to an end, and short for what does not.
 _ENDING = DriverOptions(room=RoomOptions(escalate_after=40, intruder_patience=120), lost=LostOptions(lost_after=15))
-_ENDLESS = DriverOptions(room=RoomOptions(escalate_after=5, intruder_patience=5), lost=LostOptions(5, 25, 600))
+_ENDLESS = DriverOptions(room=RoomOptions(escalate_after=5, intruder_patience=10), lost=LostOptions(5, 20, 20))
 
 #: Seconds until a step that is under way counts as one that goes on for ever; patience is shorter.
 FOR_EVER = 240.0
+
+#: Seconds for which a step is tried whose hypervisor is held up.
+HELD_UP = 25.0
 
 #: Seconds between two looks at many servers, which take Nova long.
 PAUSE = 1.0
@@ -50,12 +56,21 @@ class Outcome(Enum):
     MADE_ROOM = "made room"
     #: It runs again where its lease has its hosts.
     CAME_BACK = "came back"
-    #: The step has failed in time, and said which host is not available.
-    GAVE_UP = "gave up"
+    #: It is still there. Leases that should get the host are told in time, and get other hosts.
+    STAYS = "stays, others told"
+    #: It is not back. Its lease is told in time.
+    NOT_BACK = "not back, told"
 
 
 class MatrixSite(MemberSite):
-    """A site where many servers are handled at once, each after another action of a member."""
+    """A site where many servers are handled at once, each after another action of a member.
+
+    :cvar actions: names of the actions that are tried out
+    :cvar refused_by_nova: those of them that Nova does not let members do
+    """
+
+    actions: Collection[str] = tuple(ACTIONS)
+    refused_by_nova: frozenset[str] = frozenset()
 
     def setUp(self) -> None:
         super().setUp()
@@ -63,7 +78,6 @@ class MatrixSite(MemberSite):
         self.driver.set_pool(self.pool)
         self.outcomes: dict[str, Outcome] = {}
         self.acted: dict[str, str] = {}
-        self.succeeds = True
         self.refused: set[str] = set()
         self.unexpected: list[str] = []
 
@@ -127,18 +141,23 @@ class MatrixSite(MemberSite):
 
     # -- orders ------------------------------------------------------------------------------------------
 
-    def due(self, kind: OperationKind, lease_id: str, hosts: tuple[str, ...], *arguments: Any, **said: Any) -> Order:
+    def due(
+        self, kind: OperationKind, lease_id: str, hosts: tuple[str, ...], resources: Resources, **said: Any
+    ) -> Order:
         """Return an order that begins and is due now."""
-        order = self.order(kind, lease_id, hosts, *arguments, late=1, **said)
+        order = self.order(kind, lease_id, hosts, resources, late=1, **said)
         return replace(order, operation=replace(order.operation, begun=int(time.time())))
 
     def of_others(self, order: Order) -> Order:
         return replace(order, document=replace(order.document, project_id=OTHERS))
 
-    def result(self, order: AnyOrder) -> StepFailedError | None:
-        """Carry out an order as the executor does. Return what it failed of."""
+    def result(self, order: AnyOrder, seconds: float = FOR_EVER) -> StepFailedError | Outcome | None:
+        """Carry out an order as the executor does, for some seconds.
+
+        :return: None if it is done, what it failed of, or ``STAYS`` if it is still under way
+        """
+        end = time.monotonic() + seconds
         for step in self.driver.steps(order):
-            begun = time.monotonic()
             while True:
                 try:
                     if self.driver.perform(order, step) is None:
@@ -148,52 +167,53 @@ class MatrixSite(MemberSite):
                 except Exception as error:
                     # The executor tries it again.
                     self.unexpected.append(f"{step}: {error!r}")
-                assert time.monotonic() < begun + FOR_EVER, (step, self.described(), self.unexpected[-3:])
+                if time.monotonic() > end:
+                    return Outcome.STAYS
                 time.sleep(PAUSE)
         return None
 
     def done(self, order: AnyOrder) -> None:
-        error = self.result(order)
-        assert error is None, error
+        result = self.result(order)
+        assert result is None, (result, self.described(), self.unexpected[-3:])
 
-    def tried(self, order: AnyOrder) -> StepFailedError | None:
-        """Carry out an order. Return what it failed of, which only endless actions may bring about."""
-        error = self.result(order)
-        assert error is None or not self.succeeds, error
-        return error
+    def remove(self, lease_id: str, order: Order | None = None) -> None:
+        document = None if order is None else order.document
+        self.done(Removal(2, lease_id, document, is_over=True))
 
     # -- outcomes ----------------------------------------------------------------------------------------
 
-    def judge(self, servers: Mapping[str, Any], host: str, error: StepFailedError | None) -> None:
-        """Note what came of a step for each server."""
+    def judge(self, servers: Mapping[str, Any], host: str, told: StepFailedError | None = None) -> None:
+        """Note what came of making room for each server.
+
+        :param told: what leases are told that should get the host
+        """
         node = self.driver._hosts.node(host)
         assert node is not None
         found = {each.id: each for each in self.all_servers()}
+        named = told.servers.get(host, ()) if isinstance(told, HostsOccupiedError) else ()
         for name, server in servers.items():
             now = found.get(server.id)
-            is_there = now is not None and getattr(now, "OS-EXT-SRV-ATTR:host") == host
-            is_aside = now is not None and now.status in ("SHUTOFF", "SUSPENDED")
+            is_there = now is not None and of.service(now) == host
+            is_aside = now is not None and now.status in of.ASIDE and not of.is_busy(now)
             claims = self.held.held(server.id).get(node.provider_id)
             if (not claims or is_slot_only(claims)) and (not is_there or is_aside):
                 self.outcomes[name] = Outcome.MADE_ROOM
                 continue
-            said = None if now is None else (now.status, getattr(now, "OS-EXT-STS:task_state"), now.locked_reason)
-            assert error is not None, f"{name}: nothing has failed, but the server is there: {said}, {claims}"
-            named = error.servers if isinstance(error, HostsOccupiedError) else {error.host}
-            assert host in named, f"{name}: {error} does not say that it is about {host}"
-            self.outcomes[name] = Outcome.GAVE_UP
+            said = None if now is None else (now.status, of.task(now), now.locked_reason)
+            assert server.id in named, f"{name}: it is there and nobody is told: {said}, {claims}, {told}"
+            self.outcomes[name] = Outcome.STAYS
 
-    def judge_return(self, servers: Mapping[str, Any], host: str, error: StepFailedError | None) -> None:
+    def judge_return(self, servers: Mapping[str, Any], host: str, result: StepFailedError | Outcome | None) -> None:
         """Note what came of bringing each server back."""
         for name, server in servers.items():
             now = self.server(server)
-            if now is None or now.status == "SOFT_DELETED":
+            if now is None or now.status == of.SOFT_DELETED:
                 self.outcomes[name] = Outcome.MADE_ROOM
-            elif now.status == "ACTIVE" and getattr(now, "OS-EXT-SRV-ATTR:host") == host:
+            elif now.status == of.ACTIVE and of.service(now) == host:
                 self.outcomes[name] = Outcome.CAME_BACK
             else:
-                assert error is not None, (name, now.status, of.task(now))
-                self.outcomes[name] = Outcome.GAVE_UP
+                assert isinstance(result, StepFailedError), (name, now.status, of.task(now), result)
+                self.outcomes[name] = Outcome.NOT_BACK
 
     def assert_others_get(self, host: str) -> None:
         """Check that a lease of another project gets a host."""
@@ -202,23 +222,38 @@ class MatrixSite(MemberSite):
         assert is_slot_only(self.used(host)), self.used(host)
         self.done(self.of_others(self.due(OperationKind.STOP, lease_id, (host,), WHOLE)))
 
-    def each_kind(self, try_out: Callable[[list[str]], None], stays: Collection[str] = ()) -> None:
-        """Try out all actions: those that let the step succeed, and then those that need not.
+    def told_to_others(self, host: str, resources: Resources) -> StepFailedError | None:
+        """Return what another lease fails of that should get a host, or None if it gets it. It does not wait for ever.
 
-        :param stays: those that need not, besides those that do not end
+        Its engine is told which host is occupied, so that it gets another one.
         """
-        for succeeds, options in ((True, _ENDING), (False, _ENDLESS)):
-            self.driver = self.new_driver(options)
-            self.driver.set_pool(self.pool)
-            chosen = [name for name, each in ACTIONS.items() if succeeds is not (each.is_endless or name in stays)]
-            self.succeeds = succeeds
-            try_out(chosen)
-            self.let_go()
+        lease_id = str(uuid4())
+        result = self.result(self.of_others(self.due(OperationKind.START, lease_id, (host,), resources)))
+        assert not isinstance(result, Outcome), ("it waits for ever", self.described())
+        assert result is None or isinstance(result, HostsOccupiedError), result
+        self.remove(lease_id)
+        return result
+
+    def each_kind(self, ending: Callable[[list[str]], None], endless: Callable[[list[str]], None]) -> None:
+        """Try out the actions that come to an end, which let all steps succeed, and then those that do not."""
+        for try_out, options, is_endless in ((ending, _ENDING, False), (endless, _ENDLESS, True)):
+            self._use(options)
+            try_out([name for name in self.actions if ACTIONS[name].is_endless is is_endless])
             self.clean_up()
         self.report()
 
+    def _use(self, options: DriverOptions) -> None:
+        self.driver = self.new_driver(options)
+        self.driver.set_pool(self.pool)
+
+    def go_on(self) -> None:
+        """Have the hypervisors go on. From now on, all comes to an end."""
+        self.let_go()
+        self._use(_ENDING)
+
     def clean_up(self) -> None:
         """Delete what servers there are."""
+        self.let_go()
         for server in self.all_servers():
             self.nova.servers.reset_state(server, "active")
             self.nova.servers.delete(server)
@@ -227,12 +262,16 @@ class MatrixSite(MemberSite):
             self.nova.servers.force_delete(server)
 
     def report(self) -> None:
-        assert self.outcomes.keys() == ACTIONS.keys(), ACTIONS.keys() - self.outcomes.keys()
-        counted = ", ".join(f"{count} {each.value}" for each, count in Counter(self.outcomes.values()).items())
-        gave_up = sorted(name for name, outcome in self.outcomes.items() if outcome is Outcome.GAVE_UP)
-        print(f"{self.id().rpartition('.')[2]}: {len(self.outcomes)} cases: {counted}; refused: {sorted(self.refused)}")
-        print(f"  gave up: {gave_up}; unexpected: {Counter(self.unexpected)}")
-
-    def remove(self, lease_id: str, order: Order | None = None) -> None:
-        document = None if order is None else order.document
-        self.done(Removal(2, lease_id, document, is_over=True))
+        """Print what came of each action, and check that none is left out."""
+        counted = Counter(each.value for each in self.outcomes.values())
+        name = ".".join(self.id().split(".")[-2:])
+        print(f"{name}: {len(self.outcomes)} actions: {dict(counted)}; refused by Nova: {sorted(self.refused)}")
+        for action in self.actions:
+            print(f"  {action}: {self.outcomes[action].value if action in self.outcomes else 'NOTHING'}")
+        for what, times in Counter(self.unexpected).items():
+            print(f"  {times} times: {what}")
+        assert self.outcomes.keys() == set(self.actions), set(self.actions) - self.outcomes.keys()
+        ending = {name for name in self.actions if not ACTIONS[name].is_endless}
+        told = {Outcome.STAYS, Outcome.NOT_BACK}
+        assert not [name for name in ending if self.outcomes[name] in told], "what comes to an end lets steps succeed"
+        assert self.refused == self.refused_by_nova & set(self.actions), sorted(self.refused)

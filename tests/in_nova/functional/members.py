@@ -51,7 +51,8 @@ class MemberSite(TenantSite):
         self._to_hold_up: dict[str, str] = {}
         self._to_fail: dict[str, str] = {}
         self._held_up: set[str] = set()
-        self._over = False
+        #: Servers whose hypervisors go on.
+        self._let_go: set[str] = set()
         for name in _METHODS:
             patch = mock.patch.object(FakeDriver, name, self._holding_up(name))
             patch.start()
@@ -69,7 +70,7 @@ class MemberSite(TenantSite):
             if self._to_hold_up.get(server_id) == name:
                 del self._to_hold_up[server_id]
                 self._held_up.add(server_id)
-                while not self._over:
+                while server_id not in self._let_go:
                     time.sleep(POLL)
                 self._held_up.remove(server_id)
             return original(driver, *arguments, **named)
@@ -120,12 +121,13 @@ class MemberSite(TenantSite):
 
     def let_go(self) -> None:
         """Have all hypervisors go on, and wait until they do."""
-        self._over, end = True, time.monotonic() + LIMIT
+        end = time.monotonic() + LIMIT
         while self._held_up:
+            self._let_go |= self._held_up
             assert time.monotonic() < end
             time.sleep(POLL)
         self._to_hold_up.clear()
-        self._over = False
+        self._let_go.clear()
 
     @contextmanager
     def flagged(self, **options: Any) -> Iterator[None]:

@@ -1,0 +1,78 @@
+"""A small part of the matrix of ``matrix_steps``, which is tried out with every change."""
+
+from __future__ import annotations
+
+import unittest
+
+from lease_scheduler.cloud.nova.steps import _REMOVAL, _STEPS
+from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.model.kinds import PreemptionMode
+from tests.in_nova.functional import matrix_steps
+from tests.in_nova.functional.matrix_steps import GuestsSite, LeaseSite
+from tests.in_nova.functional.members import ACTIONS
+from tests.in_nova.functional.site import WHOLE
+
+#: Those that have kept a host once, or would without what the driver does about them.
+_DANGEROUS = (
+    "lock",
+    "the longest name",
+    "snapshot",
+    "rescue and lock",
+    "pause",
+    "shelve without leaving the host",
+    "resize",
+    "fail and lock",
+    "delete where Nova keeps it",
+    "be in a reboot",
+)
+
+
+#: The steps of the driver that touch servers, and what tries them out: a class of ``matrix_steps``, or another module.
+_TOUCHES = {
+    "vacate": "GuestsTest",
+    "hold": "GuestsTest",
+    "put-away": "PreemptedTest",
+    "move-off": "ReturnTest",
+    "bring-back": "ReturnTest",
+    "follow": "MovedTest",
+    "keep": "EndTest",
+    "set-apart": "EndTest",
+    "snapshot": "EndTest",
+    "delete-servers": "EndTest",
+    "save": "EndTest",
+    "boot": "test_attacks",
+    "image": "test_saving",
+}
+
+#: Those that touch aggregates, Placement, flavors or addresses only.
+_TOUCHES_NONE = frozenset(
+    {"aggregate", "enter", "addresses", "lend", "open", "close", "leave", "release", "remove", "join"}
+)
+
+
+class CompleteTest(unittest.TestCase):
+    """Nothing is left out unnoticed. That each action has an outcome in each case is checked there."""
+
+    def test_each_step_is_tried_out_or_touches_no_server(self) -> None:
+        known = {*_REMOVAL, *(step for names in _STEPS.values() for step in names)}
+        assert known == _TOUCHES.keys() | _TOUCHES_NONE
+
+    def test_the_size(self) -> None:
+        names = {each for each in _TOUCHES.values() if each.endswith("Test")}
+        ways = [name for each in names for name in vars(getattr(matrix_steps, each)) if name.startswith("test_")]
+        print(f"{len(ways)} ways to handle servers x {len(ACTIONS)} actions: {len(ways) * len(ACTIONS)} combinations")
+        assert (len(ways), len(ACTIONS)) == (14, 40)
+
+
+class DangerousGuestsTest(GuestsSite):
+    actions = _DANGEROUS
+
+    def test_a_lease_gets_a_whole_host(self) -> None:
+        self.make_room(WHOLE)
+
+
+class DangerousLeaseTest(LeaseSite):
+    actions = _DANGEROUS
+
+    def test_a_lease_ends(self) -> None:
+        self.leave(OperationKind.STOP, mode=PreemptionMode.STOP)
