@@ -17,7 +17,7 @@ from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.lease_parts import is_slot_only
 from lease_scheduler.cloud.nova.lost import LostOptions
-from lease_scheduler.cloud.nova.room import RoomOptions
+from lease_scheduler.cloud.nova.room import IntruderAction, RoomOptions
 from lease_scheduler.cloud.orders import AnyOrder, Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.resources import HOST_SHARE, Resources
@@ -67,10 +67,14 @@ class MatrixSite(MemberSite):
 
     :cvar actions: names of the actions that are tried out
     :cvar refused_by_nova: those of them that Nova does not let members do
+    :cvar staying: those that come to an end, and after which a server may stay all the same
+    :cvar intruders: what the operator allows against ordinary servers
     """
 
     actions: Collection[str] = tuple(ACTIONS)
     refused_by_nova: frozenset[str] = frozenset()
+    staying: frozenset[str] = frozenset()
+    intruders = IntruderAction.REFUSE
 
     def setUp(self) -> None:
         super().setUp()
@@ -238,11 +242,13 @@ class MatrixSite(MemberSite):
         """Try out the actions that come to an end, which let all steps succeed, and then those that do not."""
         for try_out, options, is_endless in ((ending, _ENDING, False), (endless, _ENDLESS, True)):
             self._use(options)
-            try_out([name for name in self.actions if ACTIONS[name].is_endless is is_endless])
+            chosen = [name for name in self.actions if ACTIONS[name].is_endless is is_endless]
+            try_out([name for name in chosen if name not in self.staying])
             self.clean_up()
         self.report()
 
     def _use(self, options: DriverOptions) -> None:
+        options = replace(options, room=replace(options.room, intruders=self.intruders))
         self.driver = self.new_driver(options)
         self.driver.set_pool(self.pool)
 
@@ -271,7 +277,7 @@ class MatrixSite(MemberSite):
         for what, times in Counter(self.unexpected).items():
             print(f"  {times} times: {what}")
         assert self.outcomes.keys() == set(self.actions), set(self.actions) - self.outcomes.keys()
-        ending = {name for name in self.actions if not ACTIONS[name].is_endless}
+        ending = {name for name in self.actions if not ACTIONS[name].is_endless} - self.staying
         told = {Outcome.STAYS, Outcome.NOT_BACK}
         assert not [name for name in ending if self.outcomes[name] in told], "what comes to an end lets steps succeed"
         assert self.refused == self.refused_by_nova & set(self.actions), sorted(self.refused)

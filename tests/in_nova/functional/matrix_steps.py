@@ -13,23 +13,30 @@ from uuid import uuid4
 
 from lease_scheduler.cloud.nova import guests as guest_rules
 from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.room import IntruderAction
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.resources import Resources
+from lease_scheduler.records.documents import ReservationRecord
 from tests.in_nova.functional.matrix import FOR_EVER, HELD_UP, MOST, PAUSE, TINY, MatrixSite
 from tests.in_nova.functional.site import WHOLE
 
 
 class GuestsSite(MatrixSite):
-    """Servers without a lease."""
+    """Servers without a lease.
+
+    :cvar gives_way: whether their flavor says that they make room
+    """
+
+    gives_way = True
 
     def setUp(self) -> None:
         super().setUp()
-        self.spot = self.flavor(preemptible=True)
-        self.other_size = self.flavor(preemptible=True)
+        self.spot = self.flavor(preemptible=self.gives_way)
+        self.other_size = self.flavor(preemptible=self.gives_way)
 
     def make_room(self, resources: Resources) -> None:
-        """Have guests make room for a lease of another project."""
+        """Have them make room for a lease of another project."""
 
         def ending(chosen: list[str]) -> None:
             guests = self.boot_many(chosen, self.spot, "host1")
@@ -38,8 +45,11 @@ class GuestsSite(MatrixSite):
             self.done(self.of_others(self.due(OperationKind.START, lease_id, ("host1",), resources)))
             self.judge(guests, "host1")
             self.remove(lease_id)
-            if "nothing" in guests:
-                self.come_back(guests["nothing"])
+            if self.gives_way:
+                self.come_back(guests["lock"])
+            self.clean_up()
+            for name in sorted(self.staying & set(self.actions)):
+                self.stay(name)
 
         def endless(chosen: list[str]) -> None:
             guests = self.boot_many(chosen, self.spot, "host1")
@@ -50,6 +60,12 @@ class GuestsSite(MatrixSite):
 
         self.each_kind(ending, endless)
         self.assert_nothing_is_left()
+
+    def stay(self, name: str) -> None:
+        """Check that leases are told of a server that stays by the operator's choice."""
+        guests = self.boot_many([name], self.spot, "host1")
+        self.act(guests)
+        self.judge(guests, "host1", self.told_to_others("host1", WHOLE))
 
     def come_back(self, guest: Any) -> None:
         """Check that a guest comes back whatever members do to others."""
@@ -82,11 +98,13 @@ class LeaseSite(MatrixSite):
         kind: OperationKind,
         resources: Resources = TINY,
         to: str = "host1",
+        before: tuple[OperationKind, ...] = (),
         **said: Any,
     ) -> None:
         """Have the servers of a lease leave their host by an operation, and others get it.
 
         :param to: where the lease has its hosts by the operation
+        :param before: operations that come before it, once members have acted
         """
 
         def under_way(chosen: list[str]) -> tuple[dict[str, Any], Any]:
@@ -100,12 +118,16 @@ class LeaseSite(MatrixSite):
 
         def ending(chosen: list[str]) -> None:
             servers, order = under_way(chosen)
+            for each in before:
+                self.done(self.due(each, order.lease_id, self.hosts, resources, **said))
             self.done(order)
             self.judge(servers, "host1")
             over(order)
 
         def endless(chosen: list[str]) -> None:
             servers, order = under_way(chosen)
+            for each in before:
+                self.result(self.due(each, order.lease_id, self.hosts, resources, **said), HELD_UP)
             self.result(order, HELD_UP)
             told = self.told_to_others("host1", WHOLE)
             self.judge(servers, "host1", told)
@@ -158,6 +180,29 @@ class GuestsTest(GuestsSite):
         self.make_room(MOST)
 
 
+class ShelvedIntrudersTest(GuestsSite):
+    """Ordinary servers are shelved, because the operator allows it."""
+
+    gives_way = False
+    intruders = IntruderAction.SHELVE
+    #: Whoever boots an ordinary server may rely on restoring it.
+    staying = frozenset({"delete where Nova keeps it"})
+
+    def test_a_lease_gets_a_whole_host(self) -> None:
+        self.make_room(WHOLE)
+
+
+class MovedIntrudersTest(GuestsSite):
+    """Ordinary servers are migrated, because the operator allows it."""
+
+    gives_way = False
+    intruders = IntruderAction.MIGRATE
+    staying = frozenset({"delete where Nova keeps it"})
+
+    def test_a_lease_gets_a_whole_host(self) -> None:
+        self.make_room(WHOLE)
+
+
 class PreemptedTest(LeaseSite):
     """A lease is put away."""
 
@@ -208,3 +253,9 @@ class EndTest(LeaseSite):
 
     def test_deleted_on_a_whole_host(self) -> None:
         self.leave(OperationKind.STOP, WHOLE, on_end="delete")
+
+    def test_saved_before_the_end(self) -> None:
+        terms = {"before_end": "snapshot", "min": 1, "max": 1}
+        hosts = ReservationRecord(str(uuid4()), "physical:host", "r", terms, 1, 0, first_node=0, node_count=1)
+        said = {"reservations": (hosts,), "before_end": 1, "before_end_done": True}
+        self.leave(OperationKind.STOP, WHOLE, before=(OperationKind.SNAPSHOT,), **said)
