@@ -165,6 +165,13 @@ class ServerPreemption:
         is_clear = self._intruders.clear(place.host, [each for each in firm if each not in expected], late, own)
         return is_clear and are_away and not moving and not expected
 
+    def is_patience_over(self, late: int) -> bool:
+        """Return whether the wait for servers in the way of a lease is over.
+
+        :param late: as for ``put_away``
+        """
+        return self._intruders.is_patience_over(late)
+
     def _shelve_guests(self, place: Place, guests: Sequence[Any], lease_id: str, late: int) -> bool:
         """Shelve guests. Return whether all of them are shelved.
 

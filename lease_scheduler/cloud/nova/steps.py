@@ -221,9 +221,12 @@ class OperationSteps:
                 occupied.update(error.servers)
         if occupied:
             raise HostsOccupiedError(occupied)
-        providers = [self._nodes.node(host).provider_id for host in sorted(hosts)]
-        # While the lease runs, servers may always be on their way to its hosts: its own.
-        return all(vacated) and (own is not None or self._vacancy.is_certain(order.lease_id, providers))
+        if own is not None or not all(vacated):
+            # While the lease runs, servers may always be on their way to its hosts: its own.
+            return all(vacated)
+        providers = {host: self._nodes.node(host).provider_id for host in sorted(hosts)}
+        gives_up = self._preemption.is_patience_over(late)
+        return self._vacancy.is_certain(order.lease_id, providers, gives_up=gives_up)
 
     def _leaving(self, lease_id: str) -> frozenset[tuple[str, str]]:
         """Return the compute services that other leases still have for themselves, with the leases' projects."""

@@ -7,11 +7,12 @@ nova-scheduler learns of the lease's aggregate by a message, so it may choose th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from threading import Lock
 from time import monotonic
 from typing import Any
 
+from lease_scheduler.cloud.driver import HostsOccupiedError
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.lease_parts import is_slot_only
 from lease_scheduler.cloud.nova.placement import Placement
@@ -66,15 +67,23 @@ class Vacancy:
             heard_at, _ = self._heard_at[lease_id]
         return self._clock() >= heard_at
 
-    def is_certain(self, lease_id: str, providers: Iterable[str]) -> bool:
+    def is_certain(self, lease_id: str, providers: Mapping[str, str], *, gives_up: bool) -> bool:
         """Return whether no servers of others can arrive on the hosts of a lease any more.
 
         :param lease_id: id of a lease that was noted
-        :param providers: ids of the resource providers of its hosts, which are vacated
+        :param providers: name of each of its hosts, which are vacated -> id of the resource provider
+        :param gives_up: whether the wait for servers on their way is over: a resize may take for ever
+        :raises HostsOccupiedError: it is over, and there are such servers
         """
         with self._lock:
             heard_at, _ = self._heard_at.get(lease_id, (math.inf, 0.0))
-        if self._clock() < heard_at or any(self._is_expected(each, lease_id) for each in providers):
+        if self._clock() < heard_at:
+            return False
+        expected = {host: self._expected(provider_id, lease_id) for host, provider_id in providers.items()}
+        expected = {host: servers for host, servers in expected.items() if servers}
+        if expected and gives_up:
+            raise HostsOccupiedError(expected)
+        if expected:
             return False
         with self._lock:
             self._heard_at.pop(lease_id, None)
@@ -97,13 +106,14 @@ class Vacancy:
         """Return whether there are preemptible flavors, whose servers may be on their way to hosts of the pool."""
         return any(of.flavor_gives_way(each) for each in self._nova.flavors.list(is_public=None))
 
-    def _is_expected(self, provider_id: str, lease_id: str) -> bool:
-        """Return whether a server that does not belong to the lease is on its way to a host."""
+    def _expected(self, provider_id: str, lease_id: str) -> list[str]:
+        """Return the servers that do not belong to the lease and are on their way to a host."""
+        found = []
         for consumer, amounts in self._placement.consumers_on(provider_id).items():
             if is_slot_only(amounts):
                 continue
             # There is no such server if the consumer is a lease's, or left over.
             for server in self._listed(uuid=consumer):
                 if lease_id not in of.leases(server) and of.is_busy(server):
-                    return True
-        return False
+                    found.append(str(server.id))
+        return found

@@ -252,6 +252,10 @@ class MatrixSite(MemberSite):
         self.driver = self.new_driver(options)
         self.driver.set_pool(self.pool)
 
+    def use_endless(self) -> None:
+        """Have a driver that is not patient."""
+        self._use(_ENDLESS)
+
     def go_on(self) -> None:
         """Have the hypervisors go on. From now on, all comes to an end."""
         self.let_go()

@@ -257,5 +257,5 @@ class EndTest(LeaseSite):
     def test_saved_before_the_end(self) -> None:
         terms = {"before_end": "snapshot", "min": 1, "max": 1}
         hosts = ReservationRecord(str(uuid4()), "physical:host", "r", terms, 1, 0, first_node=0, node_count=1)
-        said = {"reservations": (hosts,), "before_end": 1, "before_end_done": True}
+        said: dict[str, Any] = {"reservations": (hosts,), "before_end": 1, "before_end_done": True}
         self.leave(OperationKind.STOP, WHOLE, before=(OperationKind.SNAPSHOT,), **said)

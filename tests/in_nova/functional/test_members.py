@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import unittest
 
+from lease_scheduler.cloud.driver import HostsOccupiedError
 from lease_scheduler.cloud.nova.steps import _REMOVAL, _STEPS
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode
 from tests.in_nova.functional import matrix_steps
+from tests.in_nova.functional.matrix import MOST
 from tests.in_nova.functional.matrix_steps import GuestsSite, LeaseSite
 from tests.in_nova.functional.members import ACTIONS
 from tests.in_nova.functional.site import WHOLE
@@ -76,3 +78,20 @@ class DangerousLeaseTest(LeaseSite):
 
     def test_a_lease_ends(self) -> None:
         self.leave(OperationKind.STOP, mode=PreemptionMode.STOP)
+
+
+class ResizedTest(GuestsSite):
+    """A guest is on its way to a host, and the hypervisor that it leaves hangs."""
+
+    def test_the_host_to_which_it_goes(self) -> None:
+        self.use_endless()
+        guests = self.boot_many(["be resizing"], self.spot, "host1")
+        (host3,) = self.nova.services.list(host="host3", binary="nova-compute")
+        self.nova.services.disable(host3.id)
+        self.act(guests)
+        for resources in (WHOLE, MOST):
+            error = self.told_to_others("host2", resources)
+            assert isinstance(error, HostsOccupiedError), error
+            assert error.servers.keys() == {"host2"}
+        self.go_on()
+        self.assert_others_get("host2")

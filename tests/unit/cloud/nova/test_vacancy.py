@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lease_scheduler.cloud.driver import HostsOccupiedError
 from lease_scheduler.cloud.nova.vacancy import Vacancy
 
 LEASE = "11111111-1111-1111-1111-111111111111"
@@ -42,9 +43,9 @@ class World:
         self.servers[name] = server
         self.consumers[name] = dict(_CLAIM)
 
-    def is_certain(self) -> bool:
+    def is_certain(self, *, gives_up: bool = False) -> bool:
         self.vacancy.note(LEASE)
-        return self.vacancy.is_certain(LEASE, ["p"])
+        return self.vacancy.is_certain(LEASE, {"node1": "p"}, gives_up=gives_up)
 
 
 def test_nobody_can_come() -> None:
@@ -83,3 +84,14 @@ def test_what_keeps_nobody_waiting() -> None:
     world.add("slot", "spawning", "BUILD")
     world.consumers["slot"] = {"CUSTOM_LEASE_ANCHOR": 1, "MEMORY_MB": 1}
     assert world.is_certain()
+
+
+def test_a_server_that_never_arrives_is_not_waited_for_for_ever() -> None:
+    """The hypervisor that it leaves by a resize may hang, and then Placement counts it on both hosts."""
+    world = World(_ORDINARY)
+    assert world.is_certain(gives_up=True)
+    world.add("guest", "resize_migrating", "RESIZE")
+    assert not world.is_certain()
+    with pytest.raises(HostsOccupiedError) as caught:
+        world.is_certain(gives_up=True)
+    assert caught.value.servers == {"node1": ("guest",)}
