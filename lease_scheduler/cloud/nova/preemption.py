@@ -311,11 +311,14 @@ class ServerPreemption:
             return True
         if here in services:
             return not self._attempts[server.id] or self._arrivals.is_over(server)
-        if is_up(here) and of.settle(self._nova, server):
+        is_here = is_up(here)
+        if is_here and of.settle(self._nova, server):
             return False
+        if is_here and server.status == of.SHELVED:
+            # Nova moves none that is shelved, but still on its host.
+            return self._away.put_away([server], PreemptionMode.SHELVE, late)
         if not self._throttle.begin(server.id, of.host(server)):
             return False
-        is_here = is_up(here)
         if not self._may_try_again(server) and (not is_here or server.status not in of.CAN_SHELVE):
             self._give_up(server, "cannot be moved")
         # If that fails, Nova chooses: another server of the lease may be where this one was planned.

@@ -46,6 +46,7 @@ class FakeNova:
             reset_state=lambda server, *rest: self.told.append(("reset_state", *rest)),
             get=lambda each: fakes.server(each, now_on),
             lock=lambda server, reason: self.locks.append(server.id),
+            shelve_offload=lambda server, *rest: self.told.append(("shelve_offload", *rest)),
         )
 
     def _list_migrations(self, instance_uuid: str, limit: int) -> list[Any]:
@@ -197,3 +198,13 @@ def test_a_failed_server_leaves_a_host_that_its_lease_leaves() -> None:
     assert nova.told[1:] == [("live_migrate", "host3", "auto")]
     # Its project cannot make it fail again.
     assert nova.locks == ["s", "s"]
+
+
+def test_a_shelved_server_that_is_still_on_its_host_is_offloaded() -> None:
+    """Nova moves none of these. Where it does not offload at once, members can bring their servers into this state."""
+    nova = FakeNova()
+    preemption = _preemption(nova)
+    for _ in range(9):
+        assert not _follow(nova, preemption=preemption, down="", status="SHELVED")
+    assert set(nova.told) == {("shelve_offload",)}
+    assert _follow(nova, preemption=preemption, down="", status="SHELVED_OFFLOADED", host=None)
