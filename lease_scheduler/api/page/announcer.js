@@ -1,6 +1,7 @@
 /** Announces changes to screen readers, no more often than people can listen. */
 
 import { plural } from "./format.js";
+import { stateText } from "./words.js";
 
 const PAUSE_MS = 5000;
 const NAMED = 3;
@@ -40,7 +41,7 @@ export class Announcer {
       return;
     }
     const leases = [...this.#waiting.values()];
-    const named = leases.slice(0, NAMED).map((lease) => `${lease.name} is ${lease.state}`);
+    const named = leases.slice(0, NAMED).map((lease) => `${lease.name} is ${stateText(lease.state)}`);
     const more = leases.length - NAMED;
     this.say(named.join(", ") + (more > 0 ? `, and ${plural(more, "more change")}` : ""));
     this.#waiting.clear();

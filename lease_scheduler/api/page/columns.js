@@ -2,6 +2,7 @@
 
 import { duration, number, shortInstant } from "./format.js";
 import { remaining } from "./model.js";
+import { stateText } from "./words.js";
 
 const name = { key: "name", label: "Name", value: (lease) => lease.name, text: (lease) => lease.name };
 const kind = {
@@ -9,7 +10,7 @@ const kind = {
   style: (lease) => `kind kind-${lease.kind}`,
 };
 const state = {
-  key: "state", label: "State", value: (lease) => lease.state, text: (lease) => lease.state,
+  key: "state", label: "State", value: (lease) => stateText(lease.state), text: (lease) => stateText(lease.state),
 };
 const project = {
   key: "project", label: "Project", value: (lease) => lease.project_id, text: (lease) => lease.project_id,

@@ -2,17 +2,16 @@
 
 import { Actions } from "./actions.js";
 import { definitions, make, table } from "./elements.js";
-import { duration, instantOf, localInstant, longInstant, number, plural, shortInstant, spell, termText } from "./format.js";
+import { duration, instantOf, localInstant, longInstant, number, plural, shortInstant, spell } from "./format.js";
 import { remaining } from "./model.js";
 import { Panel } from "./panel.js";
 import { getJson, problemOf } from "./rest.js";
+import { datesText, reservationTerms, stateText } from "./words.js";
 
 /** Maximum number of hosts that are shown unfolded. */
 const OPEN_HOSTS = 12;
 
 const CLOSING = { suspend: "suspended after that", shutdown: "shut down after that", kill: "switched off after that" };
-/** Keys of a reservation that are of no use to people, or shown elsewhere. */
-const HIDDEN = new Set(["id", "lease_id", "created_at", "updated_at", "hosts", "terms", "resource_type", "status"]);
 
 /** An instant in UTC and where the viewer is, or null if there is none. */
 const both = (seconds) =>
@@ -113,12 +112,12 @@ export class Details {
   #facts(lease) {
     const kind = make("span", lease.kind);
     kind.className = `kind kind-${lease.kind}`;
-    const state = make("span", lease.state);
+    const state = make("span", stateText(lease.state));
     state.className = "state";
     const head = make("p", "", kind, state);
     head.className = "badges";
     const terms = definitions([
-      ["Why", lease.reason],
+      ["Why", datesText(lease.reason)],
       ["Project", lease.project_id],
       ["Pool", lease.pool ?? null],
       ["Nodes", nodesOf(lease)],
@@ -200,15 +199,13 @@ const percent = (part) => (Number.isFinite(part) ? `${number(100 * part)} %` : n
 /** What the calendar does not say of a lease: idleness, expected start, promised lifetime, share of CPU, prices, and the terms of its reservations. */
 function termsOf({ idle_since: idle, expectation, promise, yield: part, stretch, price, max_price: most, reservations = [] }) {
   const about = definitions([
-    ["Idle since", both(instantOf(idle))], ["Expected start", expectation], ["Lifetime", promise],
+    ["Idle since", both(instantOf(idle))], ["Expected start", expectation && datesText(expectation)],
+    ["Lifetime", promise && datesText(promise)],
     ["Part of the CPU", percent(part)], ["Stretch", money(stretch)], ["Price", money(price)], ["Maximum price", money(most)],
   ]);
-  const list = reservations.flatMap((reservation) => {
-    const terms = Object.entries({ ...reservation, ...reservation.terms })
-      .filter(([key, value]) => !HIDDEN.has(key) && !/_id$/.test(key) && value !== false)
-      .map(([key, value]) => [key.replaceAll("_", " "), termText(value)]);
-    return [make("h3", `Reservation: ${reservation.resource_type}`), definitions([["status", reservation.status], ...terms])];
-  });
+  const list = reservations.flatMap((reservation) => [
+    make("h3", `Reservation: ${reservation.resource_type}`), definitions(reservationTerms(reservation)),
+  ]);
   return about.children.length ? [about, ...list] : list;
 }
 
@@ -218,9 +215,10 @@ function steps(history) {
   for (const step of history.toReversed()) {
     const when = make("time", both(instantOf(step.time)));
     when.dateTime = step.time;
-    const item = make("li", "", make("span", step.from && step.from !== step.to ? `${step.from} → ${step.to}` : step.to), when);
+    const [from, to] = [step.from && stateText(step.from), stateText(step.to)];
+    const item = make("li", "", make("span", from && from !== to ? `${from} → ${to}` : to), when);
     const by = step.by_operator ? "an operator" : step.user_id ? `user ${step.user_id}` : "";
-    if (step.reason || by) item.append(make("p", [step.reason, by && `(by ${by})`].filter(Boolean).join(" ")));
+    if (step.reason || by) item.append(make("p", [step.reason && datesText(step.reason), by && `(by ${by})`].filter(Boolean).join(" ")));
     list.append(item);
   }
   return history.length ? list : make("p", "Nothing has happened yet.");

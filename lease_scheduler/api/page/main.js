@@ -25,6 +25,7 @@ import { showClock, showCounts, showMessage, showStatus, showTip } from "./statu
 import { Table } from "./table.js";
 import { listenTabs, showView } from "./tabs.js";
 import { SPANS, Timeline } from "./timeline.js";
+import { stateText } from "./words.js";
 
 const TICK_MS = 100;
 const COUNT_MS = 1000;
@@ -369,7 +370,7 @@ listen(element("chart"), timeline, {
     const on = host && `${host.stands_for ? "" : "host "}${host.name}${condition ? `, ${condition}` : ""}`;
     const saved = host?.power && `${energy(savedBy(host, clock.now()))} saved by sleeping`;
     const ofHost = condition ? [on, saved].filter(Boolean) : null;
-    showTip(lease ? [lease.name, `${lease.kind}, ${lease.state}`, ...times(lease), on] : ofHost, event);
+    showTip(lease ? [lease.name, `${lease.kind}, ${stateText(lease.state)}`, ...times(lease), on] : ofHost, event);
   },
   mayBook: () => model.mayBook,
   drag: showTip,
@@ -389,7 +390,7 @@ listen(element("chart"), timeline, {
   select: (lease) => {
     timeline.selected = lease.id;
     timeline.reveal(lease.id);
-    announcer.say([lease.name, lease.kind, lease.state, ...times(lease)].join(", "));
+    announcer.say([lease.name, lease.kind, stateText(lease.state), ...times(lease)].join(", "));
   },
 });
 new Availability(element("view-free"), { mayBook: () => model.mayBook, onBook: (chosen) => newLease.open(chosen) });

@@ -6,7 +6,7 @@ import pytest
 from selenium.webdriver import Keys
 
 from tests.functional.page.browser import Page
-from tests.functional.page.service import HOUR, NOW, Service, holding, host, lease
+from tests.functional.page.service import HOUR, NOW, Document, Service, holding, host, lease
 
 #: The dash that stands for no value.
 NONE = "\N{EN DASH}"
@@ -88,7 +88,7 @@ def test_queue(page: Page, sight: Service) -> None:
     page.one("#tab-queue").click()
     assert page.names("queue") == ["mesh", "genome", "late"]
     assert page.cells("queue", "genome") == [
-        "genome", "2", "queued", "physics", "64", "2 Mar 2026, 02:00", "10 h", "1 h 30 min", NONE,
+        "genome", "2", "waiting in the queue", "physics", "64", "2 Mar 2026, 02:00", "10 h", "1 h 30 min", NONE,
     ]  # fmt: skip
     assert page.cells("queue", "mesh")[-1] == "2 Mar 2026, 15:00"
     page.until(lambda: page.driver.current_url.endswith("#view=queue"))
@@ -263,12 +263,12 @@ def test_details_by_mouse(page: Page, sight: Service) -> None:
     ):
         assert expected in text
     steps = [item.text.split("\n")[0] for item in page.all(".history li span")]
-    assert steps == ["active", "active", "ready → active", "new"]
+    assert steps == ["active", "active", "ready to start → active", "just requested"]
     assert "changed: name course (by user ada)" in page.text(".history")
     assert "(by an operator)" in page.text(".history")
     terms = page.text(".terms")
     assert "virtual:instance" in terms
-    assert "vcpus\n4" in terms
+    assert "VCPUs\n4" in terms
     assert "affinity" not in terms
     page.until(lambda: "lease=id-course" in page.driver.current_url)
     page.one("#details .close").click()
@@ -285,10 +285,38 @@ def test_devices_and_idleness_are_among_the_details(page: Page, sight: Service) 
     page.open("#lease=id-course")
     page.until(lambda: "Idle since\nMon, 2 Mar 2026, 11:00:00 UTC" in page.text(".terms"))
     text = page.text(".terms")
-    assert "resources\n4 VCPU, 8,192 MEMORY_MB\n" in text
-    assert "groups\n1 VGPU with CUSTOM_A100; 2 PCI, 1,000 NET" in text
-    assert "traits" not in text
-    assert "per host" not in text
+    assert "Resources\n4 VCPU, 8,192 MEMORY_MB\n" in text
+    assert "Groups\n1 VGPU with CUSTOM_A100; 2 PCI, 1,000 NET" in text
+    assert "Traits" not in text
+    assert "Per host" not in text
+
+
+@pytest.mark.parametrize(
+    ("terms", "told", "untold"),
+    [
+        pytest.param({"min": 30, "max": 30, "before_end": "default"}, "Hosts\n30\n", "efore end", id="one number"),
+        pytest.param(
+            {"min": 2, "max": 30, "before_end": "snapshot"}, "Hosts\n2 to 30\nBefore end\nsnapshot\n", "min", id="two"
+        ),
+        pytest.param({"since": "2026-03-02T11:00:00Z"}, "Since\nMon, 2 Mar 2026, 11:00:00 UTC\n", "T11", id="date"),
+        pytest.param({"missing_resources": True}, "Missing resources\nyes\n", "true", id="yes"),
+    ],
+)
+def test_terms_are_in_words(page: Page, sight: Service, terms: Document, told: str, untold: str) -> None:
+    """Also the state, and dates in what the service says."""
+    reservation = {"id": "r1", "resource_type": "physical:host", "status": "pending", **terms}
+    sight.reservations["id-mesh"] = [reservation]
+    sight.terms["id-mesh"] = {"expectation": "has started by 2026-03-03T10:00:00Z with 95 %"}
+    sight.change("mesh", reason="its hosts fail until 2026-03-02T14:00:00Z")
+    page.open("#lease=id-mesh")
+    page.until(lambda: "Reservation" in page.text(".terms"))
+    text = f"{page.text('.terms')}\n"
+    assert "Status\nnot begun\n" in text
+    assert told in text
+    assert untold not in text
+    assert "has started by Tue, 3 Mar 2026, 10:00:00 UTC with 95 %" in text
+    assert page.text("#details .state") == "suspended, return planned"
+    assert "its hosts fail until Mon, 2 Mar 2026, 14:00:00 UTC" in page.text("#details .lease")
 
 
 def test_details_say_out_of_which_range_a_lease_has_its_nodes(page: Page, sight: Service) -> None:
@@ -353,8 +381,8 @@ def test_details_follow_the_lease(page: Page, sight: Service) -> None:
     """A change appears in the open panel without taking the focus away; if a lease disappears, the panel says so."""
     page.open("#rows=24&lease=id-sweep")
     page.script("document.querySelector('#details .close').focus()")
-    sight.change("sweep", state="active", reason="resumed")
-    page.until(lambda: "resumed" in page.text("#details"))
+    sight.change("sweep", state="active", reason="there is room again")
+    page.until(lambda: "there is room again" in page.text("#details"))
     assert page.text("#details .state") == "active"
     assert page.script("return document.activeElement.className") == "close"
     sight.remove("sweep")
@@ -371,7 +399,7 @@ def test_history_that_cannot_be_loaded(page: Page, sight: Service) -> None:
     sight.broken = None
     sight.reservations["id-course"] = [{"id": "r1", "resource_type": "virtual:instance", "vcpus": 4}]
     page.one(".history button").click()
-    page.until(lambda: "vcpus\n4" in page.text(".terms"))
+    page.until(lambda: "VCPUs\n4" in page.text(".terms"))
     assert page.text(".history") == "Nothing has happened yet."
     assert page.focus() == "details-title"
 
