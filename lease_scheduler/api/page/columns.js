@@ -12,10 +12,10 @@ const kind = {
 const state = {
   key: "state", label: "State", value: (lease) => stateText(lease.state), text: (lease) => stateText(lease.state),
 };
-const project = {
-  key: "project", label: "Project", value: (lease) => lease.project_id, text: (lease) => lease.project_id,
+const project = (nameOf) => ({
+  key: "project", label: "Project", value: (lease) => nameOf(lease.project_id), text: (lease) => nameOf(lease.project_id),
   style: () => "code",
-};
+});
 const nodes = {
   key: "nodes", label: "Nodes", numeric: true, value: (lease) => lease.nodes, text: (lease) => number(lease.nodes),
 };
@@ -26,24 +26,28 @@ const instant = (key, label) => ({
 /** Start of the first holding of a lease, or null if none is planned. */
 const planned = (lease) => lease.holdings[0]?.start ?? null;
 
-/** Columns of the table of all leases. */
-export const LEASE_COLUMNS = [
-  name, kind, state, project, nodes, instant("start", "Start"), instant("end", "End"), instant("deadline", "Deadline"),
+/**
+ * Columns of the table of all leases.
+ * @param {(id: string) => string} nameOf name of a project
+ */
+export const leaseColumns = (nameOf) => [
+  name, kind, state, project(nameOf), nodes, instant("start", "Start"), instant("end", "End"), instant("deadline", "Deadline"),
   instant("submitted", "Submitted"),
 ];
 
 /**
  * Columns of the queue.
  * @param {() => number} now the server's instant, s
+ * @param {(id: string) => string} nameOf name of a project
  */
-export function queueColumns(now) {
+export function queueColumns(now, nameOf) {
   return [
     name,
     {
       key: "position", label: "Position", numeric: true, value: (lease) => lease.queue_position,
       text: (lease) => (Number.isInteger(lease.queue_position) ? number(lease.queue_position) : "–"),
     },
-    state, project, nodes, instant("submitted", "Submitted"),
+    state, project(nameOf), nodes, instant("submitted", "Submitted"),
     {
       key: "waiting", label: "Waiting", numeric: true, value: (lease) => now() - lease.submitted,
       text: (lease) => duration(now() - lease.submitted),

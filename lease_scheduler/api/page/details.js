@@ -118,7 +118,7 @@ export class Details {
     head.className = "badges";
     const terms = definitions([
       ["Why", datesText(lease.reason)],
-      ["Project", lease.project_id],
+      ["Project", this.#model.projectName(lease.project_id)],
       ["Pool", lease.pool ?? null],
       ["Nodes", nodesOf(lease)],
       ["Submitted", both(lease.submitted)],
@@ -196,10 +196,10 @@ const money = (amount) => (Number.isFinite(amount) ? number(amount) : null);
 
 const percent = (part) => (Number.isFinite(part) ? `${number(100 * part)} %` : null);
 
-/** What the calendar does not say of a lease: idleness, expected start, promised lifetime, share of CPU, prices, and the terms of its reservations. */
-function termsOf({ idle_since: idle, expectation, promise, yield: part, stretch, price, max_price: most, reservations = [] }) {
+/** What the calendar does not say of a lease: the user, idleness, expected start, promised lifetime, share of CPU, prices, and the terms of its reservations. */
+function termsOf({ user_id: user, idle_since: idle, expectation, promise, yield: part, stretch, price, max_price: most, reservations = [] }) {
   const about = definitions([
-    ["Idle since", both(instantOf(idle))], ["Expected start", expectation && datesText(expectation)],
+    ["Booked by", user], ["Idle since", both(instantOf(idle))], ["Expected start", expectation && datesText(expectation)],
     ["Lifetime", promise && datesText(promise)],
     ["Part of the CPU", percent(part)], ["Stretch", money(stretch)], ["Price", money(price)], ["Maximum price", money(most)],
   ]);

@@ -5,7 +5,7 @@ import { Announcer } from "./announcer.js";
 import { Availability } from "./availability.js";
 import { proposalOf } from "./changes.js";
 import { Clock } from "./clock.js";
-import { LEASE_COLUMNS, queueColumns } from "./columns.js";
+import { leaseColumns, queueColumns } from "./columns.js";
 import { Connection } from "./connection.js";
 import { Details } from "./details.js";
 import { FilterBar } from "./filterbar.js";
@@ -50,6 +50,7 @@ let shownState = null;
 /** The own project and those of the login, as they are shown. */
 let shownProjects = "";
 
+const projectName = (id) => model.projectName(id);
 const connection = new Connection(take, status);
 const timeline = new Timeline(element("chart"), () => clock.now(), moved);
 const shares = new Shares(element("view-shares"));
@@ -94,8 +95,8 @@ const login = new Login(element("login"), {
   onSession: loggedIn,
   onLeave: () => keepDraft({ booking: newLease.draft, change: details.proposal && { lease: details.id, ...details.proposal } }),
 });
-const leases = new Table(element("view-leases"), LEASE_COLUMNS, { key: "submitted", down: true }, open);
-const queue = new Table(element("view-queue"), queueColumns(() => clock.now()), { key: "position", down: false }, open);
+const leases = new Table(element("view-leases"), leaseColumns(projectName), { key: "submitted", down: true }, open);
+const queue = new Table(element("view-queue"), queueColumns(() => clock.now(), projectName), { key: "position", down: false }, open);
 const filters = new FilterBar(element("filter-form"), (chosen) => {
   Object.assign(settings, chosen);
   applyFilters();
@@ -136,7 +137,8 @@ function take(answer, at, sent) {
 function showProjects() {
   const { own } = model;
   const known = session()?.projects ?? [];
-  const named = (id) => ({ id, name: known.find((project) => project.id === id)?.name ?? id });
+  model.projectNames = new Map([own, ...known].filter(Boolean).map(({ id, name }) => [id, name]));
+  const named = (id) => ({ id, name: projectName(id) });
   const chosen = inEffect(settings, own).project;
   filters.setProjects(model.projects().map(named), own, chosen);
   const shown = JSON.stringify([own, known]);
@@ -328,7 +330,7 @@ function tools() {
 
 /** Size, project and times of a lease, for people. */
 const times = (lease) => [
-  `${plural(lease.nodes, "node")}, project ${lease.project_id}`,
+  `${plural(lease.nodes, "node")}, project ${projectName(lease.project_id)}`,
   `${shortInstant(lease.start)} to ${shortInstant(lease.end)}`,
   ...(lease.start !== null && localInstant(lease.start)
     ? [`${localInstant(lease.start)} to ${lease.end === null ? "–" : localInstant(lease.end)} where you are`]

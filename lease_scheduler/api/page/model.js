@@ -62,6 +62,8 @@ export function savedBy(host, now) {
 export class Model {
   /** Project of the user, as id and name; null if the server does not check who asks. */
   own = null;
+  /** @type {Map<string, string>} names of projects by id: the own one, and those of the login */
+  projectNames = new Map();
   /** Whether the user of the page may book leases. */
   mayBook = false;
   /** Names of the pools that the project may use; none if the site has only one. */
@@ -145,6 +147,11 @@ export class Model {
   /** All projects, by name. */
   projects() {
     return [...new Set(this.known().map((lease) => lease.project_id))].sort(compareNames);
+  }
+
+  /** Name of a project, or its id if the page does not know the name. */
+  projectName(id) {
+    return this.projectNames.get(id) ?? id;
   }
 
   /** Name of a host, or its id if the server has not sent the host. */

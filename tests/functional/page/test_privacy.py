@@ -105,6 +105,7 @@ def test_the_own_project_comes_first(page: Page, service: Service) -> None:
     chosen = Select(page.one("#filter-form select"))
     assert [option.text for option in chosen.options] == ["Biology (my project)", "all", "astronomy"]
     assert page.names("leases") == ["mine"]
+    assert "Biology" in page.cells("leases", "mine")
     assert page.text("#matches") == "1 of 2 leases shown"
     assert not page.shown("#filter-form [name=clear]")
     chosen.select_by_visible_text("all")
@@ -118,6 +119,20 @@ def test_the_own_project_comes_first(page: Page, service: Service) -> None:
     page.until(lambda: page.driver.current_url.endswith("#view=leases"))
     page.open("#view=leases&project=")
     assert sorted(page.names("leases")) == ["mine", "theirs"]
+
+
+def test_details_name_the_project_and_the_user(page: Page, service: Service) -> None:
+    """The own project by its name; other projects and users by their ids, which are all that the page knows of them."""
+    service.project = {"id": "biology", "name": "Biology"}
+    service.put(
+        lease("mine", "reservation", "active", holdings=[holding(-1, 2, [1])], project_id="biology"),
+        lease("theirs", "best-effort", "active", holdings=[holding(-2, 4, [2])], project_id="astronomy"),
+    )
+    for name, project in (("mine", "Biology"), ("theirs", "astronomy")):
+        service.terms[f"id-{name}"] = {"user_id": f"user-of-{name}"}
+        page.open(f"#project=&lease=id-{name}")
+        page.until(lambda user=f"user-of-{name}": f"Booked by\n{user}" in page.text(".terms"))
+        assert f"Project\n{project}\n" in page.text("#details .lease")
 
 
 def test_an_own_project_without_leases(page: Page, service: Service) -> None:
