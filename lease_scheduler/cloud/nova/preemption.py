@@ -154,7 +154,7 @@ class ServerPreemption:
         others = [each for each in others if not self._given_up.is_given_up(each)]
         # Servers of another lease are leaving: its operation is planned before this one, and is late.
         leased = [each for each in others if of.made_for(each) is not None]
-        moving = [each for each in leased if of.is_busy(each) or each.status not in of.ASIDE]
+        moving = [each for each in leased if not _is_aside(each)]
         firm = [each for each in others if of.is_ordinary(each) and each.tenant_id != own]
         expected = [each for each in firm if (place.service, each.tenant_id) in leaving]
         guests = [each for each in others if of.is_guest(each) and each.tenant_id != own]
@@ -377,6 +377,11 @@ class ServerPreemption:
         for server in servers:
             if server.status == of.ERROR:
                 raise StepFailedError(f"server {server.id} failed: {of.fault(server)}", of.host(server))
+
+
+def _is_aside(server: Any) -> bool:
+    """Return whether a server uses only disk space, also if Nova copies its disk: projects may have that done."""
+    return server.status in of.ASIDE and (not of.is_busy(server) or of.makes_image(server))
 
 
 def _of_number(server: Any, planned: Mapping[int, str]) -> str | None:

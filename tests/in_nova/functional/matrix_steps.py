@@ -161,6 +161,7 @@ class LeaseSite(MatrixSite):
 
         def endless(chosen: list[str]) -> None:
             servers, order = under_way(chosen)
+            self.assert_others_get("host1")
             self.judge_return(servers, host, self.result(order))
             self.go_on()
             self.remove(order.lease_id)

@@ -113,6 +113,9 @@ class MemberSite(TenantSite):
             if time.monotonic() - begun > _LOST_AFTER and not done_again:
                 # Nova's database in memory loses a write now and then, so that the end of an image stays unknown.
                 self.nova.servers.reset_state(server, "active")
+                if found.status in of.ASIDE:
+                    aside = {of.STOPPED: self.nova.servers.stop, of.SUSPENDED: self.nova.servers.suspend}
+                    aside[found.status](server)
                 done_again = True
             time.sleep(2 * POLL)
         if wanted and found.status not in wanted:
