@@ -166,6 +166,9 @@ class Intruders:
             self._lost.repair(server)
             return True
         self._throttle.end(server.id)
+        if server.status == of.ERROR and not self._attempts[server.id]:
+            of.revive(self._nova, server)
+            return self._may_try_again(server)
         if of.settle(self._nova, server):
             return self._may_try_again(server)
         if not self._throttle.begin(server.id, of.host(server)):

@@ -33,6 +33,9 @@ LOG = logging.getLogger(__name__)
 #: Maximum number of attempts to bring a server back or to move it.
 _ATTEMPTS = 3
 
+#: States in which Nova moves no server, but takes it off its host.
+_NOT_MOVED = frozenset({of.SUSPENDED, of.SHELVED})
+
 
 @dataclass(frozen=True)
 class Place:
@@ -87,6 +90,8 @@ class ServerPreemption:
         self._options = options
         self._lock = Lock()
         self._attempts: Counter[str] = Counter()
+        #: Failed servers that were rebooted before they are moved.
+        self._revived: set[str] = set()
 
     # -- out of the way --------------------------------------------------------------------------------------
 
@@ -312,10 +317,13 @@ class ServerPreemption:
         if here in services:
             return not self._attempts[server.id] or self._arrivals.is_over(server)
         is_here = is_up(here)
+        if is_here and server.status == of.ERROR and server.id not in self._revived:
+            self._revived.add(server.id)
+            of.revive(self._nova, server)
+            return False
         if is_here and of.settle(self._nova, server):
             return False
-        if is_here and server.status == of.SHELVED:
-            # Nova moves none that is shelved, but still on its host.
+        if is_here and server.status in _NOT_MOVED:
             return self._away.put_away([server], PreemptionMode.SHELVE, late)
         if not self._throttle.begin(server.id, of.host(server)):
             return False
@@ -329,7 +337,7 @@ class ServerPreemption:
             # It cannot stay, because the lease does not have the host any more.
             LOG.warning("server %s cannot be moved from %s; it is shelved", server.id, here)
             return self._away.put_away([server], PreemptionMode.SHELVE, late)
-        elif server.status == of.ACTIVE:
+        elif server.status in (of.ACTIVE, of.PAUSED):
             of.command(self._nova.servers.live_migrate, server, to, "auto")
         else:
             of.command(self._nova.servers.migrate, server, to)
@@ -356,6 +364,7 @@ class ServerPreemption:
         with self._lock:
             for server in servers:
                 self._attempts.pop(server.id, None)
+                self._revived.discard(server.id)
                 self._arrivals.forget(server.id)
 
     # -- helpers ---------------------------------------------------------------------------------------------

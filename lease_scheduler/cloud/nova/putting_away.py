@@ -124,9 +124,7 @@ class PuttingAway:
                 self._given_up.give_up(server)
             return True
         if server.status == of.ERROR and self._is_first_attempt(server):
-            # Its hypervisor may have lost it, by a rebuild that failed, and then neither stops nor shelves it. A hard
-            # reboot defines it there anew.
-            of.command(self._nova.servers.reboot, server, "HARD")
+            of.revive(self._nova, server)
             return False
         # A server whose state is reset takes other commands at once.
         if not of.settle(self._nova, server) or server.status == of.ERROR:

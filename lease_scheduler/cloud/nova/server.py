@@ -233,3 +233,13 @@ def settle(nova: Any, server: Any) -> bool:
         # For example because Nova has lost the migration that it should confirm.
         command(reset, server)
     return True
+
+
+def revive(nova: Any, server: Any) -> None:
+    """Reboot a failed server hard, which defines it on its hypervisor anew.
+
+    The hypervisor may have lost it, by a rebuild that failed, and then neither stops nor shelves nor moves it.
+
+    :param nova: novaclient's client with administrator rights
+    """
+    command(nova.servers.reboot, server, "HARD")

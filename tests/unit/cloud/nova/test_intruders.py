@@ -87,3 +87,18 @@ def test_what_another_lease_has_is_not_waited_for_for_ever() -> None:
 def test_a_lease_without_servers_is_not_waited_for_for_ever_either() -> None:
     with pytest.raises(HostsOccupiedError, match="none known on node1"):
         _intruders().make_room("node1", "node1", _missing, PATIENCE + 1, "mine")
+
+
+def test_a_failed_server_is_rebooted_before_it_is_shelved() -> None:
+    """Its hypervisor may not know it any more, after a rebuild that failed, and then does not shelve it."""
+    told: list[str] = []
+    commands = {name: lambda *_, name=name: told.append(name) for name in ("reboot", "reset_state", "shelve")}
+    nova = cast(Any, SimpleNamespace(servers=SimpleNamespace(**commands)))
+    options = RoomOptions(intruders=IntruderAction.SHELVE, intruder_patience=PATIENCE)
+    departures = cast(Any, SimpleNamespace(unfinished=lambda host, own: []))
+    guests = cast(Any, SimpleNamespace(mark=lambda servers: None))
+    intruders = Intruders(nova, lambda **_: [], guests, Throttle(1, 1), cast(Any, None), departures, options)
+    server = _server("a", None)
+    for server.status in ("ERROR", "ERROR", "ACTIVE"):
+        assert not intruders.clear("node1", [server], late=0)
+    assert told == ["reboot", "reset_state", "shelve"]
