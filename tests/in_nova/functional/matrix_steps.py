@@ -21,6 +21,9 @@ from lease_scheduler.records.documents import ReservationRecord
 from tests.in_nova.functional.matrix import FOR_EVER, HELD_UP, MOST, PAUSE, TINY, MatrixSite
 from tests.in_nova.functional.site import WHOLE
 
+#: What Nova refuses for servers on the only host of their lease, booted with a hint of it: there is no other host.
+_NO_OTHER_HOST = frozenset({"resize", "resize and revert", "be resizing"})
+
 
 class GuestsSite(MatrixSite):
     """Servers without a lease.
@@ -217,6 +220,7 @@ class PreemptedTest(LeaseSite):
         self.leave(OperationKind.SUSPEND, mode=PreemptionMode.SHELVE)
 
     def test_shelved_from_a_whole_host(self) -> None:
+        self.refused_by_nova = _NO_OTHER_HOST
         self.leave(OperationKind.SUSPEND, WHOLE, mode=PreemptionMode.SHELVE)
 
 
@@ -253,9 +257,11 @@ class EndTest(LeaseSite):
         self.leave(OperationKind.STOP, on_end="shelve")
 
     def test_deleted_on_a_whole_host(self) -> None:
+        self.refused_by_nova = _NO_OTHER_HOST
         self.leave(OperationKind.STOP, WHOLE, on_end="delete")
 
     def test_saved_before_the_end(self) -> None:
+        self.refused_by_nova = _NO_OTHER_HOST
         terms = {"before_end": "snapshot", "min": 1, "max": 1}
         hosts = ReservationRecord(str(uuid4()), "physical:host", "r", terms, 1, 0, first_node=0, node_count=1)
         said: dict[str, Any] = {"reservations": (hosts,), "before_end": 1, "before_end_done": True}
