@@ -19,10 +19,19 @@ from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.records.documents import ReservationRecord
 from tests.in_nova.functional.matrix import FOR_EVER, HELD_UP, MOST, PAUSE, TINY, MatrixSite
+from tests.in_nova.functional.members import ACTIONS
 from tests.in_nova.functional.site import WHOLE
 
 #: What Nova refuses for servers on the only host of their lease, booted with a hint of it: there is no other host.
 _NO_OTHER_HOST = frozenset({"resize", "resize and revert", "be resizing"})
+
+#: What Nova lets members do to servers that were put away, which are locked by the service.
+_THOUGH_LOCKED = frozenset(
+    {
+        *("nothing", "lock", "lock with our reason", "as many tags as Nova takes", "our tags", "the longest name"),
+        *("snapshot", "backup", "be in a snapshot", "be in a backup"),
+    }
+)
 
 
 class GuestsSite(MatrixSite):
@@ -226,6 +235,8 @@ class PreemptedTest(LeaseSite):
 
 class ReturnTest(LeaseSite):
     """A lease continues; its members have acted while it was put away."""
+
+    refused_by_nova = frozenset(ACTIONS) - _THOUGH_LOCKED
 
     def test_stopped(self) -> None:
         self.continue_lease(PreemptionMode.STOP, "host1")
