@@ -131,7 +131,7 @@ def test_details_name_the_project_and_the_user(page: Page, service: Service) -> 
     for name, project in (("mine", "Biology"), ("theirs", "astronomy")):
         service.terms[f"id-{name}"] = {"user_id": f"user-of-{name}"}
         page.open(f"#project=&lease=id-{name}")
-        page.until(lambda user=f"user-of-{name}": f"Booked by\n{user}" in page.text(".terms"))
+        page.until(lambda booked=f"Booked by\nuser-of-{name}": booked in page.text(".terms"))  # type: ignore[misc]
         assert f"Project\n{project}\n" in page.text("#details .lease")
 
 
