@@ -196,10 +196,9 @@ class LeaseRequest:
             raise InvalidValueError("deadline", "deadline leases need a deadline; other kinds must not have one")
         if self.deadline is not None and self.start is not None and self.deadline - self.start < self.duration:
             left = self.deadline - self.start
-            there = f"{exactly(left)} after the start" if left >= 0 else "before the start"
+            there = exactly(left) if left >= 0 else "before it"
             raise InvalidValueError(
-                "deadline",
-                f"is {there}; the lease lasts {exactly(self.duration)}, so move the deadline or ask for less",
+                "deadline", f"must be at least {exactly(self.duration)} after the start, not {there}"
             )
         if self.min_lifetime is not None or self.assurance is not None or self.await_assurance:
             self._check_assurance()

@@ -123,13 +123,15 @@ def more_nodes_beside(planner: Planner, lease: Lease, terms: LeaseRequest, now: 
     A start can wait until other leases are suspended, a running lease cannot. So a second lease may be granted although
     more nodes for the first one are refused.
     """
+    if terms.kind is not LeaseKind.RESERVATION:
+        return ""
     wanted = [
         replace(more, count=more.count - has.count)
         for more, has in zip(terms.nodes, lease.request.nodes, strict=False)
         if more.count > has.count
     ]
     left = 0 if not lease.holdings else lease.holdings[0].run_end - now
-    if terms.kind is not LeaseKind.RESERVATION or not wanted or left <= 0:
+    if not wanted or left <= 0:
         return ""
     request = replace(terms, lease_id=f"{lease.lease_id}-more", nodes=tuple(wanted), start=now, duration=left)
     found = quote(planner, request, lease.sequence, now)

@@ -219,6 +219,15 @@ def clouds(draw: st.DrawFn, hosts: int) -> CloudBehaviour:
 
 def check_hosts(request: LeaseRequest, site: Site, assignment: tuple[int, ...]) -> None:
     """Check that every VM is on a host that it may use, and that no host has too many VMs of a node set."""
+    if any(node_set.count_range is not None for node_set in request.nodes):
+        fewest, most = (
+            sum(bounds) for bounds in zip(*((each.fewest, each.most) for each in request.nodes), strict=True)
+        )
+        assert fewest <= len(assignment) <= most, request.lease_id
+        if len(request.nodes) > 1:
+            # Which VM is of which node set depends on how many each has got.
+            return
+        request = replace(request, nodes=(replace(request.nodes[0], count=len(assignment)),))
     first = 0
     for node_set in request.nodes:
         names = [site.hosts[number].name for number in assignment[first : first + node_set.count]]

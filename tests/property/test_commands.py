@@ -64,7 +64,7 @@ def _new_terms(data: st.DataObject, lease: Lease, now: int) -> LeaseRequest | No
     has_new_nodes: bool = data.draw(st.booleans())
     if nodes and has_new_nodes:
         place: int = data.draw(st.integers(0, len(nodes) - 1))
-        nodes[place] = replace(nodes[place], count=data.draw(st.integers(1, 5)))
+        nodes[place] = nodes[place].with_count(data.draw(st.integers(1, 5)))
         if data.draw(st.integers(0, 4)) == 0:
             nodes.append(NodeSet(1, Resources({VCPU: 50, MEMORY_MB: 256})))
     duration = request.duration
@@ -115,6 +115,7 @@ def _command(data: st.DataObject, run: Run, number: int) -> None:
             terms = _new_terms(data, lease, now)
             least = None
             if terms is not None and data.draw(st.integers(0, 3)) == 0:
+                terms = replace(terms, nodes=tuple(each.with_count(each.count) for each in terms.nodes))
                 least = tuple(data.draw(st.integers(1, node_set.count)) for node_set in terms.nodes)
             if terms is not None:
                 give_up = data.draw(st.sets(st.integers(0, max(0, lease.request.node_count - 1)), max_size=2))
@@ -151,7 +152,13 @@ def _check_change(
         assert re.fullmatch(r"starts [\d dhmins]+ later than .* suspended first", after.reason), after.reason
         terms = replace(terms, start=request.start)
     if least is None:
-        assert request == terms
+        assert [each.with_count(1) for each in request.nodes] == [each.with_count(1) for each in terms.nodes]
+        # How many of a range it has is decided when it gets its place.
+        assert all(
+            got.count == asked.count if asked.count_range is None else asked.fewest <= got.count <= asked.most
+            for got, asked in zip(request.nodes, terms.nodes, strict=True)
+        )
+        assert request == replace(terms, nodes=request.nodes)
     else:
         assert request == replace(terms, nodes=request.nodes)
         assert all(

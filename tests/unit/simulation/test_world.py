@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -176,7 +177,7 @@ def _fair_to_users(request: LeaseRequest, sites: Mapping[str, RoutableSite]) -> 
 def _soonest(request: LeaseRequest, sites: Mapping[str, RoutableSite]) -> str | None:
     """Choose the site that quotes the earliest start; refuse what no site would grant."""
     starts = {
-        name: found.lease.holdings[0].start
+        name: found.lease.holdings[0].start if found.lease.holdings else math.inf
         for name, site in sites.items()
         if (found := site.quote(request)).lease is not None
     }
