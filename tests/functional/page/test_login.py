@@ -496,3 +496,15 @@ def test_another_site_cannot_log_people_in_or_out(page: Page, cloud: Cloud, site
         assert page.driver.execute_async_script(source, url, content_type, mode, body) == wanted
     assert cloud.log().count("login of") == before
     page.console()
+
+
+def test_a_member_has_rows_to_drag_over(page: Page, cloud: Cloud) -> None:
+    """One for each host of the site, without its name, and the number of hosts in use."""
+    _log_in(page, cloud.stranger)
+    _live(page)
+    names = page.script(
+        "return calendar.model.rows.filter((row) => row.stands_for !== 'projects').map((row) => row.name)"
+    )
+    assert names == ["Host 1", "Host 2", "Host 3", "Host 4"]
+    assert page.text("#use-counts").endswith(" of 4")
+    assert "compute-" not in page.script("return JSON.stringify([...calendar.model.rows])")
