@@ -47,12 +47,20 @@ class GuestsSite(MatrixSite):
         self.spot = self.flavor(preemptible=self.gives_way)
         self.other_size = self.flavor(preemptible=self.gives_way)
 
+    def guests(self, chosen: list[str]) -> dict[str, Any]:
+        """Boot servers, and have their members act."""
+        # Ordinary servers can be there only from before the host came into the pool.
+        self.driver.set_pool([host for host in self.pool if self.gives_way or host != "host1"])
+        guests = self.boot_many(chosen, self.spot, "host1")
+        self.act(guests)
+        self.driver.set_pool(self.pool)
+        return guests
+
     def make_room(self, resources: Resources) -> None:
         """Have them make room for a lease of another project."""
 
         def ending(chosen: list[str]) -> None:
-            guests = self.boot_many(chosen, self.spot, "host1")
-            self.act(guests)
+            guests = self.guests(chosen)
             lease_id = str(uuid4())
             self.done(self.of_others(self.due(OperationKind.START, lease_id, ("host1",), resources)))
             self.judge(guests, "host1")
@@ -64,8 +72,7 @@ class GuestsSite(MatrixSite):
                 self.stay(name)
 
         def endless(chosen: list[str]) -> None:
-            guests = self.boot_many(chosen, self.spot, "host1")
-            self.act(guests)
+            guests = self.guests(chosen)
             self.judge(guests, "host1", self.told_to_others("host1", resources))
             self.go_on()
             self.assert_others_get("host1")
@@ -75,8 +82,7 @@ class GuestsSite(MatrixSite):
 
     def stay(self, name: str) -> None:
         """Check that leases are told of a server that stays by the operator's choice."""
-        guests = self.boot_many([name], self.spot, "host1")
-        self.act(guests)
+        guests = self.guests([name])
         self.judge(guests, "host1", self.told_to_others("host1", WHOLE))
 
     def come_back(self, guest: Any) -> None:
