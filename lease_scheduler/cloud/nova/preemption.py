@@ -95,14 +95,15 @@ class ServerPreemption:
 
     # -- out of the way --------------------------------------------------------------------------------------
 
-    def put_away(self, servers: Collection[Any], mode: PreemptionMode, late: int) -> bool:
+    def put_away(self, servers: Collection[Any], mode: PreemptionMode, late: int, *, must_leave: bool = False) -> bool:
         """Put servers away. Return whether all of them are.
 
         :param mode: how; servers are shelved if the mode is neither stop nor suspend
         :param late: seconds since the planned end of the operation, negative before it
+        :param must_leave: as for ``PuttingAway``
         :raises StepFailedError: a server cannot be put away, or not in time
         """
-        is_over = self._away.put_away(servers, mode, late)
+        is_over = self._away.put_away(servers, mode, late, must_leave=must_leave)
         if is_over:
             # They may have come from a failed attempt to bring them back. The next one begins anew.
             self._forget_attempts(servers)

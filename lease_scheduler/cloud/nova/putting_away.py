@@ -61,24 +61,25 @@ class PuttingAway:
         self._lock = Lock()
         self._attempts: Counter[str] = Counter()
 
-    def put_away(self, servers: Collection[Any], mode: PreemptionMode, late: int) -> bool:
+    def put_away(self, servers: Collection[Any], mode: PreemptionMode, late: int, *, must_leave: bool = False) -> bool:
         """Put servers away. Return whether all of them are.
 
         :param mode: how; servers are shelved if the mode is neither stop nor suspend
         :param late: seconds since the planned end of the operation, negative before it
+        :param must_leave: whether they have to leave their hosts, so that stopping them is no way out
         :raises StepFailedError: a server cannot be put away, or not in time; the others are handled all the same
         """
         is_over, failure = True, None
         for server in servers:
             try:
-                is_over &= self._is_away(server, mode, late)
+                is_over &= self._is_away(server, mode, late, must_leave=must_leave)
             except StepFailedError as error:
                 failure = failure or error
         if failure is not None:
             raise failure
         return is_over
 
-    def _is_away(self, server: Any, mode: PreemptionMode, late: int) -> bool:
+    def _is_away(self, server: Any, mode: PreemptionMode, late: int, *, must_leave: bool) -> bool:
         if not of.is_busy(server) and self._has_no_host(server):
             self._throttle.end(server.id)
             self._forget(server.id)
@@ -86,13 +87,14 @@ class PuttingAway:
             self._locks.unlock(server)
             return True
         self._locks.lock(server)
-        is_away = (self._is_gone_while_busy if of.is_busy(server) else self._goes)(server, mode, late)
+        goes = self._is_gone_while_busy if of.is_busy(server) else self._goes
+        is_away = goes(server, mode, late, must_leave=must_leave)
         if not is_away:
             # Only after the commands of this call, because an order may be late from its beginning.
             self._give_up_if_too_late(server, late)
         return is_away
 
-    def _is_gone_while_busy(self, server: Any, mode: PreemptionMode, late: int) -> bool:
+    def _is_gone_while_busy(self, server: Any, mode: PreemptionMode, late: int, *, must_leave: bool) -> bool:
         self._throttle.go_on(server.id)
         if server.status == of.OFFLOADED and self._lost.is_stranded(server):
             # It did not come back, and all its data is in the image store. Nova may have claimed room for it.
@@ -102,7 +104,7 @@ class PuttingAway:
         if not of.makes_image(server):
             self._lost.repair(server)
             return False
-        mode = self._mode_of(server, mode, late)
+        mode = self._mode_of(server, mode, late, must_leave=must_leave)
         if mode in _STAYING and server.status in of.ASIDE and of.claims_nothing(server):
             # An image of a stopped server needs nothing but its disk.
             return True
@@ -114,11 +116,11 @@ class PuttingAway:
             self._command(server, mode, late)
         return False
 
-    def _goes(self, server: Any, mode: PreemptionMode, late: int) -> bool:
+    def _goes(self, server: Any, mode: PreemptionMode, late: int, *, must_leave: bool) -> bool:
         self._throttle.end(server.id)
         if self._given_up.is_given_up(server):
             return True
-        mode = self._mode_of(server, mode, late)
+        mode = self._mode_of(server, mode, late, must_leave=must_leave)
         if mode in _STAYING and server.status in of.ASIDE:
             if not of.claims_nothing(server):
                 self._given_up.give_up(server)
@@ -153,7 +155,7 @@ class PuttingAway:
         else:
             self._shelving.shelve(server)
 
-    def _mode_of(self, server: Any, mode: PreemptionMode, late: int) -> PreemptionMode:
+    def _mode_of(self, server: Any, mode: PreemptionMode, late: int, *, must_leave: bool) -> PreemptionMode:
         """Return how to put a server away: stop, suspend or shelve.
 
         A server that stays on its host makes room only if Placement counts nothing for it there.
@@ -162,7 +164,7 @@ class PuttingAway:
         with self._lock:
             attempts = self._attempts[server.id]
         stops = options.escalation is not Escalation.NONE
-        if of.claims_devices(server):
+        if must_leave or of.claims_devices(server):
             return PreemptionMode.SHELVE
         if not of.claims_nothing(server):
             # Nova does not shelve servers with a virtual TPM, for example, and images that projects make ask for one.

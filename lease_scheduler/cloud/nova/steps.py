@@ -358,7 +358,7 @@ class OperationSteps:
             return True
         planned = self._planned_services(order)
         elsewhere = [each for each in self._servers_of(known) if service(each) not in (None, *planned)]
-        return self._shelve(elsewhere, self._late(order))
+        return self._preemption.put_away(elsewhere, PreemptionMode.SHELVE, self._late(order), must_leave=True)
 
     def _bring_back(self, order: Order) -> bool:
         known = self._lease_aggregates.known(order.lease_id)

@@ -180,3 +180,13 @@ def test_a_name_is_shortened_only_while_nova_reads_it(length: int) -> None:
     assert Shelving(nova).shelve(_server(name=name))
     renamed = length > 247
     assert nova.told == ([f"update {'n' * 247}", "shelve", f"update {name}"] if renamed else ["shelve"])
+
+
+@pytest.mark.parametrize("status", ["SHUTOFF", "SUSPENDED"])
+def test_a_server_that_must_leave_its_host_is_not_away_because_it_is_stopped(status: str) -> None:
+    """However late it is: its lease continues elsewhere, and would resume it on a host that others have."""
+    nova = FakeNova()
+    away, _ = _putting_away(nova)
+    assert away.put_away([_server(status)], PreemptionMode.SHELVE, _LATE + 1)
+    assert not away.put_away([_server(status)], PreemptionMode.SHELVE, _LATE + 1, must_leave=True)
+    assert nova.told[-1] == "shelve"
