@@ -31,11 +31,11 @@ TINY = Resources({"VCPU": 1, "MEMORY_MB": 64, "DISK_GB": 1, HOST_SHARE: 1})
 MOST = Resources({"VCPU": 2, "MEMORY_MB": 7660, "DISK_GB": 1, HOST_SHARE: 1})
 
 #: Seconds for which the driver is patient: long for what comes to an end, and short for what does not.
-_ENDING = DriverOptions(room=RoomOptions(escalate_after=40, intruder_patience=120), lost=LostOptions(lost_after=15))
+_ENDING = DriverOptions(room=RoomOptions(escalate_after=90, intruder_patience=200), lost=LostOptions(lost_after=15))
 _ENDLESS = DriverOptions(room=RoomOptions(escalate_after=5, intruder_patience=10), lost=LostOptions(5, 20, 20))
 
 #: Seconds until a step that is under way counts as one that goes on for ever; patience is shorter.
-FOR_EVER = 240.0
+FOR_EVER = 300.0
 
 #: Seconds for which a step is tried whose hypervisor is held up.
 HELD_UP = 25.0
