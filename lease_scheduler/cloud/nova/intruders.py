@@ -199,8 +199,9 @@ class Intruders:
         servers = self._nova.servers
         if server.status == of.SHELVED:
             return self._shelving.shelve
-        if self._options.intruders is IntruderAction.MIGRATE:
-            if server.status == of.ACTIVE:
+        # Nova does not migrate servers that are suspended.
+        if self._options.intruders is IntruderAction.MIGRATE and server.status != of.SUSPENDED:
+            if server.status in (of.ACTIVE, of.PAUSED):
                 return lambda each: servers.live_migrate(each, None, "auto")
             migrate: Callable[[Any], Any] = servers.migrate
             return migrate

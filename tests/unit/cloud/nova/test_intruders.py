@@ -89,16 +89,34 @@ def test_a_lease_without_servers_is_not_waited_for_for_ever_either() -> None:
         _intruders().make_room("node1", "node1", _missing, PATIENCE + 1, "mine")
 
 
-def test_a_failed_server_is_rebooted_before_it_is_shelved() -> None:
-    """Its hypervisor may not know it any more, after a rebuild that failed, and then does not shelve it."""
+def _commanded(action: IntruderAction) -> tuple[Intruders, list[str]]:
+    """Return those against whom the operator allows an action, and what Nova is told, which it notes only."""
     told: list[str] = []
-    commands = {name: lambda *_, name=name: told.append(name) for name in ("reboot", "reset_state", "shelve")}
+    names = ("reboot", "reset_state", "shelve", "migrate", "live_migrate")
+    commands = {name: lambda *_, name=name: told.append(name) for name in names}
     nova = cast(Any, SimpleNamespace(servers=SimpleNamespace(**commands)))
-    options = RoomOptions(intruders=IntruderAction.SHELVE, intruder_patience=PATIENCE)
+    options = RoomOptions(intruders=action, intruder_patience=PATIENCE)
     departures = cast(Any, SimpleNamespace(unfinished=lambda host, own: []))
     guests = cast(Any, SimpleNamespace(mark=lambda servers: None))
-    intruders = Intruders(nova, lambda **_: [], guests, Throttle(1, 1), cast(Any, None), departures, options)
+    return Intruders(nova, lambda **_: [], guests, Throttle(1, 1), cast(Any, None), departures, options), told
+
+
+def test_a_failed_server_is_rebooted_before_it_is_shelved() -> None:
+    """Its hypervisor may not know it any more, after a rebuild that failed, and then does not shelve it."""
+    intruders, told = _commanded(IntruderAction.SHELVE)
     server = _server("a", None)
     for server.status in ("ERROR", "ERROR", "ACTIVE"):
         assert not intruders.clear("node1", [server], late=0)
     assert told == ["reboot", "reset_state", "shelve"]
+
+
+@pytest.mark.parametrize(
+    ("status", "command"),
+    [("ACTIVE", "live_migrate"), ("PAUSED", "live_migrate"), ("SHUTOFF", "migrate"), ("SUSPENDED", "shelve")],
+)
+def test_a_server_is_moved_as_nova_moves_it_in_its_state(status: str, command: str) -> None:
+    intruders, told = _commanded(IntruderAction.MIGRATE)
+    server = _server("a", None)
+    server.status = status
+    assert not intruders.clear("node1", [server], late=0)
+    assert told == [command]
