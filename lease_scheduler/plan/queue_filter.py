@@ -111,16 +111,17 @@ def need_of(context: PlanningContext, lease: Lease) -> QueuedDemand:
     request = lease.request
     known = context.plan.needs.get(request.lease_id)
     resuming = lease.saved_on is not None
-    if known is not None and known.accumulated == lease.accumulated and known.resuming == resuming:
+    # A lease with a range is tried with several numbers of nodes.
+    is_same = known is not None and known.nodes is request.nodes and known.accumulated == lease.accumulated
+    if known is not None and is_same and known.resuming == resuming:
         return known
     longest = whole_length(context, request, lease.remaining, resuming=resuming)
     shortest = longest
     if context.suspension.may_be_planned_in_parts(request):
         shortest = min(longest, max(1, context.threshold(request, resuming=resuming)))
     count = request.node_count if len(context.plan.demands(request)) == 1 else 1
-    need = QueuedDemand(
-        lease.accumulated, resuming, shortest, longest, count, _alike(context, request, resuming=resuming)
-    )
+    alike = _alike(context, request, resuming=resuming)
+    need = QueuedDemand(request.nodes, lease.accumulated, resuming, shortest, longest, count, alike)
     context.plan.needs[request.lease_id] = need
     return need
 

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.plan.demand import Demand
 
 
@@ -31,7 +32,8 @@ class DemandClass:
 class QueuedDemand:
     """What a lease in the queue waits for.
 
-    :ivar accumulated: seconds that its VMs had run when this was computed
+    :ivar nodes: its node sets when this was computed
+    :ivar accumulated: seconds that its VMs had run then
     :ivar resuming: whether its state is saved
     :ivar shortest: length of the shortest useful interval in seconds
     :ivar longest: length of the longest useful interval in seconds
@@ -39,6 +41,7 @@ class QueuedDemand:
     :ivar alike: its class of leases
     """
 
+    nodes: tuple[NodeSet, ...]
     accumulated: int
     resuming: bool
     shortest: int

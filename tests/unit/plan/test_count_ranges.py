@@ -73,6 +73,14 @@ def test_more_nodes_neither_delay_nor_shorten_it(make_lease: MakeLease) -> None:
     assert lease.holdings[0].closing is Closing.SHUTDOWN
 
 
+def test_shutting_down_more_nodes_takes_longer(make_lease: MakeLease) -> None:
+    """What a lease needs is computed anew for each number of nodes: here two seconds for each on the same host."""
+    planner = new_planner(1, Resources({VCPU: 8}), shutdown_time=10, enactment_overhead=2)
+    lease = _queued(planner, make_lease, NodeSet(1, HOST, count_range=(1, 2)), duration=1)
+    (held,) = lease.holdings
+    assert (len(held.assignment), held.run_end - held.run_start, held.closing) == (2, 1, Closing.SHUTDOWN)
+
+
 def test_those_behind_it_wait_for_their_own_turn(make_lease: MakeLease) -> None:
     planner = new_planner(4, HOST)
     leases = [make_lease(LeaseKind.BEST_EFFORT, node_sets=(_range(1, 4),), duration=60) for _ in range(2)]
