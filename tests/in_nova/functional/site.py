@@ -190,9 +190,10 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
     ) -> Order:
         """Return an order for VMs of one size.
 
-        :param late: seconds by which its end has passed
+        :param late: seconds by which its end has passed; it began then at the latest
         """
-        operation = Operation(kind, lease_id, tuple(range(len(hosts))), 0, int(time.time()) - late)
+        now = int(time.time())
+        operation = Operation(kind, lease_id, tuple(range(len(hosts))), now - max(0, late), now - late)
         request = LeaseRequest(
             lease_id, LeaseKind.BEST_EFFORT, (NodeSet(len(hosts), resources),), 0, preemption_mode=mode
         )
