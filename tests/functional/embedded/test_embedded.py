@@ -160,7 +160,7 @@ def test_port_in_use(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert f"127.0.0.1:{port}" in _refused("--state-path", str(tmp_path / "state"), "--port", str(port))
+        assert f"127.0.0.1, port {port}" in _refused("--state-path", str(tmp_path / "state"), "--port", str(port))
 
 
 def test_folder_in_use(make: Make, tmp_path: Path) -> None:
