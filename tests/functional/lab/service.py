@@ -340,6 +340,22 @@ def running_service(
             started.close()
 
 
+@contextmanager
+def preemptible_flavor(admin: CloudClient, memory_mb: int, specs: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Yield the id of a flavor of preemptible servers with 2 VCPUs, which is deleted afterwards.
+
+    :param specs: further extra specs
+    """
+    body: Document = {"flavor": {"name": f"guest-{uuid.uuid4()}", "vcpus": 2, "ram": memory_mb, "disk": 1}}
+    flavor = str(admin.compute("POST", "/flavors", body)["flavor"]["id"])
+    extra = {"lease:preemptible": "true", **(specs or {})}
+    admin.compute("POST", f"/flavors/{flavor}/os-extra_specs", {"extra_specs": extra})
+    try:
+        yield flavor
+    finally:
+        admin.compute("DELETE", f"/flavors/{flavor}")
+
+
 def is_at_rest(server: Document) -> bool:
     """Return whether Nova is doing nothing with a server at present."""
     if server["status"] == "ERROR":

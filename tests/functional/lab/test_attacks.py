@@ -6,7 +6,6 @@ Whatever they do to their servers, the next lease gets its hosts, and no host ru
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -23,6 +22,7 @@ from tests.functional.lab.service import (
     Service,
     host_of,
     in_seconds,
+    preemptible_flavor,
     running_service,
 )
 from tests.servers.base import wait_until
@@ -110,11 +110,8 @@ def service(lab: Lab) -> Iterator[Service]:
 @pytest.fixture(scope="module")
 def preemptible(admin: CloudClient) -> Iterator[str]:
     """A flavor of preemptible servers, two of which fill a host."""
-    body: Document = {"flavor": {"name": f"guest-{uuid.uuid4()}", "vcpus": 2, "ram": 7_800, "disk": 1}}
-    flavor = str(admin.compute("POST", "/flavors", body)["flavor"]["id"])
-    admin.compute("POST", f"/flavors/{flavor}/os-extra_specs", {"extra_specs": {"lease:preemptible": "true"}})
-    yield flavor
-    admin.compute("DELETE", f"/flavors/{flavor}")
+    with preemptible_flavor(admin, 7_800) as flavor:
+        yield flavor
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ and on the others never.
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -27,7 +26,16 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.outcomes import Outcome
 from lease_scheduler.store.sql.schema import POLICY_STATE
-from tests.functional.lab.service import LIMIT, QUARTER, Document, Service, host_of, in_seconds, running_service
+from tests.functional.lab.service import (
+    LIMIT,
+    QUARTER,
+    Document,
+    Service,
+    host_of,
+    in_seconds,
+    preemptible_flavor,
+    running_service,
+)
 from tests.servers.base import wait_until
 from tests.servers.fixtures import LAB_HOSTS
 from tests.servers.openstack.client import CloudClient
@@ -95,14 +103,9 @@ def _promised(service: Service) -> dict[str, int]:
 @contextmanager
 def _flavor(admin: CloudClient, lifetime: str) -> Iterator[str]:
     """Make a flavor whose servers want to run for so long."""
-    body: Document = {"flavor": {"name": f"guest-{uuid.uuid4()}", "vcpus": 2, "ram": 1_900, "disk": 1}}
-    flavor = str(admin.compute("POST", "/flavors", body)["flavor"]["id"])
-    extra = {"lease:preemptible": "true", "lease:min_lifetime": lifetime, "lease:assurance": str(_ASSURANCE)}
-    admin.compute("POST", f"/flavors/{flavor}/os-extra_specs", {"extra_specs": extra})
-    try:
+    specs = {"lease:min_lifetime": lifetime, "lease:assurance": str(_ASSURANCE)}
+    with preemptible_flavor(admin, 1_900, specs) as flavor:
         yield flavor
-    finally:
-        admin.compute("DELETE", f"/flavors/{flavor}")
 
 
 @pytest.fixture

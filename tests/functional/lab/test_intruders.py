@@ -22,6 +22,7 @@ from tests.functional.lab.service import (
     host_of,
     in_seconds,
     is_at_rest,
+    preemptible_flavor,
 )
 from tests.servers.base import wait_until
 from tests.servers.fixtures import LAB_HOSTS
@@ -40,11 +41,8 @@ _CROWDED = 60
 @pytest.fixture(scope="module")
 def preemptible(admin: CloudClient) -> Iterator[str]:
     """A flavor of preemptible servers; eight of them fill a host."""
-    body: Document = {"flavor": {"name": f"guest-{uuid.uuid4()}", "vcpus": 2, "ram": 1_900, "disk": 1}}
-    flavor = str(admin.compute("POST", "/flavors", body)["flavor"]["id"])
-    admin.compute("POST", f"/flavors/{flavor}/os-extra_specs", {"extra_specs": {"lease:preemptible": "true"}})
-    yield flavor
-    admin.compute("DELETE", f"/flavors/{flavor}")
+    with preemptible_flavor(admin, 1_900) as flavor:
+        yield flavor
 
 
 @pytest.fixture
