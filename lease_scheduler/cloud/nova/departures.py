@@ -1,9 +1,10 @@
 """Servers that Nova does not list on a host any more, but which still have room there in Placement.
 
 A resize keeps the room on the old host, and the server may come back, until its user confirms it. So does a migration
-of a server that does not run. After one that runs, Nova cleans up, and may fail; see ``arrivals``. A deleted server
-keeps its room, and may be restored, for ``reclaim_instance_interval`` of Nova. All is read from Nova and Placement each
-time, so that it does not matter which engine made a server leave.
+of a server that does not run. If one of these fails late, Nova gives the room on the old host back to the server, which
+it shows on the new one. After a migration of one that runs, Nova cleans up, and may fail; see ``arrivals``. A deleted
+server keeps its room, and may be restored, for ``reclaim_instance_interval`` of Nova. All is read from Nova and
+Placement each time, so that it does not matter which engine made a server leave.
 """
 
 from __future__ import annotations
@@ -31,6 +32,12 @@ _FINISHED = "finished"
 
 #: Of these: Nova does nothing any more.
 _OVER = frozenset({"confirmed", "reverted", "error", "failed"})
+
+#: Of these: it has failed.
+_FAILED = frozenset({"error", "failed"})
+
+#: Prefix of the tasks that a server then still has.
+_RESIZING = "resize_"
 
 #: Migrations from a host that are looked at, the latest first.
 _LATEST = 200
@@ -73,12 +80,31 @@ class Departures:
 
     def _moving(self, service: str, claims: Collection[str], own: str | None) -> list[Any]:
         latest = self._nova.migrations.list(source_compute=service, limit=_LATEST)
+        self._release_failed([each for each in latest if each.instance_uuid in claims])
         found = [(each, self._server(each)) for each in latest if each.uuid in claims]
         others = [(each, server) for each, server in found if server is not None and server.tenant_id != own]
         moving = [server for each, server in others if not self._is_over(each, server)]
         for server_id in {server.id for _, server in others} - {each.id for each in moving}:
             self._arrivals.forget(server_id)
         return moving
+
+    def _release_failed(self, migrations: Collection[Any]) -> None:
+        """Release what servers have on their old host whose resize or migration has failed after they left it.
+
+        They stay as they are. Nova refuses whatever their users want to do with them, apart from deletion.
+        """
+        for each in migrations:
+            server = self._server(each)
+            if (
+                server is not None
+                and each.migration_type in _WITH_CONFIRMATION
+                and each.status in _FAILED
+                and server.status == of.ERROR
+                and (of.task(server) or "").startswith(_RESIZING)
+                and of.service(server) not in (None, each.source_compute)
+            ):
+                LOG.warning("server %s has failed on its way; a lease gets its old host: %s", server.id, of.fault(server))
+                self._placement.release(server.id)
 
     def _restorable(self, service: str, claims: Collection[str], own: str | None) -> list[Any]:
         deleted = self._listed(host=service, **RESTORABLE)

@@ -197,7 +197,8 @@ class MatrixSite(MemberSite):
         named = told.servers.get(host, ()) if isinstance(told, HostsOccupiedError) else ()
         for name, server in servers.items():
             now = found.get(server.id)
-            is_there = now is not None and of.service(now) == host
+            # Nova says that a server is offloaded before it says that it is on no host.
+            is_there = now is not None and of.service(now) == host and now.status != of.OFFLOADED
             is_aside = now is not None and now.status in of.ASIDE and not of.is_busy(now)
             claims = self.held.held(server.id).get(node.provider_id)
             if (not claims or is_slot_only(claims)) and (not is_there or is_aside):

@@ -83,6 +83,15 @@ class DangerousLeaseTest(LeaseSite):
 class ResizedTest(GuestsSite):
     """A guest is on its way to a host, and the hypervisor that it leaves hangs."""
 
+    def test_the_host_that_it_leaves(self) -> None:
+        """The driver resets it, so its resize fails. Nova then shows it elsewhere, and gives its room here back to it."""
+        self.use_endless()
+        guests = self.boot_many(["be resizing"], self.spot, "host1")
+        self.act(guests)
+        self.judge(guests, "host1", self.told_to_others("host1", WHOLE))
+        self.go_on()
+        self.assert_others_get("host1")
+
     def test_the_host_to_which_it_goes(self) -> None:
         self.use_endless()
         guests = self.boot_many(["be resizing"], self.spot, "host1")

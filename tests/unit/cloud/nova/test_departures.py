@@ -96,6 +96,29 @@ def test_what_leases_hold_is_theirs() -> None:
     assert (nova.unfinished(), nova.told) == ([], [])
 
 
+@pytest.mark.parametrize("kind", ["resize", "migration"])
+@pytest.mark.parametrize(
+    ("state", "status", "task", "host"),
+    [
+        ("error", "ERROR", "resize_migrated", "new"),
+        ("migrating", "ERROR", "resize_migrated", "new"),
+        ("error", "ERROR", "resize_migrated", "old"),
+        ("error", "ERROR", None, "new"),
+        ("error", "ERROR", "rebuilding", "new"),
+        ("error", "RESIZE", "resize_finish", "new"),
+    ],
+)
+def test_what_a_server_got_back_that_failed_on_its_way_is_released(
+    kind: str, state: str, status: str, task: str | None, host: str
+) -> None:
+    """Only if Nova says that it has left, and does nothing any more: the first case."""
+    nova = FakeNova(kind, state, host=host, status=status, task=task)
+    nova.claims = {"s"}
+    has_failed = (state, status, task, host) == ("error", "ERROR", "resize_migrated", "new")
+    assert nova.unfinished() == []
+    assert nova.told == ([("release", "s")] if has_failed else [])
+
+
 @pytest.mark.parametrize(("state", "host"), [("error", "new"), ("confirmed", "new"), ("migrating", "old")])
 def test_servers_that_have_not_left_or_are_not_moved_any_more(state: str, host: str) -> None:
     nova = FakeNova("migration", state, host=host, task=None)
