@@ -33,6 +33,8 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 _NODE = Resources({VCPU: 1})
 #: Longer than all jobs of a test one after the other.
 _FOR_EVER = 10_000
+#: When all reservations of the system end, and with them a run.
+_END = 2 * _FOR_EVER
 
 Ticket = tuple[int, int]
 Span = tuple[int, int]
@@ -75,15 +77,15 @@ def _absences(number: int, ticket: Ticket) -> list[WorkloadLease]:
         WorkloadLease(
             LeaseRequest(f"no ticket {number} {start}", LeaseKind.RESERVATION, (held,), 0, end - start, start)
         )
-        for start, end in ((0, ticket[0]), (ticket[1], 2 * _FOR_EVER))
+        for start, end in ((0, ticket[0]), (ticket[1], _END))
         if start < end
     ]
 
 
-def _run(tickets: list[Ticket], jobs: list[WorkloadLease]) -> Run:
+def _run(tickets: list[Ticket], jobs: list[WorkloadLease], backfilling_limit: int = 1) -> Run:
     absences = [absence for number, ticket in enumerate(tickets, 1) for absence in _absences(number, ticket)]
     leases = (*absences, *sorted(jobs, key=lambda job: job.request.submitted))
-    settings = RunSettings(planning=PlanningOptions(backfilling_limit=1, suspension=Suspension.NONE))
+    settings = RunSettings(planning=PlanningOptions(backfilling_limit=backfilling_limit, suspension=Suspension.NONE))
     run = Run(Workload("broker", leases, Site.homogeneous(len(tickets), _NODE)), settings)
     run.planner.queueing = Maui(PolicyOptions())
     return run
@@ -92,23 +94,23 @@ def _run(tickets: list[Ticket], jobs: list[WorkloadLease]) -> Run:
 def _spans(run: Run) -> dict[str, dict[int, Span]]:
     """Run to the end, and return from when to when each job was on each of its nodes."""
     spans: dict[str, dict[int, Span]] = {}
+    _note(run, spans)
     while (event := run.next_instant()) is not None:
-        now = max(run.clock.now(), event)
-        run.clock.set(now)
+        run.clock.set(max(run.clock.now(), event))
         run.step()
-        running = {
-            lease.lease_id: {host + 1 for host in lease.holdings[0].assignment}
-            for lease in run.engine.live_leases()
-            if lease.active_since is not None and lease.request.kind is LeaseKind.BEST_EFFORT
-        }
-        for name, nodes in running.items():
-            for node in nodes:
-                spans.setdefault(name, {}).setdefault(node, (now, now))
-        for name, nodes_of in spans.items():
-            for node, (start, end) in nodes_of.items():
-                if start == end and node not in running.get(name, ()):
-                    nodes_of[node] = (start, now)
+        _note(run, spans)
     return spans
+
+
+def _note(run: Run, spans: dict[str, dict[int, Span]]) -> None:
+    """Note on which nodes jobs are now. The span of one that goes on ends later than now."""
+    now = run.clock.now()
+    for lease in run.engine.live_leases():
+        if lease.active_since is not None and lease.request.kind is LeaseKind.BEST_EFFORT:
+            (holding,) = lease.holdings
+            for host in holding.assignment:
+                start, _ = spans.setdefault(lease.lease_id, {}).setdefault(host + 1, (now, now))
+                spans[lease.lease_id][host + 1] = (start, holding.end)
 
 
 def test_a_job_goes_to_nodes_whose_tickets_last_longer() -> None:
@@ -134,8 +136,12 @@ def test_the_pool_grows_and_shrinks() -> None:
     }
 
 
-def test_the_batch_scheduler_decides_the_order() -> None:
-    """By class, then by quality of service, then by arrival."""
+@pytest.mark.parametrize(
+    ("backfilling_limit", "order"),
+    [(0, ["now", "best", "first", "second", "late"]), (1, ["now", "late", "best", "first", "second"])],
+)
+def test_the_batch_scheduler_decides_the_order(backfilling_limit: int, order: list[str]) -> None:
+    """By class, then by quality of service, then by arrival. A job keeps the place that was reserved for it."""
     jobs = [
         _job("now", 1, 5),
         _job("late", 1, 5, at=1, grade=1, quality=9),
@@ -143,15 +149,16 @@ def test_the_batch_scheduler_decides_the_order() -> None:
         _job("second", 1, 5, at=3, grade=0, quality=0),
         _job("best", 1, 5, at=3, grade=0, quality=2),
     ]
-    spans = _spans(_run([(0, _FOR_EVER)], jobs))
+    spans = _spans(_run([(0, _FOR_EVER)], jobs, backfilling_limit))
 
-    assert sorted(spans, key=lambda name: spans[name][1]) == ["now", "best", "first", "second", "late"]
+    assert sorted(spans, key=lambda name: spans[name][1]) == order
 
 
 def test_a_job_that_no_ticket_lasts_for_waits() -> None:
+    """Both nodes are there from 5 to 10 only. After ``_END`` the system holds nothing any more."""
     spans = _spans(_run([(0, 10), (5, 15)], [_job("wide", 2, 6), _job("narrow", 1, 6)]))
 
-    assert spans == {"narrow": {1: (0, 6)}}
+    assert spans == {"narrow": {1: (0, 6)}, "wide": {1: (_END, _END + 6), 2: (_END, _END + 6)}}
 
 
 def test_an_extension_stays_on_its_nodes() -> None:
@@ -188,7 +195,7 @@ def _jobs(draw: st.DrawFn) -> list[WorkloadLease]:
 
 @given(st.lists(_TICKETS, min_size=1, max_size=3), _jobs())
 def test_no_job_is_on_a_node_without_a_ticket(tickets: list[Ticket], jobs: list[WorkloadLease]) -> None:
-    """Three nodes stay for good, so every job ends; no job is beyond a ticket's end, and no node has two jobs at once."""
+    """Nor has a node two jobs at once. Three nodes stay for good, so every job ends."""
     tickets = [*tickets, *[(0, _FOR_EVER)] * 3]
     durations = {job.request.lease_id: job.request.duration for job in jobs}
 

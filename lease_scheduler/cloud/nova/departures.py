@@ -103,7 +103,7 @@ class Departures:
                 and (of.task(server) or "").startswith(_RESIZING)
                 and of.service(server) not in (None, each.source_compute)
             ):
-                LOG.warning("server %s has failed on its way; a lease gets its old host: %s", server.id, of.fault(server))
+                LOG.warning("server %s failed on its way; a lease gets its old host: %s", server.id, of.fault(server))
                 self._placement.release(server.id)
 
     def _restorable(self, service: str, claims: Collection[str], own: str | None) -> list[Any]:

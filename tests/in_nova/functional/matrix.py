@@ -46,6 +46,9 @@ PAUSE = 1.0
 #: Servers that are booted at once: more take Nova a time that grows with the square of their number.
 _AT_ONCE = 4
 
+#: States of servers that need nothing of a host.
+_ON_NO_HOST = frozenset({of.OFFLOADED, of.DELETED})
+
 OTHERS = "another-project"
 
 
@@ -197,8 +200,8 @@ class MatrixSite(MemberSite):
         named = told.servers.get(host, ()) if isinstance(told, HostsOccupiedError) else ()
         for name, server in servers.items():
             now = found.get(server.id)
-            # Nova says that a server is offloaded before it says that it is on no host.
-            is_there = now is not None and of.service(now) == host and now.status != of.OFFLOADED
+            # Nova shows for a moment where a server was.
+            is_there = now is not None and of.service(now) == host and now.status not in _ON_NO_HOST
             is_aside = now is not None and now.status in of.ASIDE and not of.is_busy(now)
             claims = self.held.held(server.id).get(node.provider_id)
             if (not claims or is_slot_only(claims)) and (not is_there or is_aside):

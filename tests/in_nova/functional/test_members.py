@@ -84,7 +84,7 @@ class ResizedTest(GuestsSite):
     """A guest is on its way to a host, and the hypervisor that it leaves hangs."""
 
     def test_the_host_that_it_leaves(self) -> None:
-        """The driver resets it, so its resize fails. Nova then shows it elsewhere, and gives its room here back to it."""
+        """The driver resets it, so its resize fails. Nova shows it elsewhere and gives its room here back to it."""
         self.use_endless()
         guests = self.boot_many(["be resizing"], self.spot, "host1")
         self.act(guests)
