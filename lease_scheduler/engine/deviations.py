@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from lease_scheduler.engine.failures import Failures
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.engine.relocation import Relocation
+from lease_scheduler.engine.relocation import Expected, Relocation
 from lease_scheduler.engine.retries import Retries
 from lease_scheduler.engine.state import LEAVING, EngineState
 from lease_scheduler.model.durations import in_words
@@ -75,10 +75,12 @@ class Deviations:
                 self._state.cloud.discard(lease.lease_id, now)
                 self.relocation.replace_lost(lease, now, "its VMs were not ready before its place was over")
             return
+        expected = Expected(extended.end, self._expected_lateness(operation, now, extended.end))
+        # It may be over sooner: no reservation that waits for it has failed before its own end.
+        extended = replace(extended, end=min(extended.end, self.relocation.last_chance(first.hosts, now)))
         later = tuple(r for r in lease.holdings[1:] if r.start >= extended.end)
         self._state.put(replace(lease, holdings=(extended, *later)))
-        late = self._expected_lateness(operation, now, extended.end)
-        self.relocation.make_way(frozenset(first.assignment), now, extended.end, keep=lease.lease_id, late=late)
+        self.relocation.make_way(first.hosts, now, extended.end, keep=lease.lease_id, expected=expected)
 
     def _expected_lateness(self, operation: Operation, now: int, end: int) -> int:
         """Return the seconds by which suspensions that begin now are expected to take longer than planned.

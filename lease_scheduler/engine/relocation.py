@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.retries import Retries
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import LeaseKind
-from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.lease import UNLIMITED, Lease
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.displacing import make_room
 from lease_scheduler.plan.exact_placement import place_exactly, place_until
@@ -22,6 +22,18 @@ from lease_scheduler.plan.remaining_work import plan_again
 
 #: States in which a lease holds hosts only in the plan.
 _MOVABLE_STATES = PLANNED_STATES | {LeaseState.MIGRATING}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is expected of an operation that is late.
+
+    :ivar end: when it is over
+    :ivar late: seconds by which suspensions that begin now take longer than planned
+    """
+
+    end: int
+    late: int
 
 
 class Relocation:
@@ -170,11 +182,13 @@ class Relocation:
             loose = state.put(replace(lease, holdings=()))
             self._place_interval(loose, max(now, holding.run_start), holding.run_end, now, why)
 
-    def make_way(self, hosts: frozenset[int], start: int, end: int, keep: str, late: int = 0) -> None:
+    def make_way(
+        self, hosts: frozenset[int], start: int, end: int, keep: str, expected: Expected | None = None
+    ) -> None:
         """Move or delay leases that were to start on hosts that are held for longer than planned.
 
         :param keep: id of the lease that holds the hosts
-        :param late: seconds by which suspensions that begin now are expected to take longer than planned
+        :param expected: what is expected of it, if it is an operation that is late
         """
         plan = self._state.planner.plan
         if self.fits(hosts, start, end):
@@ -188,7 +202,7 @@ class Relocation:
                 if in_the_way[-1] is not lease.holdings[0]:
                     self._move_rest(lease, start)
             elif lease.kind.promises_interval:
-                self._move_or_delay(lease, start, end, late)
+                self._move_or_delay(lease, start, end, expected)
             else:
                 self.move(lease, start, "its hosts were not free in time")
             if self.fits(hosts, start, end):
@@ -207,12 +221,12 @@ class Relocation:
         with suppress(NotPlannableError):
             self._state.planner.place_rest(kept, now, earliest=self._state.earliest(now))
 
-    def _move_or_delay(self, lease: Lease, now: int, free_at: int, late: int) -> None:
+    def _move_or_delay(self, lease: Lease, now: int, free_at: int, expected: Expected | None) -> None:
         holding = lease.holdings[0]
         context = self._state.planner.context
-        if late and free_at < holding.run_end:
+        if expected is not None and expected.late and expected.end < holding.run_end:
             # Otherwise it cannot wait: other leases are suspended for it, even if they may be late as well.
-            context = replace(context, suspension=context.suspension.later_by(late))
+            context = replace(context, suspension=context.suspension.later_by(expected.late))
         begin = max(now, holding.run_start)
         loose = self._state.put(replace(lease, holdings=()))
         try:
@@ -316,15 +330,34 @@ class Relocation:
         free = self._state.planner.plan.availability.free(start, end)
         return bool((free[:, sorted(hosts)] >= 0).all())
 
+    def last_chance(self, hosts: frozenset[int], now: int) -> int:
+        """Return the last instant at which the first of the leases can start whose intervals on hosts are not over.
+
+        Far in the future if there is none.
+        """
+        return min(
+            (
+                lease.holdings[0].run_end - 1
+                for lease in self._state.planner.plan.leases.values()
+                if lease.kind.promises_interval
+                and lease.state in PLANNED_STATES
+                and lease.holdings
+                and lease.holdings[0].run_end - 1 > now
+                and not hosts.isdisjoint(lease.holdings[0].assignment)
+            ),
+            default=now + UNLIMITED,
+        )
+
     def start_later(self, lease: Lease, instant: int, now: int, reason: str) -> Lease | None:
         """Return a lease whose start is put off, with its end as it was, or end the lease if that leaves it no time.
 
-        :param instant: when to try the start again; not before its planned start
+        :param instant: when to try the start again, if it is not over before that; not before its planned start
         :param reason: why the lease ends
         :return: the lease, which the caller puts into the plan, or None if it has ended
         """
         first = lease.holdings[0]
-        if instant >= first.run_end:
+        instant = min(instant, first.run_end - 1)
+        if instant <= now:
             self.fail(lease, now, reason)
             return None
         start = max(instant, first.run_start)

@@ -9,7 +9,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.38"
+MAXIMUM_MICROVERSION = "1.39"
 
 
 class _Resource(resource.Resource):
@@ -113,6 +113,10 @@ class Lease(_Resource):
     current_yield = Body("yield", type=float)
     virtual_time = Body("virtual_time", type=float)
     stretch = Body("stretch", type=float)
+    #: When it is to be preempted, so that its end is the earliest one; None if it is to run until its end
+    preempted_at = Body("preempted_at")
+    #: By when it ends, its deadline if nothing else is known; None if nothing is
+    latest_end = Body("latest_end")
     is_degraded = Body("degraded", type=bool)
     is_maintenance = Body("maintenance", type=bool)
     on_end = Body("on_end")
@@ -195,6 +199,10 @@ class Quote(_Resource):
     pool = Body("pool")
     #: What the lease would be promised, in words
     promise = Body("promise")
+    #: When the lease would be preempted, so that its end is the earliest one; None if it would run until its end
+    preempted_at = Body("preempted_at")
+    #: By when it would end, its deadline if nothing else is known; None if nothing is
+    latest_end = Body("latest_end")
     lease_id = Body("lease_id")
     expires_at = Body("expires_at")
     negotiation_id = Body("negotiation_id")
@@ -217,6 +225,8 @@ class ChangeQuote(_Resource):
     alternatives = Body("alternatives", type=list, list_type=dict)
     price = Body("price")
     present_price = Body("present_price")
+    preempted_at = Body("preempted_at")
+    latest_end = Body("latest_end")
     #: Node sets that the lease would have: ``count`` and ``resources`` of each
     nodes = Body("nodes", type=list, list_type=dict)
 

@@ -8,6 +8,7 @@ from typing import Any
 from lease_scheduler.model.blazar import events, lease_status, reservation_status, reservation_terms
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.planned_end import planned_end
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 
 
@@ -61,7 +62,7 @@ def _reservation(lease: Lease, record: ReservationRecord) -> dict[str, Any]:
 def _span(lease: Lease) -> tuple[int, int]:
     """Return the start and end of a lease: as promised to a reservation, else as planned, run or requested."""
     request, held = lease.request, lease.holdings
-    planned = (held[0].run_start, held[-1].run_end) if held else (lease.started, lease.ended)
+    planned = (held[0].run_start, planned_end(lease)) if held else (lease.started, lease.ended)
     if lease.kind is LeaseKind.RESERVATION and request.start is not None:
         has_run = lease.ended is not None and lease.ended > request.start
         planned = (request.start, lease.ended if has_run else request.start + request.duration)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.planned_end import planned_end
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.notifications import BEFORE_END_STOPPED, document_message
@@ -41,10 +42,11 @@ def promised_span(request: LeaseRequest) -> Span | None:
 def span_of(lease: Lease) -> Span | None:
     """Return the span of a lease: as promised, otherwise as planned. Return None if it has no place."""
     promised = promised_span(lease.request)
-    if promised is not None or not lease.holdings:
+    end = planned_end(lease)
+    if promised is not None or end is None:
         return promised
     start = lease.holdings[0].run_start if lease.started is None else lease.started
-    return Span(start, lease.holdings[-1].run_end)
+    return Span(start, end)
 
 
 def default_instant(span: Span, notice: int) -> int | None:

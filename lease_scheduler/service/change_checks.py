@@ -7,6 +7,7 @@ from dataclasses import replace
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.planned_end import planned_end
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.trials import kinds_of
 from lease_scheduler.service.enforcement import Enforcement
@@ -93,7 +94,7 @@ def _granted(
         {
             "change": "duration",
             "start": start,
-            "end": value.holdings[-1].run_end,
+            "end": planned_end(value),
             "count": value.request.node_count,
             "preempted": dict(kinds),
         }

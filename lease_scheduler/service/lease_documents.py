@@ -12,6 +12,7 @@ from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
+from lease_scheduler.model.planned_end import planned_end
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.enforcement.bounds import check_terms, with_duration
@@ -198,8 +199,9 @@ def _counted_from(lease: Lease, now: int) -> int:
     """
     if lease.kind is LeaseKind.RESERVATION and lease.request.start is not None:
         return lease.request.start
-    if lease.kind is LeaseKind.IMMEDIATE and lease.holdings:
-        return lease.holdings[0].run_end - lease.request.duration
+    end = planned_end(lease)
+    if lease.kind is LeaseKind.IMMEDIATE and end is not None:
+        return end - lease.request.duration
     return now
 
 

@@ -29,7 +29,7 @@ from lease_scheduler.service.lease_documents import LeaseDocuments
 from lease_scheduler.service.notifications import BEFORE_END_STOPPED, document_message
 from lease_scheduler.service.pool_choice import everywhere, reason_in
 from lease_scheduler.service.quotes import granted
-from lease_scheduler.service.reminders import preempted_at
+from lease_scheduler.service.reminders import stopped_at
 from lease_scheduler.service.server_groups import ServerGroups, are_wanted
 from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.terms import Terms, lease_document, numbered
@@ -320,7 +320,7 @@ class Leases:
             if lease.state is LeaseState.SUSPENDING:
                 # The answer came twice, or just too late.
                 return {}
-            instant = preempted_at(lease)
+            instant = stopped_at(lease)
             if instant is None or site.work.now < instant - site.options.preemption_warning:
                 raise RefusedError(409, "ready: its project has not been warned that it will be preempted", "ready")
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.planned_end import planned_end
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 from lease_scheduler.records.attributes import ATTRIBUTES, plain_values
 from lease_scheduler.records.documents import LeaseDocument
@@ -31,7 +32,7 @@ def _payload(lease: Lease, document: LeaseDocument, instant: int) -> dict[str, A
         "state": lease.state.value,
         "reason": lease.reason,
         "start": held[0].run_start if held else lease.started,
-        "end": held[-1].run_end if held else lease.ended,
+        "end": planned_end(lease) if held else lease.ended,
         "offered_until": lease.offered_until,
         "negotiation_id": lease.negotiation,
         "instant": instant,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED, Lease
 from lease_scheduler.model.nodes import NodeSet
+from lease_scheduler.model.planned_end import latest_end, planned_end, preempted_at
 from lease_scheduler.model.providers import together
 from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.plan.advice import Alternative, Flexibility
@@ -133,7 +134,9 @@ def granted(units: Units, lease: Lease) -> Document:
         "granted": True,
         "reason": "",
         "start": held[0].run_start if held else None,
-        "end": held[-1].run_end if held and not endless else None,
+        "end": None if endless else planned_end(lease),
+        "preempted_at": preempted_at(lease),
+        "latest_end": None if endless else latest_end(lease),
         "hosts": units.ids(held[0].assignment) if held else [],
         "preempts": [],
         "preempted_kinds": {},

@@ -10,8 +10,8 @@ from dataclasses import replace
 from heapq import heappop, heappush
 from typing import Protocol
 
-from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.planned_end import preempted_at
 from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.unit_of_work import UnitOfWork
 
@@ -118,7 +118,7 @@ class PreemptionWarnings:
     def due(self, lease_id: str) -> int | None:
         """Return the instant of the warning, or None if the lease is not preempted or its project was warned."""
         lease = self._work.leases.get(lease_id)
-        instant = None if lease is None else preempted_at(lease)
+        instant = None if lease is None else stopped_at(lease)
         if instant is None:
             # Another preemption of the lease gets a warning of its own.
             self._told.pop(lease_id, None)
@@ -128,7 +128,7 @@ class PreemptionWarnings:
     def remind(self, lease_id: str, now: int) -> None:
         """Warn the project, and say when and how the lease is preempted."""
         lease = self._work.leases[lease_id]
-        instant = preempted_at(lease)
+        instant = stopped_at(lease)
         assert instant is not None
         self._told[lease_id] = instant
         message = document_message(PREEMPTION_WARNING, lease, self._work.documents[lease_id], now)
@@ -136,9 +136,6 @@ class PreemptionWarnings:
         self._work.notify(replace(message, payload={**message.payload, **said}))
 
 
-def preempted_at(lease: Lease) -> int | None:
+def stopped_at(lease: Lease) -> int | None:
     """Return when a running lease is preempted, or None if it runs to its end."""
-    if lease.active_since is None or not lease.holdings:
-        return None
-    first = lease.holdings[0]
-    return None if first.closing is Closing.SHUTDOWN else first.run_end
+    return None if lease.active_since is None else preempted_at(lease)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.views.lease import is_endless
 from lease_scheduler.model.blazar import lease_status
@@ -68,12 +69,22 @@ def _event(view: Document) -> Event:
     if not is_endless(view):
         event.add("dtend", utc(end))
     event.add("summary", view["name"])
-    until = "; it runs until somebody ends it" if is_endless(view) else ""
-    event.add("description", f"{view['kind']} lease {view['id']}: {view['state']}{until}")
+    event.add("description", f"{view['kind']} lease {view['id']}: {view['state']}{_remark(view)}")
     event.add("status", _status(view))
     # Grows with every change, so that calendars which already have the event take over its new status.
     event.add("sequence", view["version"])
     return event
+
+
+def _remark(view: Document) -> str:
+    """Return what the dates of an event do not say."""
+    if is_endless(view):
+        return "; it runs until somebody ends it"
+    if view["preempted_at"] is not None and view["latest_end"] != view["end"]:
+        return (
+            f"; it is preempted at {iso_date(view['preempted_at'])}, and ends at the earliest at the end of this event"
+        )
+    return ""
 
 
 def _status(view: Document) -> str:

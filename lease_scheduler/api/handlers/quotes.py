@@ -7,7 +7,7 @@ from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.handlers.leases import needs_trust, pools_of, private_queries, trusted
 from lease_scheduler.api.interfaces import RefusedError
-from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30
+from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30, V1_39
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease
 from lease_scheduler.api.requests.lease_changes import lease_changes, span_changes
@@ -118,6 +118,8 @@ def quote_change(request: ApiRequest) -> Answer:
         quote["preempted_kinds"] = found.get("preempted_kinds", {})
     if request.version >= V1_23:
         quote["nodes"] = found.get("nodes", [])
+    if request.version >= V1_39:
+        quote |= _interruption(found)
     return Answer({"quote": quote})
 
 
@@ -152,9 +154,16 @@ def _shown(request: ApiRequest, found: Document) -> Document:
         shown["pool"] = found.get("pool")
     if request.version >= V1_30:
         shown["promise"] = promise_in_words(found["promise"]) if found.get("promise") else None
+    if request.version >= V1_39:
+        shown |= _interruption(found)
     if request.sees_site and request.may("leases:get_hosts"):
         shown["hosts"] = [str(host) for host in found.get("hosts", [])]
     return shown
+
+
+def _interruption(found: Document) -> Document:
+    """Return when a lease would be preempted, and by when it would end."""
+    return {key: iso_date(found.get(key)) for key in ("preempted_at", "latest_end")}
 
 
 def _counter_offer(offer: Document) -> Document:

@@ -20,6 +20,7 @@ from lease_scheduler.api.microversions import (
     V1_33,
     V1_34,
     V1_37,
+    V1_39,
     Version,
 )
 from lease_scheduler.api.schemas import attributes, base, reservations
@@ -158,6 +159,8 @@ _BREACH = base.answer(
         "penalty": base.NUMBER,
     }
 )
+#: When a lease is preempted, and by when it ends.
+INTERRUPTION: dict[str, Schema] = dict.fromkeys(("preempted_at", "latest_end"), base.MAYBE_ISO_DATE)
 HOLDING = base.closed(
     {
         "start": base.ISO_DATE,
@@ -222,6 +225,8 @@ def lease(version: Version) -> Schema:
         properties["expectation"] = base.MAYBE_STRING
     if version >= V1_34:
         properties |= dict.fromkeys(("yield", "virtual_time", "stretch"), base.nullable(base.NUMBER))
+    if version >= V1_39:
+        properties |= INTERRUPTION
     return base.answer(properties)
 
 

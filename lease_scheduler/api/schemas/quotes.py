@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30, Version
+from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30, V1_39, Version
 from lease_scheduler.api.schemas import base, leases
 from lease_scheduler.api.validation import Schema
 
@@ -83,6 +83,9 @@ def one(version: Version) -> Schema:
     if version >= V1_30:
         properties["promise"] = base.MAYBE_STRING
         required.append("promise")
+    if version >= V1_39:
+        properties |= leases.INTERRUPTION
+        required += list(leases.INTERRUPTION)
     return base.wrapped("quote", base.closed(properties, required))
 
 
@@ -109,4 +112,6 @@ def of_change(version: Version) -> Schema:
         properties["preempted_kinds"] = base.KINDS
     if version >= V1_23:
         properties["nodes"] = _NODES
+    if version >= V1_39:
+        properties |= leases.INTERRUPTION
     return base.wrapped("quote", base.answer(properties))

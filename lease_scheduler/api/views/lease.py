@@ -1,7 +1,8 @@
 """Leases as clients see them.
 
 A lease view, which the reader returns, has all attributes of leases (see ``records.attributes``), ``id``, ``kind``,
-``state``, ``reason``, ``start``, ``end`` (planned, granted or past), ``requested_start``, ``duration``, ``deadline``,
+``state``, ``reason``, ``start``, ``end`` (planned, granted or past; at the earliest, if it is preempted before),
+``latest_end``, ``preempted_at``, ``requested_start``, ``duration``, ``deadline``,
 ``before_end``, ``submitted``, ``started``, ``ended``, ``accumulated``, ``created_at``, ``updated_at``, ``version``,
 ``revision``, ``servers``, ``offered_until``, ``negotiation_id``, ``penalties``, ``breaches`` (``kind``, ``instant``,
 ``seconds``, ``node_seconds``, ``penalty``), ``operation``, ``reservations``, ``events``, ``holdings``, ``idle_since``
@@ -27,6 +28,7 @@ from lease_scheduler.api.microversions import (
     V1_33,
     V1_34,
     V1_38,
+    V1_39,
     Version,
     reaches,
 )
@@ -76,6 +78,10 @@ def show_lease(view: Document, version: Version, with_hosts: bool, now: int) -> 
         shown["expectation"] = expectation_in_words(view)
     if version >= V1_34:
         shown |= _progress(view, now)
+    if version >= V1_39:
+        is_open = is_endless(view)
+        shown["preempted_at"] = iso_date(view["preempted_at"])
+        shown["latest_end"] = None if is_open else iso_date(view["latest_end"])
     return shown
 
 

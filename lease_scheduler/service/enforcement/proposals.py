@@ -9,6 +9,7 @@ from typing import Any
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.planned_end import planned_end
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.records.documents import LeaseDocument
@@ -71,8 +72,8 @@ def _extension(lease: Lease, document: LeaseDocument, request: LeaseRequest) -> 
     if request.duration <= before:
         return None
     cut = document.extensions.cut(before)
-    end = lease.holdings[-1].run_end + cut if lease.holdings else None
-    return Extension(request.duration - before, document.extensions, end, cut)
+    end = planned_end(lease)
+    return Extension(request.duration - before, document.extensions, None if end is None else end + cut, cut)
 
 
 def _waits(lease: Lease) -> bool:
@@ -128,7 +129,7 @@ def _dated(asked: Document, lease: Lease) -> Document:
     if not held:
         return asked
     start = held[0].run_start if asked["start"] is None else asked["start"]
-    end = held[-1].run_end if asked["end"] is None else asked["end"]
+    end = planned_end(lease) if asked["end"] is None else asked["end"]
     return {**asked, "start": start, "end": end}
 
 

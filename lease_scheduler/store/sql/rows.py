@@ -12,6 +12,7 @@ from lease_scheduler.model.holding import Closing, Holding, MigrationRound
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import Boot, DiskImage, NodeSet
+from lease_scheduler.model.planned_end import planned_end
 from lease_scheduler.model.progress import Progress
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import Resources
@@ -130,7 +131,7 @@ def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
     # A lease that has ended shows the interval from its actual start to its end.
     if held or not lease.is_final:
         columns["planned_start"] = min(r.start for r in held) if held else None
-        columns["planned_end"] = max(r.run_end for r in held) if held else None
+        columns["planned_end"] = planned_end(lease)
         if lease.started is not None:
             columns["planned_start"] = lease.started
     else:

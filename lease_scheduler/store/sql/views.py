@@ -8,6 +8,7 @@ from typing import Any
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.blazar import events, reservation_status
 from lease_scheduler.model.documents import Document
+from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.model.nodes import servers_per_vm
 from lease_scheduler.model.power import HostPower
@@ -16,6 +17,9 @@ from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 from lease_scheduler.records.attributes import ATTRIBUTES
 from lease_scheduler.store.sql.rows import progress
+
+#: How a holding closes that is not interrupted.
+_TO_THE_END = Closing.SHUTDOWN.value
 
 Row = Mapping[str, Any]
 
@@ -41,6 +45,8 @@ def lease(row: Any, reservations: Sequence[Any], holdings: Sequence[Any], breach
             end = row["ended"]
         elif row["operation"] != OperationKind.STOP.value or end is None:
             end = start + row["duration"]
+    is_whole = LeaseState(row["state"]) in FINAL_STATES or (bool(held) and held[-1]["closing"] == _TO_THE_END)
+    is_promised = row["kind"] == "reservation"
     return {
         "id": row["id"],
         "number": row["sequence"] + 1,
@@ -50,6 +56,8 @@ def lease(row: Any, reservations: Sequence[Any], holdings: Sequence[Any], breach
         "reason": row["reason"],
         "start": start,
         "end": end,
+        "latest_end": end if is_whole or is_promised else row["deadline"],
+        "preempted_at": held[0]["run_end"] if held and held[0]["closing"] != _TO_THE_END else None,
         "requested_start": row["requested_start"],
         "duration": row["duration"],
         "deadline": row["deadline"],

@@ -224,9 +224,20 @@ def test_a_late_suspension_gives_no_reservation_up_for_lost_too_soon(make_world:
 
 
 def test_a_reservation_that_is_over_before_its_hosts_are_free_fails_with_the_reason(make_world: MakeWorld) -> None:
-    world = _suspended_late(make_world, request("2", RESERVATION, submitted=10, start=1000, duration=30)).end()
-    assert (world["2"].state, world["2"].ended) == (LeaseState.FAILED, 1000)
+    """It fails when it is all but over; until then, nobody knows when its hosts will be free."""
+    world = _suspended_late(
+        make_world,
+        request("2", RESERVATION, submitted=10, start=1000, duration=30),
+        cloud=CloudBehaviour(suspend_factor=10),
+    ).end()
+    assert (world["2"].state, world["2"].ended) == (LeaseState.FAILED, 1029)
     assert world["2"].reason == "its hosts were not free before it was over"
+
+
+def test_a_reservation_starts_on_hosts_that_are_free_sooner_than_expected(make_world: MakeWorld) -> None:
+    """At 1000 the suspension is expected to take until 1032, but it is over at 1016."""
+    world = _suspended_late(make_world, request("2", RESERVATION, submitted=10, start=1000, duration=30)).end()
+    assert (world["2"].state, world["2"].started, world["2"].ended) == (LeaseState.DONE, 1016, 1030)
 
 
 def test_a_deadline_lease_that_has_to_wait_is_planned_again(make_world: MakeWorld) -> None:
