@@ -20,6 +20,7 @@ _SHOWN_SINCE = (
     ("pool", terms.POOLS, frozenset({"pool"})),
     ("promise", terms.ASSURANCE, frozenset({"promise"})),
     ("expectation", terms.FORECASTS, frozenset({"expectation"})),
+    ("preemption", terms.INTERRUPTIONS, frozenset({"preempted_at", "latest_end"})),
     ("share", terms.FLUID, frozenset({"yield", "virtual_time", "stretch"})),
 )
 
@@ -126,6 +127,9 @@ class ShowLease(LeaseCommand):
         parser.add_argument("--pool", action="store_true", help="Also show its pool")
         parser.add_argument("--promise", action="store_true", help="Also show for how long it is promised to run")
         parser.add_argument("--expectation", action="store_true", help="Also show by when it is expected to start")
+        parser.add_argument(
+            "--preemption", action="store_true", help="Also show when it is preempted, and by when it ends"
+        )
         parser.add_argument("--share", action="store_true", help="Also show how it shares CPU, and how far it has come")
         parser.add_argument("--all", action="store_true", help="Show everything that the newest microversion has")
 

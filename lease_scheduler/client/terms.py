@@ -42,6 +42,8 @@ FORECASTS = "1.33"
 FLUID = "1.34"
 #: Microversion of the yields of fluid leases with fewer hosts.
 FEWER_HOSTS = "1.35"
+#: When leases are preempted, and by when they end.
+INTERRUPTIONS = "1.39"
 
 #: Microversion of availability with and without preemption.
 PREEMPTION_ADVICE = "1.17"

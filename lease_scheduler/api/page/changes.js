@@ -1,7 +1,7 @@
 /** What people may do with a lease, and the requests for it. */
 
 import { durationText, fieldOfInstant, instantOf, instantOfField, isUnlimited, isoInstant, secondsOfText } from "./format.js";
-import { groupOf, isOffered } from "./model.js";
+import { groupOf, interruptionOf, isOffered } from "./model.js";
 
 /** Kinds that have their hosts for one interval with a fixed end. The others have a duration. */
 const WITH_END = new Set(["reservation", "immediate"]);
@@ -22,7 +22,7 @@ export const ACTIONS = {
 export function runOf(lease) {
   return {
     start: lease.holdings[0]?.run_start ?? lease.start,
-    end: lease.end === null ? null : lease.holdings.at(-1)?.run_end ?? lease.end,
+    end: lease.end === null || interruptionOf(lease)?.isOpen ? lease.end : lease.holdings.at(-1)?.run_end ?? lease.end,
   };
 }
 

@@ -3,7 +3,7 @@
 import { Actions } from "./actions.js";
 import { definitions, make, table } from "./elements.js";
 import { duration, instantOf, localInstant, longInstant, number, plural, shortInstant, spell } from "./format.js";
-import { remaining } from "./model.js";
+import { interruptionOf, remaining } from "./model.js";
 import { Panel } from "./panel.js";
 import { getJson, problemOf } from "./rest.js";
 import { datesText, reservationTerms, stateText } from "./words.js";
@@ -16,6 +16,10 @@ const CLOSING = { suspend: "suspended after that", shutdown: "shut down after th
 /** An instant in UTC and where the viewer is, or null if there is none. */
 const both = (seconds) =>
   Number.isInteger(seconds) ? [`${longInstant(seconds)} UTC`, localInstant(seconds)].filter(Boolean).join(", ") : null;
+
+/** When a lease ends of which nothing is planned after it is interrupted. */
+const openEnd = ({ end, deadline }) =>
+  deadline === null ? `at the earliest ${both(end)}` : `between ${both(end)} and the deadline`;
 
 /** Name and number of VMs of each host, in the order of the hosts. */
 function perHost(hosts, model) {
@@ -116,6 +120,7 @@ export class Details {
     state.className = "state";
     const head = make("p", "", kind, state);
     head.className = "badges";
+    const cut = interruptionOf(lease);
     const terms = definitions([
       ["Why", datesText(lease.reason)],
       ["Project", this.#model.projectName(lease.project_id)],
@@ -123,7 +128,8 @@ export class Details {
       ["Nodes", nodesOf(lease)],
       ["Submitted", both(lease.submitted)],
       ["Start", both(lease.start)],
-      ["End", both(lease.end)],
+      ["Runs until", cut ? `${both(cut.at)}, then ${cut.how}` : null],
+      ["End", cut?.isOpen ? openEnd(lease) : both(lease.end)],
       ["Deadline", both(lease.deadline)],
       ["Held until", both(lease.offered_until)],
       ["Duration", lease.duration ? duration(lease.duration) : null],

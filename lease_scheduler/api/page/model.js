@@ -44,6 +44,16 @@ export function remaining(lease, now) {
   return Math.max(0, lease.duration - (lease.accumulated ?? 0) - since);
 }
 
+/**
+ * When a lease has to leave its hosts before its work is done, and how, or null if it is to run until its end.
+ * @returns {{at: number, how: string, isOpen: boolean}|null} isOpen: nothing is planned for the rest
+ */
+export function interruptionOf(lease) {
+  const [first, last] = [lease.holdings[0], lease.holdings.at(-1)];
+  if (!first || first.closing === "shutdown") return null;
+  return { at: first.run_end, how: first.closing === "suspend" ? "suspended" : "stopped", isOpen: last.closing !== "shutdown" };
+}
+
 /** Words for hosts that cannot be used at once because they sleep, by state of their power. */
 const POWER = { "falling-asleep": "falling asleep", asleep: "asleep", waking: "waking", failed: "not awake in time" };
 

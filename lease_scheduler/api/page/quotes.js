@@ -23,6 +23,12 @@ export function reasonText(reason, alternatives) {
   });
 }
 
+/** When a lease ends of which nothing is planned after it is interrupted. */
+function openEnd(earliest, latest) {
+  if (latest === null) return `Ends at the earliest ${bothInstants(earliest)}.`;
+  return `Ends between ${bothInstants(earliest)} and ${bothInstants(latest)}.`;
+}
+
 /**
  * A quote in sentences.
  * @param {object} quote of POST /v1/quotes or /v1/leases/{id}/quote
@@ -30,14 +36,15 @@ export function reasonText(reason, alternatives) {
  */
 export function sentences(quote) {
   if (!quote.granted) return [`Not possible: ${reasonText(quote.reason, quote.alternatives)}.`.replace(/\.\.$/, ".")];
-  const [start, end] = [instantOf(quote.start), instantOf(quote.end)];
+  const [start, end, cut, latest] = ["start", "end", "preempted_at", "latest_end"].map((key) => instantOf(quote[key]));
   const place = Number.isInteger(quote.queue_position) ? `, place ${number(quote.queue_position)} in the queue` : "";
   const price = Number.isFinite(quote.price) ? `Price: ${number(quote.price)}` : "";
   const before = price && Number.isFinite(quote.present_price) ? `, now ${number(quote.present_price)}` : "";
   return [
     `Possible${quote.pool ? ` in pool ${quote.pool}` : ""}${place}.`,
     start === null ? "The start is not known yet." : `Starts ${bothInstants(start)}.`,
-    end === null ? "" : `Ends ${bothInstants(end)}.`,
+    cut === null ? "" : `Runs until ${bothInstants(cut)}, then makes room for other leases.`,
+    end === null ? "" : cut === null || latest === end ? `Ends ${bothInstants(end)}.` : openEnd(end, latest),
     price ? `${price}${before}.` : "",
     quote.promise ? `Lifetime: ${quote.promise}.` : "",
     quote.preempted ? `Preempts ${kindCounts(quote.preempted_kinds)}.` : "No other lease has to make room.",

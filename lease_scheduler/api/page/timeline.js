@@ -7,6 +7,7 @@ import { boxOf } from "./bars.js";
 import { DAY } from "./format.js";
 import { arrange } from "./layout.js";
 import { Load } from "./load.js";
+import { interruptionOf } from "./model.js";
 import { AXIS, STRIP, paint } from "./paint.js";
 import { Palette } from "./palette.js";
 
@@ -198,7 +199,7 @@ export class Timeline {
     if (!hit) return { ...nothing, row, isPlot: this.hostRows(row, row).length > 0 };
     const { lease, end } = hit;
     const [left, , width] = box;
-    const isLast = lease.holdings.length > 0 && end >= lease.holdings.at(-1).end;
+    const isLast = lease.holdings.length > 0 && !interruptionOf(lease)?.isOpen && end >= lease.holdings.at(-1).end;
     const isEnd = isLast && x >= left + width - Math.min(END_WIDTH, width / 3);
     return { lease, isEnd, row, instant, isPlot: true };
   }

@@ -99,6 +99,24 @@ def test_booking(page: Page, sight: Service, width: int) -> None:
     assert booked == body
 
 
+@pytest.mark.parametrize(
+    ("latest", "said"),
+    [
+        (None, "Ends at the earliest 2 Mar 2026, 18:00 UTC."),
+        ("2026-03-02T20:00:00Z", "Ends between 2 Mar 2026, 18:00 UTC and 2 Mar 2026, 20:00 UTC."),
+        ("2026-03-02T18:00:00Z", "Ends 2 Mar 2026, 18:00 UTC."),
+    ],
+)
+def test_a_quote_tells_of_the_next_suspension(page: Page, sight: Service, latest: str | None, said: str) -> None:
+    """It is not the end of the lease. What is left of it is planned, or to be done by a deadline, or waits."""
+    cut = {"end": "2026-03-02T18:00:00Z", "preempted_at": "2026-03-02T13:39:00Z", "latest_end": latest}
+    _answer(sight, _GRANTED | cut)
+    page.open()
+    page.one("#book").click()
+    page.until(lambda: _quote(page))
+    assert _quote(page)[2:4] == ["Runs until 2 Mar 2026, 13:39 UTC, then makes room for other leases.", said]
+
+
 def test_lease_at_another_time_is_brought_into_sight(page: Page, sight: Service) -> None:
     """A lease for a time that is not loaded is shown too: the timeline goes there."""
     _answer(sight, _GRANTED)
