@@ -1,10 +1,9 @@
 """Servers that Nova does not list on a host any more, but which still have room there in Placement.
 
 A resize keeps the room on the old host, and the server may come back, until its user confirms it. So does a migration
-of a server that does not run. If one of these fails late, Nova gives the room on the old host back to the server, which
-it shows on the new one. After a migration of one that runs, Nova cleans up, and may fail; see ``arrivals``. A deleted
-server keeps its room, and may be restored, for ``reclaim_instance_interval`` of Nova. All is read from Nova and
-Placement each time, so that it does not matter which engine made a server leave.
+of a server that does not run; see ``failed_moves``. After one that runs, Nova cleans up, and may fail; see
+``arrivals``. A deleted server keeps its room, and may be restored, for ``reclaim_instance_interval`` of Nova. All is
+read from Nova and Placement each time, so that it does not matter which engine made a server leave.
 """
 
 from __future__ import annotations
@@ -18,26 +17,18 @@ from novaclient.exceptions import NotFound
 from lease_scheduler.cloud.nova import lease_parts
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.arrivals import FAILED, LIVE, Arrivals
+from lease_scheduler.cloud.nova.failed_moves import WITH_CONFIRMATION, has_failed
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.servers import RESTORABLE
 
 LOG = logging.getLogger(__name__)
 
-#: What Nova calls resizes, and migrations of servers that do not run.
-_WITH_CONFIRMATION = frozenset({"resize", "migration"})
-
-#: Of these: the server is on its new host, and may still go back.
+#: State of a resize or migration: the server is on its new host, and may still go back.
 _FINISHED = "finished"
 
-#: Of these: Nova does nothing any more.
+#: States in which Nova does nothing any more.
 _OVER = frozenset({"confirmed", "reverted", "error", "failed"})
-
-#: Of these: it has failed.
-_FAILED = frozenset({"error", "failed"})
-
-#: Prefix of the tasks that a server then still has.
-_RESIZING = "resize_"
 
 #: Migrations from a host that are looked at, the latest first.
 _LATEST = 200
@@ -89,20 +80,10 @@ class Departures:
         return moving
 
     def _release_failed(self, migrations: Collection[Any]) -> None:
-        """Release what servers have on their old host whose resize or migration has failed after they left it.
-
-        They stay as they are. Nova refuses whatever their users want to do with them, apart from deletion.
-        """
+        """Release what servers have on their old host whose move has failed. The servers stay as they are."""
         for each in migrations:
             server = self._server(each)
-            if (
-                server is not None
-                and each.migration_type in _WITH_CONFIRMATION
-                and each.status in _FAILED
-                and server.status == of.ERROR
-                and (of.task(server) or "").startswith(_RESIZING)
-                and of.service(server) not in (None, each.source_compute)
-            ):
+            if server is not None and has_failed(each, server):
                 LOG.warning("server %s failed on its way; a lease gets its old host: %s", server.id, of.fault(server))
                 self._placement.release(server.id)
 
@@ -135,7 +116,7 @@ class Departures:
                 # Somebody else has reset the state of the server since.
                 self._placement.release(migration.uuid)
             return is_over
-        if migration.migration_type not in _WITH_CONFIRMATION:
+        if migration.migration_type not in WITH_CONFIRMATION:
             return True
         if migration.status == _FINISHED and server.status == of.VERIFY_RESIZE and not of.is_busy(server):
             # Whoever has begun it. Otherwise tenants could hold up leases, and come back to hosts that others have.

@@ -109,6 +109,23 @@ class ServerPreemption:
             self._forget_attempts(servers)
         return is_over
 
+    def put_lease_away(
+        self, servers: Collection[Any], services: Collection[str], mode: PreemptionMode, late: int
+    ) -> bool:
+        """Put the servers of a lease away. Those on none of its hosts cannot keep it from leaving these.
+
+        :param services: compute services of the hosts of the lease
+        :raises StepFailedError: a server on them cannot be put away, or not in time
+        """
+        here = [each for each in servers if of.service(each) in (None, *services)]
+        elsewhere = [each for each in servers if each not in here]
+        are_away = self.put_away(here, mode, late)
+        try:
+            return self.put_away(elsewhere, mode, late) and are_away
+        except StepFailedError as error:
+            LOG.warning("a lease leaves its hosts, and does not wait for a server elsewhere: %s", error)
+            return are_away
+
     def is_guest_put_away(self, server: Any) -> bool:
         """Return whether a server without a lease is stopped on its host, and waits until no lease needs its room."""
         return of.is_guest(server) and self._given_up.is_given_up(server)

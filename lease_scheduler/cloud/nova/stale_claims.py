@@ -2,7 +2,8 @@
 
 During a migration, the migration has the claims of its server on the host that the server leaves. If Placement refuses
 to release them, because others change the same provider at that moment, Nova gives up and keeps them; see
-``nova-manage placement audit`` in Nova's documentation. The resource class of such a slot cannot be removed.
+``nova-manage placement audit`` in Nova's documentation. A server whose move has failed may have them, too; see
+``failed_moves``. The resource class of such a slot cannot be removed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from novaclient.exceptions import NotFound
 
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.failed_moves import has_failed
 from lease_scheduler.cloud.nova.listing import all_servers
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import Placement
@@ -51,10 +53,12 @@ class StaleClaims:
         found = self._placement.consumers_on(names.slots_provider_id(host))
         claims = {consumer for consumer, amounts in found.items() if not amounts.keys().isdisjoint(classes)}
         elsewhere = claims - {server.id for server in all_servers(self._nova, host=service)}
-        gone = {consumer for consumer in sorted(elsewhere)[:_AT_ONCE] if self._server(consumer) is None}
+        gone = {consumer for consumer in sorted(elsewhere)[:_AT_ONCE] if self._is_not_here(consumer)}
         stale = gone - self._reserved(gone, service) if gone else gone
         for consumer in sorted(stale):
-            LOG.warning("a slot on host %s is released: %s, which claims it, is no server any more", host, consumer)
+            LOG.warning(
+                "a slot on host %s is released: %s, which claims it, is no server, or failed on its way", host, consumer
+            )
             self._placement.release(consumer)
         return bool(stale)
 
@@ -72,6 +76,13 @@ class StaleClaims:
             # It has another flavor now, or another host of the lease. The host is left, so it cannot go back.
             of.command(self._nova.servers.confirm_resize, server)
         return server is not None and (migration.status not in _OVER or of.service(server) == service)
+
+    def _is_not_here(self, consumer: str) -> bool:
+        """Return whether there is no such server, or its last move, off this host, has failed."""
+        server = self._server(consumer)
+        if server is None:
+            return True
+        return any(has_failed(each, server) for each in self._nova.migrations.list(instance_uuid=consumer, limit=1))
 
     def _server(self, server_id: str) -> Any:
         try:

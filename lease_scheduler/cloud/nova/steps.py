@@ -347,7 +347,8 @@ class OperationSteps:
         found = self._servers_of(known)
         # Servers found by a host that the lease has for itself leave that host, so they need the tag.
         self._servers.mark(found, order.lease_id)
-        are_away = self._preemption.put_away(found, order.request.preemption_mode, self._late(order))
+        services = self._planned_services(order)
+        are_away = self._preemption.put_lease_away(found, services, order.request.preemption_mode, self._late(order))
         # A server may be restored, or deleted, after one list was read and before the other one is.
         return self._servers.delete(self._servers.restorable(known)) and are_away and not before
 

@@ -156,9 +156,8 @@ def test_an_image_that_is_deleted_meanwhile_harms_nobody_else(
     service: Service, image: str, leases: list[Document], recorder: NotificationRecorder
 ) -> None:
     """Nova cannot fetch it; a lease of another image starts in time."""
-    gone = service.admin.image(
-        "POST", "/v2/images", {"name": "gone", "disk_format": "raw", "container_format": "bare"}
-    )["id"]
+    description = {"name": "gone", "disk_format": "raw", "container_format": "bare", "visibility": "public"}
+    gone = service.admin.image("POST", "/v2/images", description)["id"]
     service.admin.upload(gone, bytes(1024))
     lost = _reserve(service, gone, PREPARATION + 3 * _SECONDS + 20, ("node1", "node2"))
     kept = _reserve(service, image, PREPARATION + 3 * _SECONDS + 22, ("node3", "node4"))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.service.reminders import BEFORE_START, PREEMPTION_WARNING, Reminders, preempted_at
+from lease_scheduler.service.reminders import BEFORE_START, PREEMPTION_WARNING, Reminders, stopped_at
 from tests.functional.lease_document import lease_document
 from tests.servers.base import wait_until
 
@@ -118,9 +118,9 @@ def test_a_running_lease_that_has_to_make_room(lead: Any, store: Any, seconds: i
     core = lead(preemption_warning=seconds)
     victim = core.ask("best-effort", 2, duration=4 * HOUR)
     _run(core, victim)
-    assert preempted_at(core.lease(victim)) is None
+    assert stopped_at(core.lease(victim)) is None
     reserved = core.ask("reservation", 2)
-    instant = preempted_at(core.lease(victim))
+    instant = stopped_at(core.lease(victim))
     assert instant is not None
     core.pass_to(instant - 301)
     assert not store.messages(PREEMPTION_WARNING)

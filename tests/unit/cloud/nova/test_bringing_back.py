@@ -14,7 +14,7 @@ from lease_scheduler.cloud.nova.given_up import GivenUpRoom
 from lease_scheduler.cloud.nova.locks import Locks
 from lease_scheduler.cloud.nova.preemption import ServerPreemption
 from lease_scheduler.cloud.nova.putting_away import PuttingAway
-from lease_scheduler.cloud.nova.room import RoomOptions
+from lease_scheduler.cloud.nova.room import PATIENCE, RoomOptions
 from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.model.kinds import PreemptionMode
 from tests.servers.base import wait_until
@@ -79,6 +79,17 @@ def test_a_server_does_not_pay_for_the_failures_of_another_one() -> None:
     nova.lost = None
     assert not preemption.bring_back(nova.found, {}, {"host1"})
     assert preemption.bring_back(nova.found, {}, {"host1"})
+
+
+def test_a_server_on_no_host_of_its_lease_does_not_keep_it_from_leaving() -> None:
+    """It failed on its way to another host, for example, and Nova can do nothing with it."""
+    nova = FakeNova()
+    found = [fakes.server("a", "elsewhere", status="ERROR"), fakes.server("b", None, status="SHELVED_OFFLOADED")]
+    late = PATIENCE * RoomOptions().escalate_after + 1
+    assert not _preemption(nova).put_lease_away(found, ["host1"], PreemptionMode.SHELVE, 0)
+    assert _preemption(nova).put_lease_away(found, ["host1"], PreemptionMode.SHELVE, late)
+    with pytest.raises(StepFailedError):
+        _preemption(nova).put_lease_away(found, ["host1", "elsewhere"], PreemptionMode.SHELVE, late)
 
 
 def test_every_operation_makes_all_its_attempts() -> None:
