@@ -23,7 +23,7 @@ from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 
 #: Maximum number of hosts that a refusal names.
-_HOSTS_NAMED = 10
+_HOSTS_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Refusal:
     :ivar message: the reason for people, with the alternatives. It has durations in place of instants, which as numbers
         mean little to people
     :ivar hosts: names of hosts that could hold a VM of the lease but are taken in its interval; only some if there are
-        many
+        many, one more than the message names
     :ivar alternatives: the nearest terms that would fit; empty if none would
     :ivar leases: ids of the leases that are in the way, if the constraint is ``in-the-way``
     """
@@ -161,7 +161,8 @@ def _scarce(
 
 
 def _names(hosts: tuple[str, ...]) -> str:
-    return f"; taken: {', '.join(hosts) or 'none'}"
+    others = " and others" if len(hosts) > _HOSTS_NAMED else ""
+    return f"; taken: {', '.join(hosts[:_HOSTS_NAMED]) or 'none'}{others}"
 
 
 def _wanted(node_set: NodeSet) -> str:
@@ -197,6 +198,6 @@ def _taken(context: PlanningContext, request: LeaseRequest, start: int) -> tuple
             if able and (free[:, host] < demand.amounts).any():
                 names.append(plan.site.hosts[host].name)
                 break
-        if len(names) == _HOSTS_NAMED:
+        if len(names) > _HOSTS_NAMED:
             break
     return tuple(names)

@@ -7,21 +7,12 @@ import { postJson, problemOf } from "./rest.js";
 
 /** Milliseconds without a change after which a quote is asked for. */
 const PAUSE_MS = 400;
-/** Names of taken hosts that a refusal shows. */
-const HOSTS_NAMED = 3;
-const TAKEN = /; taken: ([^;]*)/;
 const WOULD_FIT = /; would fit: .*$/s;
 /** In place of a quote while an error is shown at a field. */
 export const NOT_RIGHT = "A field is not right yet.";
 
-/** The reason of a refusal, with few names of hosts, and without the alternatives if they are shown as such. */
-export function reasonText(reason, alternatives) {
-  const text = alternatives.length ? reason.replace(WOULD_FIT, "") : reason;
-  return text.replace(TAKEN, (all, names) => {
-    const hosts = names.split(", ");
-    return hosts.length > HOSTS_NAMED ? `; taken: ${hosts.slice(0, HOSTS_NAMED).join(", ")} and others` : all;
-  });
-}
+/** The reason of a refusal, without the alternatives if they are shown as such. */
+const reasonText = (reason, alternatives) => (alternatives.length ? reason.replace(WOULD_FIT, "") : reason);
 
 /** When a lease ends of which nothing is planned after it is interrupted. */
 function openEnd(earliest, latest) {
