@@ -17,6 +17,7 @@ from lease_scheduler.api.context import Caller, caller_of, nobody, request_id_of
 from lease_scheduler.api.errors import INTERNAL_ERROR, ApiError, FrameworkError, forbidden, not_found
 from lease_scheduler.api.interfaces import (
     EngineUnavailableError,
+    Names,
     Reader,
     RefusedError,
     StoreFullError,
@@ -55,6 +56,7 @@ def build_app(
     trusts: Trusts | None = None,
     login: Login | None = None,
     frame_ancestors: Sequence[str] = (),
+    names: Names | None = None,
 ) -> flask.Flask:
     """Return the WSGI application.
 
@@ -65,9 +67,10 @@ def build_app(
     :param trusts: creates the trusts with which the service boots servers for projects; None if identity is not checked
     :param login: logs the people in who use the calendar page; None if they need no login, or bring a token
     :param frame_ancestors: sites that may show the page in a frame
+    :param names: knows the names of projects and users; None if identity is not checked
     """
     access.register(enforcer)
-    services = Services(settings, engine, reader, clock, enforcer, ROUTES, trusts)
+    services = Services(settings, engine, reader, clock, enforcer, ROUTES, trusts, names)
     app = flask.Flask("lease_scheduler.api", static_folder=None)
     app.url_rule_class = MatchedRule
     app.config["MAX_CONTENT_LENGTH"] = settings.maximum_body

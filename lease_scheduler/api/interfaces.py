@@ -46,6 +46,18 @@ class Trusts(Protocol):
         ...
 
 
+class Names(Protocol):
+    """Names that people know projects and users by."""
+
+    def projects(self) -> Mapping[str, str]:
+        """Return the names of all projects by id, of those that are known."""
+        ...
+
+    def user(self, user_id: str) -> str | None:
+        """Return the name of a user, or None if it is not known."""
+        ...
+
+
 class Reader(Protocol):
     """Read access to the database.
 
@@ -101,6 +113,10 @@ class Reader(Protocol):
 
     def unit_names(self, units: Collection[str]) -> dict[str, str]:
         """Return the names of hosts and the addresses of floating IPs, by id, of those that exist."""
+        ...
+
+    def lease_projects(self) -> Sequence[str]:
+        """Return the projects that have leases, sorted."""
         ...
 
     def history(self, lease_id: str) -> list[Document]:

@@ -16,6 +16,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from lease_scheduler.api.app import build_app
 from lease_scheduler.api.guard import LocalOnly
 from lease_scheduler.api.health import Health, HealthPage
+from lease_scheduler.api.keystone_names import KeystoneNames
 from lease_scheduler.api.metrics import RequestMetrics
 from lease_scheduler.api.server import Server, ServerSettings
 from lease_scheduler.api.settings import ApiSettings
@@ -40,6 +41,9 @@ _PING_SECONDS = 5.0
 #: Maximum number of open connections, which include the calendar pages of many people.
 _CONNECTIONS = 2_000
 
+#: Seconds for which Keystone is asked for a name. People wait for it; the page shows ids meanwhile.
+_NAMES_TIMEOUT = 5.0
+
 
 def application(
     conf: cfg.ConfigOpts,
@@ -62,10 +66,11 @@ def application(
     """
     settings = api_settings(conf) if settings is None else settings
     trustee = configured_cloud(conf).trustee() if settings.auth == "keystone" else None
-    trusts = None
+    trusts, names = None, None
     if trustee is not None:
         mark = TrustMark(conf.service.site, trustee.region_name)
         trusts = KeystoneTrusts(trustee, lambda: mark.uses(clock.now()), reader.known_trusts)
+        names = KeystoneNames(trustee, _NAMES_TIMEOUT)
     login = None
     if settings.auth == "keystone":
         from lease_scheduler.cmd.identity import with_tokens
@@ -73,7 +78,7 @@ def application(
 
         login = configured_login(conf, threads or conf.api.threads)
     app: Application = build_app(
-        settings, engine, reader, clock, policy.Enforcer(conf), trusts, login, frame_ancestors(conf)
+        settings, engine, reader, clock, policy.Enforcer(conf), trusts, login, frame_ancestors(conf), names
     )
     if settings.auth == "keystone":
         # The calendar page and the version documents need no token; the application refuses everything else.

@@ -9,7 +9,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.39"
+MAXIMUM_MICROVERSION = "1.40"
 
 
 class _Resource(resource.Resource):

@@ -24,6 +24,7 @@ from lease_scheduler.api.access import (
     leases,
     maintenances,
     pools,
+    projects,
     properties,
     quotes,
     series,
@@ -49,6 +50,7 @@ _MODULES = (
     feeds,
     flows,
     capacity,
+    projects,
     forecasts,
     calendar,
 )

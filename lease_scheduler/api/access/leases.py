@@ -8,6 +8,7 @@ RULES = (
     rule("leases:put", MEMBER, "Change a lease.", "PUT /v1/leases/{lease_id}"),
     rule("leases:delete", MEMBER, "Delete a lease.", "DELETE /v1/leases/{lease_id}"),
     rule("leases:get_history", READER, "Show the history of a lease.", "GET /v1/leases/{lease_id}/history"),
+    rule("leases:get_names", READER, "Show names of the users of a lease.", "GET /v1/leases/{lease_id}/names"),
     rule("leases:get_hosts", READER, "List the hosts of a lease.", "GET /v1/leases/{lease_id}/hosts"),
     rule(
         "leases:action",

@@ -134,13 +134,21 @@ def show_history(request: ApiRequest) -> Answer:
 
 
 def _entry(request: ApiRequest, row: Document) -> Document:
-    """Return an entry of a history. Users of other projects are shown only to those who see the whole site."""
+    """Return an entry of a history."""
     entry = {"time": dates.iso_date(row["instant"]), "from": row["from"], "to": row["to"], "reason": row["reason"]}
     if request.version < V1_37:
         return entry
-    is_shown = row["project_id"] == request.named["project_id"] or request.sees_site
     by = {"by_operator": row["project_id"] not in (None, request.named["project_id"])}
-    return entry | by | {key: row[key] if is_shown else None for key in ("user_id", "project_id")}
+    return entry | by | visible_actor(request, row)
+
+
+def visible_actor(request: ApiRequest, row: Document) -> Document:
+    """Return who asked for what an entry of a history has, a user and a project.
+
+    Those of other projects are shown only to callers who see the whole site; to others, both are None.
+    """
+    is_shown = row["project_id"] == request.named["project_id"] or request.sees_site
+    return {key: row[key] if is_shown else None for key in ("user_id", "project_id")}
 
 
 def list_hosts(request: ApiRequest) -> Answer:

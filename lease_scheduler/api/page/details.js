@@ -175,14 +175,35 @@ export class Details {
     const path = `v1/leases/${encodeURIComponent(lease.id)}`;
     const [terms, history] = await Promise.allSettled([getJson(path), getJson(`${path}/history`)]);
     if (revision !== this.#revision || this.id !== lease.id) return;
-    this.#terms.replaceChildren(...(terms.status === "fulfilled" ? termsOf(terms.value.lease) : []));
-    this.#history.replaceChildren(...(history.status === "fulfilled" ? [steps(history.value.history)] : []));
+    const fill = (users) => {
+      this.#terms.replaceChildren(...(terms.status === "fulfilled" ? termsOf(terms.value.lease, users) : []));
+      this.#history.replaceChildren(...(history.status === "fulfilled" ? [steps(history.value.history, users)] : []));
+    };
+    fill({});
     const [first, second] = [{ name: "terms", of: terms }, { name: "history", of: history }].filter(
       ({ of }) => of.status === "rejected",
     );
-    if (!first) return;
+    if (!first) {
+      this.#loadNames(path, lease, fill);
+      return;
+    }
     const names = second ? `${first.name} and the ${second.name}` : first.name;
     (history.status === "rejected" ? this.#history : this.#terms).append(this.#failed(names, first.of.reason, lease));
+  }
+
+  /** Show names in place of ids, as soon as the server knows them; it may have to ask the identity service. */
+  async #loadNames(path, lease, fill) {
+    const revision = this.#revision;
+    try {
+      const { names } = await getJson(`${path}/names`);
+      if (revision !== this.#revision || this.id !== lease.id) return;
+      if (Object.keys(names.users).length) fill(names.users);
+      if (!names.project || names.project === this.#model.projectName(lease.project_id)) return;
+      this.#model.projectNames.set(lease.project_id, names.project);
+      this.#body.replaceChildren(...this.#facts(lease));
+    } catch {
+      // The ids stay.
+    }
   }
 
   /** What could not be loaded and why, with a button that loads it again. */
@@ -203,9 +224,9 @@ const money = (amount) => (Number.isFinite(amount) ? number(amount) : null);
 const percent = (part) => (Number.isFinite(part) ? `${number(100 * part)} %` : null);
 
 /** What the calendar does not say of a lease: the user, idleness, expected start, promised lifetime, share of CPU, prices, and the terms of its reservations. */
-function termsOf({ user_id: user, idle_since: idle, expectation, promise, yield: part, stretch, price, max_price: most, reservations = [] }) {
+function termsOf({ user_id: user, idle_since: idle, expectation, promise, yield: part, stretch, price, max_price: most, reservations = [] }, users) {
   const about = definitions([
-    ["Booked by", user], ["Idle since", both(instantOf(idle))], ["Expected start", expectation && datesText(expectation)],
+    ["Booked by", users[user] ?? user], ["Idle since", both(instantOf(idle))], ["Expected start", expectation && datesText(expectation)],
     ["Lifetime", promise && datesText(promise)],
     ["Part of the CPU", percent(part)], ["Stretch", money(stretch)], ["Price", money(price)], ["Maximum price", money(most)],
   ]);
@@ -216,14 +237,14 @@ function termsOf({ user_id: user, idle_since: idle, expectation, promise, yield:
 }
 
 /** What has happened to a lease, latest first. */
-function steps(history) {
+function steps(history, users) {
   const list = make("ol");
   for (const step of history.toReversed()) {
     const when = make("time", both(instantOf(step.time)));
     when.dateTime = step.time;
     const [from, to] = [step.from && stateText(step.from), stateText(step.to)];
     const item = make("li", "", make("span", from && from !== to ? `${from} → ${to}` : to), when);
-    const by = step.by_operator ? "an operator" : step.user_id ? `user ${step.user_id}` : "";
+    const by = step.by_operator ? "an operator" : step.user_id ? (users[step.user_id] ?? `user ${step.user_id}`) : "";
     if (step.reason || by) item.append(make("p", [step.reason && datesText(step.reason), by && `(by ${by})`].filter(Boolean).join(" ")));
     list.append(item);
   }

@@ -17,6 +17,7 @@ import { whatToSay } from "./messages.js";
 import { Model, conditionOf, isBusy, savedBy } from "./model.js";
 import { NewLease } from "./newlease.js";
 import { showPools } from "./pools.js";
+import { ProjectNames } from "./projectnames.js";
 import { ServerError, postLogin, problemOf, token } from "./rest.js";
 import { forgetSession, keepDraft, keepSession, session, takeDraft } from "./session.js";
 import { inEffect, isFiltered, matcher, readSettings, writeSettings } from "./settings.js";
@@ -51,6 +52,10 @@ let shownState = null;
 let shownProjects = "";
 
 const projectName = (id) => model.projectName(id);
+const otherProjects = new ProjectNames(model, () => {
+  showProjects();
+  refresh();
+});
 const connection = new Connection(take, status);
 const timeline = new Timeline(element("chart"), () => clock.now(), moved);
 const shares = new Shares(element("view-shares"));
@@ -137,7 +142,8 @@ function take(answer, at, sent) {
 function showProjects() {
   const { own } = model;
   const known = session()?.projects ?? [];
-  model.projectNames = new Map([own, ...known].filter(Boolean).map(({ id, name }) => [id, name]));
+  for (const { id, name } of [own, ...known].filter(Boolean)) model.projectNames.set(id, name);
+  otherProjects.learn();
   const named = (id) => ({ id, name: projectName(id) });
   const chosen = inEffect(settings, own).project;
   filters.setProjects(model.projects().map(named), own, chosen);

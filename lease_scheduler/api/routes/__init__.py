@@ -19,6 +19,7 @@ from lease_scheduler.api.routes import (
     leases,
     maintenances,
     pools,
+    projects,
     properties,
     quotes,
     series,
@@ -46,6 +47,7 @@ _MODULES = (
     forecasts,
     usage,
     capacity,
+    projects,
     calendar,
 )
 

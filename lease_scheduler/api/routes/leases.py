@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from lease_scheduler.api import liberal
 from lease_scheduler.api import microversions as mv
-from lease_scheduler.api.handlers import leases
+from lease_scheduler.api.handlers import leases, names
 from lease_scheduler.api.request import Route
 from lease_scheduler.api.schemas import leases as lease_schemas
+from lease_scheduler.api.schemas import names as name_schemas
 
 ROUTES = (
     Route(
@@ -76,6 +77,18 @@ ROUTES = (
         subject="lease",
         shows_deleted=True,
         answer=lease_schemas.history,
+    ),
+    Route(
+        "GET",
+        "/v1/leases/{lease_id}/names",
+        names.of_lease,
+        "leases:get_names",
+        200,
+        "Show the names of the project of a lease and of the users in it and in its history",
+        since=mv.V1_40,
+        subject="lease",
+        shows_deleted=True,
+        answer=name_schemas.of_lease,
     ),
     Route(
         "POST",

@@ -124,6 +124,12 @@ class SqlReader:
         with self._connection() as connection:
             return _unit_names(connection, units)
 
+    def lease_projects(self) -> list[str]:
+        """Return the projects that have leases, sorted."""
+        query = select(LEASES.c.project_id).distinct().order_by(LEASES.c.project_id)
+        with self._connection() as connection:
+            return [str(project_id) for project_id in connection.scalars(query)]
+
     def history(self, lease_id: str) -> list[Document]:
         """Return what has happened to a lease, earliest first."""
         query = select(HISTORY).where(HISTORY.c.lease_id == lease_id).order_by(HISTORY.c.id)

@@ -110,6 +110,8 @@ class Service:
         self.project: Document | None = None
         self.requests: list[tuple[str, Mapping[str, str]]] = []
         self.history: dict[str, list[Document]] = {}
+        self.names: Document | None = None
+        self.projects: list[Document] | None = None
         self.reservations: dict[str, list[Document]] = {}
         self.terms: dict[str, Document] = {}
         self.availability: Document | None = None
@@ -174,11 +176,15 @@ class Service:
             return self._calendar(query)
         if parts == ["v1", "availability"]:
             return None if self.availability is None else {"availability": self.availability}
+        if parts == ["v1", "projects"]:
+            return None if self.projects is None else {"projects": self.projects}
         if parts == ["v1", "flows"]:
             return {"flows": self.flows}
         if parts[:2] == ["v1", "leases"] and len(parts) > 2:
             if parts[3:] == ["history"]:
                 return {"history": self.history.get(parts[2], [])}
+            if parts[3:] == ["names"]:
+                return None if self.names is None else {"names": self.names}
             reservations = self.reservations.get(parts[2], [])
             return {"lease": {"id": parts[2], "reservations": reservations, **self.terms.get(parts[2], {})}}
         return None

@@ -135,6 +135,30 @@ def test_details_name_the_project_and_the_user(page: Page, service: Service) -> 
         assert f"Project\n{project}\n" in page.text("#details .lease")
 
 
+def test_names_that_the_identity_service_knows(page: Page, service: Service) -> None:
+    """Those of the project and the users of a lease come after the lease."""
+    service.project = {"id": "biology", "name": "Biology"}
+    service.put(lease("theirs", "best-effort", "active", holdings=[holding(-2, 4, [2])], project_id="astronomy"))
+    service.terms["id-theirs"] = {"user_id": "u1"}
+    step = {"time": "2026-03-02T10:00:00Z", "from": "new", "to": "active", "reason": "", "by_operator": False}
+    service.history["id-theirs"] = [step | {"user_id": "u1"}, step | {"user_id": "u2"}]
+    service.names = {"project": "Astronomy", "users": {"u1": "galileo"}}
+    page.open("#project=&lease=id-theirs")
+    page.until(lambda: "Booked by\ngalileo" in page.text(".terms"))
+    assert "Project\nAstronomy\n" in page.text("#details .lease")
+    assert "(by galileo)" in page.text(".history")
+    assert "(by user u2)" in page.text(".history")
+
+
+def test_operators_see_projects_by_name(page: Page, service: Service) -> None:
+    service.project = {"id": "biology", "name": "Biology"}
+    service.put(lease("theirs", "best-effort", "active", holdings=[holding(-2, 4, [2])], project_id="astronomy"))
+    service.projects = [{"id": "astronomy", "name": "Astronomy"}, {"id": "unused", "name": "Unused"}]
+    page.open("#view=leases&project=")
+    page.until(lambda: "Astronomy" in page.text("#view-leases"))
+    assert service.paths().count("/v1/projects") == 1
+
+
 def test_an_own_project_without_leases(page: Page, service: Service) -> None:
     """It says so, and leads to those of the others."""
     service.project = {"id": "biology", "name": "Biology"}

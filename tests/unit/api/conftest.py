@@ -20,7 +20,7 @@ from lease_scheduler.api.request import Route
 from lease_scheduler.api.routes import ROUTES
 from lease_scheduler.api.schemas.base import ERROR
 from lease_scheduler.api.settings import ApiSettings
-from tests.unit.api.fakes import FixedClock, Site, Trusts
+from tests.unit.api.fakes import FixedClock, Names, Site, Trusts
 
 Build = Callable[[ApiSettings], Flask]
 
@@ -122,7 +122,7 @@ def build(site: Site, clock: FixedClock, trusts: Trusts) -> Build:
         conf = cfg.ConfigOpts()
         conf([], project="lease-scheduler", default_config_files=[])
         enforcer = policy.Enforcer(conf)
-        return build_app(settings, site, site, clock, enforcer, trusts)
+        return build_app(settings, site, site, clock, enforcer, trusts, names=Names())
 
     return build_with
 

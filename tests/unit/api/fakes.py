@@ -55,6 +55,16 @@ class Trusts:
         self.given.remove(trust_id)
 
 
+class Names:
+    """Knows the names of most projects, and of all users but "root"."""
+
+    def projects(self) -> dict[str, str]:
+        return {"red": "Red", "blue": "Blue"}
+
+    def user(self, user_id: str) -> str | None:
+        return None if user_id == "root" else user_id.title()
+
+
 class Site(EngineRequests):
     """Engine and reader in one.
 
@@ -115,6 +125,8 @@ class Site(EngineRequests):
             "offered_until": None,
             "negotiation_id": None,
             "idle_since": None,
+            "preempted_at": None,
+            "latest_end": None,
             "progress": None,
             "penalties": 0.0,
             "breaches": [],
@@ -455,6 +467,9 @@ class Site(EngineRequests):
 
     def leases_by_id(self, ids: Sequence[str]) -> list[Document]:
         return [self.views[each] for each in ids if each in self.views]
+
+    def lease_projects(self) -> list[str]:
+        return sorted({view["project_id"] for view in self.views.values()})
 
     def unit_names(self, units: Collection[str]) -> dict[str, str]:
         return {unit: self.host_rows[unit]["name"] for unit in units if unit in self.host_rows}

@@ -40,6 +40,7 @@ EXPECTED: dict[str, tuple[frozenset[str], Any, str]] = {
     "PUT /v1/leases/{lease_id}": (MEMBERS, {"name": "b"}, ""),
     "DELETE /v1/leases/{lease_id}": (MEMBERS, None, ""),
     "GET /v1/leases/{lease_id}/history": (READERS, None, ""),
+    "GET /v1/leases/{lease_id}/names": (READERS, None, ""),
     "POST /v1/leases/{lease_id}/action": (MEMBERS, {"end": {}}, ""),
     "POST /v1/leases/{lease_id}/quote": (MEMBERS, {"extend": {"by": "1h"}}, ""),
     "GET /v1/leases/{lease_id}/hosts": (READERS, None, ""),
@@ -82,6 +83,7 @@ EXPECTED: dict[str, tuple[frozenset[str], Any, str]] = {
     "GET /v1/feeds/{secret}/leases.ics": (EVERYBODY, None, ""),
     "GET /v1/usage": (READERS, None, ""),
     "GET /v1/capacity": (ADMINS, None, ""),
+    "GET /v1/projects": (ADMINS, None, ""),
     "GET /v1/forecasts": (ADMINS, None, ""),
     "GET /v1/calendar": (READERS, None, ""),
 }
