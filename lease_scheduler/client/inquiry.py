@@ -97,7 +97,9 @@ class CreateQuote(LeaseCommand):
         flexibility = {key: value for key in limits if (value := getattr(parsed, key)) is not None}
         if flexibility:
             body["flexibility"] = flexibility
-        version = terms.later(terms.version_of(body), terms.INTERRUPTIONS)
+        version = terms.later(terms.version_of(body), terms.NEGOTIATION if flexibility else terms.PRICES)
+        if body.get("kind") in terms.INTERRUPTED:
+            version = terms.later(version, terms.INTERRUPTIONS)
         return client.one("POST", "/quotes", version, "quote", body)
 
 

@@ -59,6 +59,15 @@ def test_a_lease_is_asked_for_with_all_that_it_may_have(service: Service, openst
     ]
 
 
+@pytest.mark.parametrize(("kind", "version"), [("deadline", "1.39"), ("best-effort", "1.39"), ("immediate", "1.12")])
+def test_quotes_of_what_may_be_interrupted_say_so(
+    service: Service, openstack: Openstack, kind: str, version: str
+) -> None:
+    service.will_answer("POST", "/v1/quotes", {"quote": {"granted": True, "preempted_at": None}})
+    assert openstack("quote", "night", "--kind", kind, "--duration", "2h").status == 0
+    assert [asked.version for asked in service.asked] == [f"reservation {version}"]
+
+
 def test_the_lowest_microversion_and_only_what_was_given(service: Service, openstack: Openstack) -> None:
     service.will_answer("POST", "/v1/leases", {"lease": LEASE}, status=201)
     words = ["create", "night", "--start", "2030-01-01 00:00", "--end", "2030-01-02 00:00", "--not-preemptible"]

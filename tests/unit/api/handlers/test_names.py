@@ -15,7 +15,7 @@ def _made(client: Client) -> str:
 def test_the_names_of_a_lease(member: Client, admin: Client) -> None:
     """An operator who did something stays unknown to the project. Operators know what Keystone tells."""
     lease_id = _made(member.at("1.40"))
-    own = {"names": {"project": "Red", "users": {"ada": "Ada"}}}
+    own = {"names": {"project": "Red", "users": {"ada": "Ada", "eve": "Eve"}}}
     assert member.at("1.40").get(f"/v1/leases/{lease_id}/names").json == own
     assert admin.at("1.40").get(f"/v1/leases/{lease_id}/names").json == own
 
@@ -23,7 +23,7 @@ def test_the_names_of_a_lease(member: Client, admin: Client) -> None:
 def test_names_of_the_leases_of_others_are_theirs(app: Flask, member: Client) -> None:
     stranger = Client(app, roles="member", project="blue")
     lease_id = _made(member.at("1.40"))
-    assert stranger.at("1.40").get(f"/v1/leases/{lease_id}/names").status_code == 404
+    assert stranger.at("1.40").get(f"/v1/leases/{lease_id}/names").status_code == 403
 
 
 def test_operators_see_the_projects_that_have_leases(member: Client, admin: Client) -> None:

@@ -139,9 +139,13 @@ class TestQuotes:
             "price": 2.5,
             "pool": "gpu",
             "promise": None,
+            "preempted_at": NOW + HOUR // 2,
+            "latest_end": None,
         }
         assert latest.post("/v1/quotes", {"name": "a", **DATES}).json == {
             "quote": {
+                "preempted_at": "2030-01-31T12:30:30Z",
+                "latest_end": None,
                 "granted": True,
                 "reason": "",
                 "start": "2030-01-31T12:00:30Z",
