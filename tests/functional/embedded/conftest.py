@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.functional.embedded.rest import Rest
 from tests.servers.reservation import ReservationService
 
 Make = Callable[..., ReservationService]
@@ -28,3 +29,11 @@ def make(tmp_path: Path) -> Iterator[Make]:
             return service
 
         yield one
+
+
+def started(make: Make, configuration: str, hosts: int) -> ReservationService:
+    """Return a service that is started, with its first hosts in the pool."""
+    service = make(configuration=configuration)
+    service.start()
+    Rest(service).register(hosts)
+    return service

@@ -27,7 +27,7 @@ from lease_scheduler.model.attributes import (
 )
 from lease_scheduler.records.attributes import ATTRIBUTES
 from tests.compat.inside import InsideShell
-from tests.functional.embedded.conftest import Make
+from tests.functional.embedded.conftest import Make, started
 from tests.functional.embedded.rest import Document, Rest, date, until
 from tests.servers.reservation import ReservationService
 
@@ -110,10 +110,7 @@ def _rest(service: ReservationService, version: str) -> Rest:
 
 @pytest.fixture
 def service(make: Make) -> ReservationService:
-    made = make(configuration=_SETTINGS)
-    made.start()
-    Rest(made).register(2)
-    return made
+    return started(make, _SETTINGS, 2)
 
 
 def _told(service: ReservationService, lease_id: str) -> list[Document]:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.compat.inside import InsideShell
-from tests.functional.embedded.conftest import Make
+from tests.functional.embedded.conftest import Make, started
 from tests.functional.embedded.rest import Document, Rest, date, until
 from tests.servers.reservation import ReservationService
 
@@ -22,10 +22,7 @@ clock_start = 1800000000
 
 @pytest.fixture
 def service(make: Make) -> ReservationService:
-    made = make(configuration=_SETTINGS)
-    made.start()
-    Rest(made).register(2)
-    return made
+    return started(make, _SETTINGS, 2)
 
 
 def _body(**others: object) -> Document:

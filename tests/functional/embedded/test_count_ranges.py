@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.functional.embedded.conftest import Make
+from tests.functional.embedded.conftest import Make, started
 from tests.functional.embedded.rest import Document, Rest, until
 from tests.servers.reservation import ReservationService
 
@@ -27,10 +27,7 @@ limit_node_hours = 135
 
 @pytest.fixture
 def service(make: Make) -> ReservationService:
-    made = make(configuration=_SETTINGS)
-    made.start()
-    Rest(made).register(6)
-    return made
+    return started(make, _SETTINGS, 6)
 
 
 def _lease(name: str, fewest: int, most: int, kind: str = "best-effort") -> Document:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.functional.embedded.conftest import Make
+from tests.functional.embedded.conftest import Make, started
 from tests.functional.embedded.rest import Document, Rest, date, until
 from tests.servers.reservation import ReservationService
 
@@ -20,10 +20,7 @@ clock_start = 1800000000
 
 @pytest.fixture
 def service(make: Make) -> ReservationService:
-    made = make(configuration=_SETTINGS)
-    made.start()
-    Rest(made).register(1)
-    return made
+    return started(make, _SETTINGS, 1)
 
 
 def _body(name: str, resources: Document, least: Document | None = None, **terms: Any) -> Document:

@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from tests.compat.inside import InsideShell
-from tests.functional.embedded.conftest import Make
+from tests.functional.embedded.conftest import Make, started
 from tests.functional.embedded.rest import Document, Rest, until
 from tests.servers.reservation import ReservationService
 
@@ -28,10 +28,7 @@ _NODES = [{"count": 1, "resources": {"VCPU": 8, "MEMORY_MB": 64}}]
 
 @pytest.fixture
 def service(make: Make) -> ReservationService:
-    made = make(configuration=_SETTINGS)
-    made.start()
-    Rest(made).register(1)
-    return made
+    return started(make, _SETTINGS, 1)
 
 
 def _fluid(name: str, **terms: Any) -> Document:

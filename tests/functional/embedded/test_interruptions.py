@@ -8,7 +8,7 @@ import pytest
 import requests
 from icalendar import Calendar
 
-from tests.functional.embedded.conftest import Make
+from tests.functional.embedded.conftest import Make, started
 from tests.functional.embedded.rest import HEADERS, Document, Rest, date
 from tests.servers.reservation import ReservationService
 
@@ -24,10 +24,7 @@ clock_start = 1800000000
 
 @pytest.fixture
 def service(make: Make) -> ReservationService:
-    made = make(configuration=_SETTINGS)
-    made.start()
-    Rest(made).register(1)
-    return made
+    return started(make, _SETTINGS, 1)
 
 
 def _instant(text: str) -> int:
