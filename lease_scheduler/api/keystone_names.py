@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping
 from threading import Lock
+from time import monotonic
 from typing import Any
 from urllib.parse import quote
 
@@ -14,8 +16,11 @@ from keystoneauth1.adapter import Adapter
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds for which a name is taken to be right, and for which Keystone is not asked again after it has failed.
+#: Seconds for which an answer is taken to be right.
 _FRESH = 600
+
+#: Seconds for which Keystone is not asked after it has not answered. People would wait for each name.
+_PAUSE = 30.0
 
 #: Number of users whose names are kept.
 _USERS = 10_000
@@ -34,14 +39,17 @@ class KeystoneNames:
         self._lock = Lock()
         self._projects: TTLCache[str, Mapping[str, str]] = TTLCache(1, _FRESH)
         self._users: TTLCache[str, str | None] = TTLCache(_USERS, _FRESH)
+        self._ask_again_at = -math.inf
 
     def projects(self) -> Mapping[str, str]:
         """Return the names of all projects by id."""
         with self._lock:
             known = self._projects.get("all")
         if known is None:
-            found = self._ask("/projects").get("projects", [])
-            known = {each["id"]: each["name"] for each in found}
+            answer = self._ask("/projects")
+            if answer is None:
+                return {}
+            known = {each["id"]: each["name"] for each in answer.get("projects", [])}
             with self._lock:
                 self._projects["all"] = known
         return known
@@ -51,18 +59,27 @@ class KeystoneNames:
         with self._lock:
             if user_id in self._users:
                 return self._users[user_id]
-        name: str | None = self._ask(f"/users/{quote(user_id, safe='')}").get("user", {}).get("name")
+        answer = self._ask(f"/users/{quote(user_id, safe='')}")
+        if answer is None:
+            return None
+        name: str | None = answer.get("user", {}).get("name")
         with self._lock:
             self._users[user_id] = name
         return name
 
-    def _ask(self, path: str) -> Mapping[str, Any]:
-        """Return the body of Keystone's answer; nothing if it refuses, fails or knows nothing."""
+    def _ask(self, path: str) -> Mapping[str, Any] | None:
+        """Return the body of the answer: nothing if Keystone refuses or knows nothing, None if it does not answer."""
+        if monotonic() < self._ask_again_at:
+            return None
         try:
             found: Mapping[str, Any] = self._identity.get(path, timeout=self._timeout).json()
         except exceptions.NotFound:
             return {}
-        except exceptions.ClientException as error:
-            LOG.warning("names are not known for %d s: %s", _FRESH, error)
+        except (exceptions.HTTPClientError, ValueError) as error:
+            LOG.warning("Keystone does not tell names: %s", error)
             return {}
+        except exceptions.ClientException as error:
+            LOG.warning("Keystone does not tell names, and is not asked for %d s: %s", _PAUSE, error)
+            self._ask_again_at = monotonic() + _PAUSE
+            return None
         return found

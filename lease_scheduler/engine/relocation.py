@@ -331,9 +331,9 @@ class Relocation:
         return bool((free[:, sorted(hosts)] >= 0).all())
 
     def last_chance(self, hosts: frozenset[int], now: int) -> int:
-        """Return the last instant at which the first of the leases can start whose intervals on hosts are not over.
+        """Return the latest instant by which all leases with a fixed interval on some hosts can still start.
 
-        Far in the future if there is none.
+        Leases whose interval is over do not count. Without any lease, it is far in the future.
         """
         return min(
             (
@@ -351,12 +351,14 @@ class Relocation:
     def start_later(self, lease: Lease, instant: int, now: int, reason: str) -> Lease | None:
         """Return a lease whose start is put off, with its end as it was, or end the lease if that leaves it no time.
 
-        :param instant: when to try the start again, if it is not over before that; not before its planned start
+        :param instant: when to try the start again; not before its planned start. If the lease is over by then, the
+            start is tried after half of what is left
         :param reason: why the lease ends
         :return: the lease, which the caller puts into the plan, or None if it has ended
         """
         first = lease.holdings[0]
-        instant = min(instant, first.run_end - 1)
+        if instant >= first.run_end:
+            instant = (now + first.run_end) // 2
         if instant <= now:
             self.fail(lease, now, reason)
             return None

@@ -78,7 +78,7 @@ class StaleClaims:
         return server is not None and (migration.status not in _OVER or of.service(server) == service)
 
     def _is_not_here(self, consumer: str) -> bool:
-        """Return whether there is no such server, or its last move, off this host, has failed."""
+        """Return whether there is no such server, or Nova shows it on a host to which its last move has failed."""
         server = self._server(consumer)
         if server is None:
             return True

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.identity.v3 import Password
+from keystoneauth1.noauth import NoAuth
 from keystoneauth1.session import Session
 
 from lease_scheduler.api.keystone_names import KeystoneNames
+from tests.servers.base import free_port
 from tests.servers.keystone import PASSWORD, Keystone, User
 
 
@@ -39,7 +43,7 @@ def test_a_service_that_may_not(keystone: Keystone, caplog: pytest.LogCaptureFix
     for _ in range(2):
         assert names.projects() == {}
         assert names.user(member.id) is None
-    assert len([each for each in caplog.messages if each.startswith("names are not known")]) == 2
+    assert len([each for each in caplog.messages if each.startswith("Keystone does not tell names")]) == 2
 
 
 def test_names_are_kept_while_keystone_is_away(keystone: Keystone) -> None:
@@ -50,3 +54,20 @@ def test_names_are_kept_while_keystone_is_away(keystone: Keystone) -> None:
     keystone.ask("PATCH", f"users/{service.id}", {"user": {"enabled": False}})
     assert names.user(member.id) == member.name
     assert names.projects() == {}
+
+
+def test_nobody_waits_for_each_name_while_keystone_is_away() -> None:
+    """It is asked again after a while, not for every user, and what it does not tell is not kept."""
+    port = free_port()
+    asked: list[str] = []
+
+    class Counting(Adapter):
+        def get(self, path: str, **options: Any) -> Any:
+            asked.append(path)
+            return super().get(path, **options)
+
+    session = Session(NoAuth(f"http://127.0.0.1:{port}"))
+    names = KeystoneNames(Counting(session, connect_retries=0), 5)
+    assert [names.user(each) for each in ("a", "b", "c")] == [None] * 3
+    assert names.projects() == {}
+    assert asked == ["/users/a"]

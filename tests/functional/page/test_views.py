@@ -59,6 +59,26 @@ def test_finished_lease_has_nothing_remaining(page: Page, sight: Service) -> Non
     assert "Remaining\n23 h" in page.text("#details .lease")
 
 
+def test_details_tell_the_next_suspension_from_the_end(page: Page, sight: Service) -> None:
+    """What is left after it is planned, or waits, or has to be done by a deadline."""
+    cut, rest = holding(-1, 2, [1], suspend=60), holding(4, 5, [1])
+    sight.put(
+        lease("planned", "deadline", "active", holdings=[cut, rest], deadline=NOW + 9 * HOUR),
+        lease("waits", "best-effort", "active", holdings=[cut], end=NOW + 6 * HOUR),
+        lease("due", "deadline", "active", holdings=[cut], end=NOW + 6 * HOUR, deadline=NOW + 9 * HOUR),
+    )
+    ends = {
+        "planned": "End\nMon, 2 Mar 2026, 17:00:00 UTC",
+        "waits": "End\nat the earliest Mon, 2 Mar 2026, 18:00:00 UTC",
+        "due": "End\nbetween Mon, 2 Mar 2026, 18:00:00 UTC and the deadline",
+    }
+    for name, end in ends.items():
+        page.open(f"#project=&lease=id-{name}")
+        text = page.text("#details .lease")
+        assert "Runs until\nMon, 2 Mar 2026, 13:59:00 UTC, then suspended" in text
+        assert end in text
+
+
 def test_viewers_time_is_beside_utc(page: Page, sight: Service) -> None:
     """In the head, the details and the tooltip; where the viewer lives in UTC, nothing is repeated."""
     page.open("#lease=id-course&rows=24")

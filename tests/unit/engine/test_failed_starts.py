@@ -52,6 +52,16 @@ def test_attempts_become_rare_when_they_stay_hopeless(make_world: MakeWorld) -> 
     assert world.counters["failed_boots"] < 200
 
 
+@pytest.mark.parametrize("duration", range(120, 360, 40))
+def test_a_start_is_tried_once_more_before_the_end_however_long_the_pause(make_world: MakeWorld, duration: int) -> None:
+    """The fault is over for the last third of a minute."""
+    world = _in_a_fault(make_world, RESERVATION, duration=duration).until(100 + duration - 20)
+    assert _state(world) is LeaseState.READY
+    world.run.cloud._behaviour = CloudBehaviour()
+    world.end()
+    assert (_state(world), world["1"].ended) == (LeaseState.DONE, 100 + duration)
+
+
 def test_other_hosts_are_tried_first(make_world: MakeWorld) -> None:
     lease = request("1", RESERVATION, start=100, duration=50)
     cloud = CloudBehaviour(boot_failure_probability=1.0)
