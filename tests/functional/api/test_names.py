@@ -62,9 +62,9 @@ def test_nobody_waits_for_each_name_while_keystone_is_away() -> None:
     asked: list[str] = []
 
     class Counting(Adapter):
-        def get(self, path: str, **options: Any) -> Any:
-            asked.append(path)
-            return super().get(path, **options)
+        def get(self, url: str, **options: Any) -> Any:
+            asked.append(url)
+            return super().get(url, **options)
 
     session = Session(NoAuth(f"http://127.0.0.1:{port}"))
     names = KeystoneNames(Counting(session, connect_retries=0), 5)
