@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import time
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 from unittest import mock
 from uuid import uuid4
 
 from nova import context, objects
+from nova.db.main import api as main_api
 from novaclient.exceptions import BadRequest
+from sqlalchemy import text
 
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import guests as guest_rules
@@ -22,6 +27,7 @@ from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 from tests.in_nova.functional.site import IMAGE, LIMIT, ORDINARY, POLL, SMALL, WHOLE, NovaSite
 
 _STATUS = {PreemptionMode.STOP: "SHUTOFF", PreemptionMode.SUSPEND: "SUSPENDED"}
+_PRODUCTION = Path(__file__).parents[3] / "doc" / "source" / "admin" / "production.rst"
 _TEMPLATE = {"name": "job", "image_id": IMAGE, "networks": "none"}
 
 
@@ -201,14 +207,26 @@ class LostCommandsTest(NovaSite):
             assert "on no host: Nova has lost the command" in str(error), error
         else:
             raise AssertionError("it is unshelved")
-        # As admin/production.rst does it in Nova's database.
-        with context.target_cell(context.get_admin_context(), self.cell_mappings["cell1"]) as cell:
-            instance = objects.Instance.get_by_uuid(cell, server.id)
-            instance.task_state = None
-            instance.save()
+        # Whether the host had begun, does not matter.
+        for task in ("unshelving", "spawning"):
+            with self._cell() as cell:
+                instance = objects.Instance.get_by_uuid(cell, server.id)
+                instance.task_state = task
+                instance.save()
+            self._free_as_documented(server.id)
+            with self._cell() as cell:
+                assert objects.Instance.get_by_uuid(cell, server.id).task_state is None, task
         self.carry_out(self.order(OperationKind.RESUME, self.lease_id, ("host1",), SMALL, **self.said))
         (again,) = self.nova.servers.list()
         assert (again.id, again.status) == (server.id, "ACTIVE")
+
+    def _cell(self) -> AbstractContextManager[Any]:
+        return context.target_cell(context.get_admin_context(), self.cell_mappings["cell1"])
+
+    def _free_as_documented(self, server: str) -> None:
+        (statement,) = re.findall(r"^ *(UPDATE instances SET .*?;)$", _PRODUCTION.read_text(), re.MULTILINE | re.DOTALL)
+        with self._cell() as cell, main_api.get_engine(context=cell).begin() as connection:
+            connection.execute(text(statement.replace("SERVER", server)))
 
     def test_the_end_of_a_lease_while_unshelving(self) -> None:
         self._lose_unshelving()
