@@ -66,7 +66,7 @@ def build_app(
     :param enforcer: checks permissions; rules that it lacks are registered with it
     :param trusts: creates the trusts with which the service boots servers for projects; None if identity is not checked
     :param login: logs the people in who use the calendar page; None if they need no login, or bring a token
-    :param frame_ancestors: sites that may show the page in a frame
+    :param frame_ancestors: sites that may show the page in a frame, and hand it a session there
     :param names: knows the names of projects and users; None if identity is not checked
     """
     access.register(enforcer)
@@ -80,7 +80,7 @@ def build_app(
     for path in dict.fromkeys(route.path for route in ROUTES):
         _add_options(app, path)
     add_page(app)
-    add_routes(app, login)
+    add_routes(app, login, frame_ancestors)
     app.before_request(_begin)
     app.after_request(_finish)
     app.after_request(protection(frame_ancestors))

@@ -63,6 +63,7 @@ OPTIONS: list[cfg.Opt] = [
         "frame_ancestors",
         default=[],
         help="Sites that may show the page in a frame, such as https://dashboard.example.org, or self for the site "
-        "of the page. By default no site may.",
+        "of the page. The page accepts a session from such a site while it shows the page, so list only sites that "
+        "you trust with logins, such as Horizon with the panel of this project. By default no site may.",
     ),
 ]

@@ -87,6 +87,12 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ),
     ("admin/containers.rst", "podman"): "needs base images from a registry; tests/unit/container reads the files",
     ("admin/from_blazar.rst", "openstack resource provider"): "needs a real Placement that Blazar has used",
+    ("admin/horizon.rst", "pip install --no-deps"): (
+        f"{_CHANGES}; tests/functional/horizon/test_calendar_panel.py installs it for a Horizon"
+    ),
+    ("admin/horizon.rst", "python3 manage.py"): (
+        "needs a Horizon; tests/functional/horizon/test_calendar_panel.py does it in one"
+    ),
     ("admin/installation.rst", "make run"): "does not end; tests/functional/embedded starts what it starts",
     ("admin/installation.rst", "python3 -m pip wheel"): (
         "takes all packages from PyPI; tests/functional/commands/test_packages.py installs the wheel"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -41,12 +41,13 @@ class Login:
     identity: Identity
 
 
-def add_routes(app: flask.Flask, login: Login | None) -> None:
+def add_routes(app: flask.Flask, login: Login | None, frame_ancestors: Sequence[str] = ()) -> None:
     """Add the routes.
 
     :param login: None if people cannot log in; the page then learns that
+    :param frame_ancestors: sites that may show the page in a frame, and hand it a session there
     """
-    offer = _offer(None if login is None else login.settings)
+    offer = {**_offer(None if login is None else login.settings), "frame_ancestors": list(frame_ancestors)}
     _add(app, "GET", "/login", lambda: _answer(offer))
     if login is None:
         return

@@ -11,6 +11,7 @@ import { Details } from "./details.js";
 import { FilterBar } from "./filterbar.js";
 import { DAY, energy, instantOf, localInstant, number, plural, shortInstant } from "./format.js";
 import { ZOOM_STEP, listen } from "./gestures.js";
+import { Handover } from "./handover.js";
 import { fillLegend } from "./legend.js";
 import { Login } from "./login.js";
 import { whatToSay } from "./messages.js";
@@ -90,16 +91,11 @@ const newLease = new NewLease(element("booking"), {
 });
 const account = new Account(element("account"), { onProject: workFor, onLeave: logOut });
 const login = new Login(element("login"), {
-  onToken: (value) => {
-    const isOther = session() !== null;
-    forgetSession();
-    connection.setToken(value);
-    // Whose token it is cannot be known here, so nothing stays of the person who had logged in.
-    if (isOther) startOver();
-  },
+  onToken: useToken,
   onSession: loggedIn,
   onLeave: () => keepDraft({ booking: newLease.draft, change: details.proposal && { lease: details.id, ...details.proposal } }),
 });
+const handover = new Handover(useToken);
 const leases = new Table(element("view-leases"), leaseColumns(projectName), { key: "submitted", down: true }, open);
 const queue = new Table(element("view-queue"), queueColumns(() => clock.now(), projectName), { key: "position", down: false }, open);
 const filters = new FilterBar(element("filter-form"), (chosen) => {
@@ -152,6 +148,15 @@ function showProjects() {
   shownProjects = shown;
   newLease.setProjects(own ? ownFirst(known, own) : []);
   applyFilters();
+}
+
+/** Continue with a token that is of no login of this page. */
+function useToken(value) {
+  const isOther = session() !== null;
+  forgetSession();
+  connection.setToken(value);
+  // Whose token it is cannot be known here, so nothing stays of the person who had logged in.
+  if (isOther) startOver();
 }
 
 /** Show a login, and continue with its token. */
@@ -215,9 +220,10 @@ function status(next) {
   if (next.state !== shownState) account.show(isAsked ? null : session());
   shownState = next.state;
   if (isAsked) shares.clear();
-  if (isAsked) login.ask(next.message && session() ? "Your login has ended. What you have typed is still there." : next.message);
+  const problem = next.message && session() ? "Your login has ended. What you have typed is still there." : next.message;
+  if (isAsked) handover.ask(() => login.ask(problem));
   else login.close();
-  element("forget").hidden = token() === null || isAsked || session() !== null;
+  element("forget").hidden = token() === null || isAsked || session() !== null || handover.isDone;
   if (next.state !== "live") refresh();
 }
 
@@ -421,7 +427,7 @@ setInterval(() => {
   if (loaded) showCounts(model, clock.now(), model.queue().length);
   if (connection.status.state === "lost") showStatus(connection.status);
 }, COUNT_MS);
-connection.poll();
+handover.ask(() => connection.poll());
 
 /** For tests and for the console. */
 window.calendar = Object.freeze({ model, timeline, clock, connection });

@@ -1,5 +1,7 @@
 /** Requests to the server, with the token of this browser tab. */
 
+import { tabStore } from "./kept.js";
+
 const TIMEOUT_MS = 20000;
 /** A login waits for Keystone, several times. */
 const LOGIN_TIMEOUT_MS = 60000;
@@ -42,12 +44,12 @@ export class ServerError extends Error {
 }
 
 /** The token of this browser tab, or null. */
-export const token = () => sessionStorage.getItem(TOKEN_KEY);
+export const token = () => tabStore.getItem(TOKEN_KEY);
 
 /** Keep a token for this tab; null deletes the kept token. */
 export function keepToken(value) {
-  if (value) sessionStorage.setItem(TOKEN_KEY, value);
-  else sessionStorage.removeItem(TOKEN_KEY);
+  if (value) tabStore.setItem(TOKEN_KEY, value);
+  else tabStore.removeItem(TOKEN_KEY);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The login of this browser tab: who has logged in, and for which project. It ends with the tab. */
 
+import { browserStore, tabStore } from "./kept.js";
 import { keepToken } from "./rest.js";
 
 const SESSION = "lease-scheduler.session";
@@ -11,13 +12,13 @@ const PROJECT = "lease-scheduler.project";
 /** Longest time that a login at an identity provider may take. */
 const LONGEST_LOGIN_MS = 600000;
 
-const read = (key) => JSON.parse(sessionStorage.getItem(key) ?? "null");
-const write = (key, value) => sessionStorage.setItem(key, JSON.stringify(value));
+const read = (key) => JSON.parse(tabStore.getItem(key) ?? "null");
+const write = (key, value) => tabStore.setItem(key, JSON.stringify(value));
 
 /** Return what is kept under a key, and forget it. */
 function take(key) {
   const value = read(key);
-  sessionStorage.removeItem(key);
+  tabStore.removeItem(key);
   return value;
 }
 
@@ -29,7 +30,7 @@ function take(key) {
 export const session = () => read(SESSION);
 
 /** Id of the project that was used last in this browser, or null. */
-export const lastProject = () => localStorage.getItem(PROJECT);
+export const lastProject = () => browserStore.getItem(PROJECT);
 
 /**
  * Keep a login as the server has sent it. Return false if the tab was used by somebody else before, of whom nothing is
@@ -38,15 +39,15 @@ export const lastProject = () => localStorage.getItem(PROJECT);
 export function keepSession({ token: value, ...others }) {
   const before = session();
   const isSame = before === null || (before.user === others.user && before.domain === others.domain);
-  if (!isSame) sessionStorage.clear();
+  if (!isSame) tabStore.clear();
   keepToken(value);
   write(SESSION, others);
-  localStorage.setItem(PROJECT, others.project.id);
+  browserStore.setItem(PROJECT, others.project.id);
   return isSame;
 }
 
 /** Forget the login, the token and everything else that this tab keeps. */
-export const forgetSession = () => sessionStorage.clear();
+export const forgetSession = () => tabStore.clear();
 
 /** Keep a text that the login shows once, after the page is loaded again. */
 export const keepNote = (text) => write(NOTE, text);

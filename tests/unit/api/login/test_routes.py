@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import flask
@@ -25,12 +26,12 @@ _CREDENTIALS = {"domain": "Default", "user": "eve", "password": PASSWORD}
 _LATEST = {"OpenStack-API-Version": "reservation latest"}
 
 
-def _app(login: Login | None) -> flask.Flask:
+def _app(login: Login | None, frame_ancestors: Sequence[str] = ()) -> flask.Flask:
     conf = cfg.ConfigOpts()
     conf([], project="lease-scheduler", default_config_files=[])
     clock = FixedClock()
     site = Site(clock)
-    return build_app(ApiSettings(), site, site, clock, policy.Enforcer(conf), None, login)
+    return build_app(ApiSettings(), site, site, clock, policy.Enforcer(conf), None, login, frame_ancestors)
 
 
 def _login(identity: FakeIdentity, **settings: Any) -> Login:
@@ -66,12 +67,21 @@ def test_what_is_offered(app: flask.Flask) -> None:
         "login": True,
         "default_domain": "Default",
         "websso": [{"label": "Example", "url": f"{_KEYSTONE}/v3/x"}],
+        "frame_ancestors": [],
     }
+
+
+def test_the_page_learns_which_sites_may_hand_it_a_session(identity: FakeIdentity) -> None:
+    """These are the sites of frame-ancestors, with login and without."""
+    sites = ["self", "https://dashboard.example.org"]
+    for login in (None, _login(identity)):
+        found = _app(login, sites).test_client().get("/login").json or {}
+        assert found["frame_ancestors"] == sites
 
 
 def test_a_service_without_login(identity: FakeIdentity) -> None:
     app = _app(None)
-    assert app.test_client().get("/login").json == {"login": False}
+    assert app.test_client().get("/login").json == {"login": False, "frame_ancestors": []}
     for name in ("password", "application-credential", "token", "end", "websso"):
         assert _post(app, name, _CREDENTIALS).status_code == 404
     assert identity.clients == []

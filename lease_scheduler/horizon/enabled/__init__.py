@@ -1,0 +1,1 @@
+"""Files that an operator copies into Horizon's folder ``local/enabled``."""
