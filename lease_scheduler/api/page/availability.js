@@ -33,7 +33,7 @@ function answer(title, found, { withKinds, onBook }) {
 
 /** What was asked for, from an instant on, for the form of a new lease. */
 function leaseOf({ count, vcpus, memory_mb: memory, duration, pool }, start) {
-  const others = { DISK_GB: "", exclusive: false, resources: "", groups: "", traits: "", per_host: "" };
+  const others = { DISK_GB: "", exclusive: false, resources: "", groups: "", traits: "", per_host: "", flavor: "" };
   const values = { ...others, count, VCPU: vcpus, MEMORY_MB: memory, pool };
   return { start, end: start + Math.round(duration * 3600), values };
 }

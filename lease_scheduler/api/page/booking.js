@@ -1,6 +1,8 @@
 /** From what people fill in to a request for a lease, and back. Values are texts by the names of their fields. */
 
 import { durationText, fieldOfInstant, instantOf, instantOfField, isoInstant, kindCounts, plural, shortInstant } from "./format.js";
+import { missingOfRepeat } from "./repeat.js";
+import { fieldOfServers, missingOfServers, serversFrom } from "./servers.js";
 
 /** What each kind of lease promises, in a line. */
 export const PROMISES = {
@@ -26,7 +28,8 @@ const numberOr = (text) => (text.trim() !== "" && Number.isFinite(Number(text)) 
 /** Names of the fields that are empty and needed. */
 export function missing(values) {
   const needed = Object.entries(TIMES[values.kind]).filter(([, isNeeded]) => isNeeded).map(([name]) => name);
-  return ["name", "count", ...needed].filter((name) => !values[name].trim());
+  const empty = ["name", "count", ...needed].filter((name) => !values[name].trim());
+  return [...empty, ...missingOfServers(values), ...missingOfRepeat(values)];
 }
 
 /** A group of resources that come from one device, from a text such as "VGPU:1/MEMORY:2@CUSTOM_A100/CUSTOM_FAST". */
@@ -53,6 +56,13 @@ function nodeSet(values) {
   return nodes;
 }
 
+/** What the lease is for: nodes of some size, or those of a flavor of Nova. */
+function resourcesOf(values) {
+  const flavor = values.flavor.trim();
+  if (!flavor) return { nodes: [nodeSet(values)] };
+  return { reservations: [{ resource_type: "flavor:instance", flavor_id: flavor, amount: numberOr(values.count) }] };
+}
+
 function timeOf(name, text) {
   if (name === "duration") return text.replaceAll(/\s/g, "");
   return isoInstant(instantOfField(text));
@@ -60,13 +70,16 @@ function timeOf(name, text) {
 
 /** The body of POST /v1/leases and /v1/quotes. A reservation without a start starts now. */
 export function leaseBody(values) {
-  const body = { name: values.name.trim(), kind: values.kind, nodes: [nodeSet(values)] };
+  const body = { name: values.name.trim(), kind: values.kind, ...resourcesOf(values) };
   for (const name of Object.keys(TIMES[values.kind])) {
     if (values[name].trim()) body[name] = timeOf(name, values[name]);
     else if (values.kind === "reservation" && name === "start_date") body[name] = "now";
   }
   if (values.pool) body.pool = values.pool;
   if (values.max_price.trim()) body.max_price = numberOr(values.max_price);
+  if (values.description.trim()) body.description = values.description.trim();
+  const servers = serversFrom(values);
+  if (servers) body.servers = servers;
   return body;
 }
 
@@ -89,12 +102,17 @@ export function identified(last, body) {
   return last?.text === text ? last : { text, id: newId() };
 }
 
+/** Fields of this form with another name than in requests. */
+const OTHER_NAMES = { amount: "count", flavor_id: "flavor", rule: "repeat", time_zone: "repeat_local" };
+
 /** The name of the field of this form that a JSON path of a request is about, or null. */
 export function fieldOf(path) {
   if (!path) return null;
-  const [first, ...others] = path.replace(/^nodes(\[\d+\])?\.?/, "").split(/[.[]/);
-  if (path === "nodes" || path === "nodes[0]") return "count";
-  if (first !== "resources") return first;
+  const [, set, rest] = /^(?:lease\.)?(?:(nodes|reservations|servers)(?:\[\d+\])?\.?)?(.*)$/.exec(path);
+  if (set === "servers") return fieldOfServers(rest);
+  if (set && !rest) return "count";
+  const [first, ...others] = rest.split(/[.[]/);
+  if (first !== "resources") return OTHER_NAMES[first] ?? first;
   if (!others.length) return "VCPU";
   return RESOURCES.includes(others[0]) ? others[0] : "resources";
 }

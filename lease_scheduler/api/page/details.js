@@ -223,9 +223,14 @@ const money = (amount) => (Number.isFinite(amount) ? number(amount) : null);
 
 const percent = (part) => (Number.isFinite(part) ? `${number(100 * part)} %` : null);
 
-/** What the calendar does not say of a lease: the user, idleness, expected start, promised lifetime, share of CPU, prices, and the terms of its reservations. */
-function termsOf({ user_id: user, idle_since: idle, expectation, promise, yield: part, stretch, price, max_price: most, reservations = [] }, users) {
+/** A server template in words. Without a number, it is for as many as there is room for. */
+const serverText = ({ name, image_id: image, count }) =>
+  [name, image && `from image ${image}`, count && plural(count, "server")].filter(Boolean).join(", ");
+
+/** What the calendar does not say of a lease: description, servers, the user, idleness, expected start, promised lifetime, share of CPU, prices, and the terms of its reservations. */
+function termsOf({ description, servers = [], user_id: user, idle_since: idle, expectation, promise, yield: part, stretch, price, max_price: most, reservations = [] }, users) {
   const about = definitions([
+    ["Description", description], ["Servers", servers.map(serverText).join("; ")],
     ["Booked by", users[user] ?? user], ["Idle since", both(instantOf(idle))], ["Expected start", expectation && datesText(expectation)],
     ["Lifetime", promise && datesText(promise)],
     ["Part of the CPU", percent(part)], ["Stretch", money(stretch)], ["Price", money(price)], ["Maximum price", money(most)],

@@ -33,6 +33,8 @@ export const shortInstant = (seconds) =>
 export const timeOfDay = (seconds) => TIME.format(seconds * 1000);
 /** Weekday and date. */
 export const date = (seconds) => DATE.format(seconds * 1000);
+/** The first instant of the day of an instant. */
+export const startOfDay = (seconds) => Math.floor(seconds / DAY) * DAY;
 /** Weekday and day of the month. */
 export const weekday = (seconds) => WEEKDAY.format(seconds * 1000);
 /** Month and year. */

@@ -1,6 +1,7 @@
 /** Puts the parts of the page together. */
 
 import { Account, endSession, loadAgain, ownFirst } from "./account.js";
+import { Agenda } from "./agenda.js";
 import { Announcer } from "./announcer.js";
 import { Availability } from "./availability.js";
 import { proposalOf } from "./changes.js";
@@ -9,29 +10,33 @@ import { leaseColumns, queueColumns } from "./columns.js";
 import { Connection } from "./connection.js";
 import { Details } from "./details.js";
 import { FilterBar } from "./filterbar.js";
-import { DAY, energy, instantOf, localInstant, number, plural, shortInstant } from "./format.js";
-import { ZOOM_STEP, listen } from "./gestures.js";
+import { DAY, instantOf } from "./format.js";
+import { listen } from "./gestures.js";
 import { Handover } from "./handover.js";
+import { spoken, tipOf } from "./leasetip.js";
 import { fillLegend } from "./legend.js";
 import { Login } from "./login.js";
 import { whatToSay } from "./messages.js";
-import { Model, conditionOf, isBusy, savedBy } from "./model.js";
+import { Model, isBusy } from "./model.js";
 import { NewLease } from "./newlease.js";
 import { showPools } from "./pools.js";
+import { Project } from "./project.js";
 import { ProjectNames } from "./projectnames.js";
 import { ServerError, postLogin, problemOf, token } from "./rest.js";
 import { forgetSession, keepDraft, keepSession, session, takeDraft } from "./session.js";
 import { inEffect, isFiltered, matcher, readSettings, writeSettings } from "./settings.js";
 import { Shares } from "./shares.js";
-import { showClock, showCounts, showMessage, showStatus, showTip } from "./status.js";
+import { showClock, showCounts, showMatches, showMessage, showStatus, showTip } from "./status.js";
 import { Table } from "./table.js";
 import { listenTabs, showView } from "./tabs.js";
-import { SPANS, Timeline } from "./timeline.js";
-import { stateText } from "./words.js";
+import { Timeline } from "./timeline.js";
+import { listenTools, showTools } from "./tools.js";
 
 const TICK_MS = 100;
 const COUNT_MS = 1000;
 const HASH_MS = 300;
+/** By how much the agenda looks further ahead at once. */
+const LATER = 4;
 
 const element = (id) => document.getElementById(id);
 
@@ -60,6 +65,7 @@ const otherProjects = new ProjectNames(model, () => {
 const connection = new Connection(take, status);
 const timeline = new Timeline(element("chart"), () => clock.now(), moved);
 const shares = new Shares(element("view-shares"));
+const project = new Project(element("view-project"), () => model.mayBook);
 const open = (lease, proposal = null) => {
   settings.lease = lease.id;
   timeline.selected = lease.id;
@@ -71,6 +77,7 @@ const details = new Details(element("details"), {
   model,
   now: () => clock.now(),
   onShow: (id) => {
+    agenda.choose(true);
     choose("timeline");
     timeline.reveal(id);
   },
@@ -88,6 +95,12 @@ const newLease = new NewLease(element("booking"), {
   onBooked: booked,
   onProject: workFor,
   onProposal: (proposal) => timeline.setGhost(proposal && { ...proposal, rows: rowsOf(proposal) }),
+});
+const agenda = new Agenda(element("agenda"), {
+  now: () => clock.now(),
+  onOpen: (id) => open(model.leases.get(id)),
+  onLater: () => timeline.zoomTo(timeline.span * LATER),
+  onSwitch: refresh,
 });
 const account = new Account(element("account"), { onProject: workFor, onLeave: logOut });
 const login = new Login(element("login"), {
@@ -163,6 +176,7 @@ function useToken(value) {
 function loggedIn(found) {
   // What is shown is for the project before.
   shares.clear();
+  project.clear();
   if (keepSession(found)) connection.setToken(found.token);
   else startOver();
 }
@@ -198,11 +212,11 @@ function startOver() {
   loadAgain();
 }
 
-/** Show a lease that was booked just now. */
-function booked(lease) {
-  announcer.say(`${lease.name} is booked`);
-  awaited = lease.id;
-  const start = instantOf(lease.start_date);
+/** Say what was booked just now, and show the lease if there is one to show. */
+function booked(lease, text) {
+  announcer.say(text);
+  awaited = lease?.id ?? null;
+  const start = lease && instantOf(lease.start_date);
   if (start !== null && !(range.start <= start && start < range.end)) timeline.show(start - timeline.span / 3, timeline.span);
   connection.poll();
 }
@@ -219,10 +233,12 @@ function status(next) {
   const isAsked = next.state === "token";
   if (next.state !== shownState) account.show(isAsked ? null : session());
   shownState = next.state;
-  if (isAsked) shares.clear();
-  const problem = next.message && session() ? "Your login has ended. What you have typed is still there." : next.message;
-  if (isAsked) handover.ask(() => login.ask(problem));
-  else login.close();
+  if (isAsked) {
+    shares.clear();
+    project.clear();
+    const problem = next.message && session() ? "Your login has ended. What you have typed is still there." : next.message;
+    handover.ask(() => login.ask(problem));
+  } else login.close();
   element("forget").hidden = token() === null || isAsked || session() !== null || handover.isDone;
   if (next.state !== "live") refresh();
 }
@@ -248,12 +264,15 @@ function refresh() {
     showAll: showAllProjects,
   });
   showView(settings.view, loaded && connection.status.state !== "token" && !message?.instead);
+  agenda.show(settings.view === "timeline");
   showMessage(message);
   element("book").hidden = !loaded || !model.mayBook || connection.status.state === "token";
   if (!loaded) return;
   if (settings.view === "shares" && !message?.instead) shares.show();
+  project.show(settings.view === "project" && !message?.instead && connection.status.state !== "token");
   showCounts(model, clock.now(), waiting.length);
-  showMatches(shown.length, all.length);
+  showMatches({ total: model.total, all: all.length, shown: shown.length, isFiltered: isFiltered(settings), range });
+  if (settings.view === "timeline") agenda.setLeases(shown, range?.end ?? null);
   if (settings.view === "leases") leases.setLeases(shown);
   if (settings.view === "queue") {
     queue.setLeases(waiting.filter(passes));
@@ -261,19 +280,6 @@ function refresh() {
     none.hidden = waiting.some(passes);
     none.textContent = waiting.length ? "No waiting lease matches the filters." : "No leases are waiting.";
   }
-}
-
-/** Show how many leases there are, and how many of them are loaded and pass the filters. */
-function showMatches(shown, all) {
-  const { total } = model;
-  const isPart = isFiltered(settings) || shown < all;
-  const some = `${number(isPart ? shown : all)} of ${plural(total, "lease")}`;
-  element("matches").textContent = isPart ? `${some} shown` : all < total ? `${some} loaded` : plural(total, "lease");
-  const loadedTime = range && `${shortInstant(range.start)} to ${shortInstant(range.end)}`;
-  element("view-leases").querySelector("caption").textContent =
-    all < total && loadedTime
-      ? `${number(all)} of ${plural(total, "lease")}: those from ${loadedTime}, and those that wait. Times are UTC.`
-      : "All leases; times are UTC";
 }
 
 /** Show the leases of all projects. */
@@ -295,7 +301,7 @@ function needRange() {
 function moved() {
   if (!loaded) return;
   needRange();
-  tools();
+  showTools(timeline);
   saveSettings();
 }
 
@@ -328,46 +334,15 @@ function applyFilters() {
   refresh();
 }
 
-/** Show the state of the timeline in the tools. */
-function tools() {
-  element("follow").checked = timeline.follow;
-  element("rows").value = Math.round(timeline.rowHeight);
-  element("rows-value").textContent = `${Math.round(timeline.rowHeight)} px`;
-  element("rows-fit").setAttribute("aria-pressed", String(timeline.rows === "fit"));
-  for (const button of document.querySelectorAll("[data-span]")) {
-    const on = Math.round(timeline.span) === SPANS[button.dataset.span];
-    button.setAttribute("aria-pressed", String(on));
-  }
-}
-
-/** Size, project and times of a lease, for people. */
-const times = (lease) => [
-  `${plural(lease.nodes, "node")}, project ${projectName(lease.project_id)}`,
-  `${shortInstant(lease.start)} to ${shortInstant(lease.end)}`,
-  ...(lease.start !== null && localInstant(lease.start)
-    ? [`${localInstant(lease.start)} to ${lease.end === null ? "–" : localInstant(lease.end)} where you are`]
-    : []),
-];
-
-function listenTools() {
-  for (const button of document.querySelectorAll("[data-span]")) {
-    button.addEventListener("click", () => {
-      if (button.dataset.span === "fit") timeline.fit();
-      else timeline.zoomTo(SPANS[button.dataset.span]);
-    });
-  }
-  element("zoom-in").addEventListener("click", () => timeline.zoomTo(timeline.span / ZOOM_STEP));
-  element("zoom-out").addEventListener("click", () => timeline.zoomTo(timeline.span * ZOOM_STEP));
-  element("follow").addEventListener("change", () => timeline.setFollow(element("follow").checked));
-  element("rows").addEventListener("input", () => timeline.setRows(Number(element("rows").value)));
-  element("rows-fit").addEventListener("click", () => timeline.setRows("fit"));
+function listenButtons() {
   element("book").addEventListener("click", () => newLease.open());
   element("help-open").addEventListener("click", () => element("help").showModal());
   element("retry").addEventListener("click", () => connection.poll());
   element("forget").addEventListener("click", () => connection.setToken(null));
   element("skip").addEventListener("click", (event) => {
     event.preventDefault();
-    (settings.view === "timeline" ? element("chart") : element(`view-${settings.view}`)).focus();
+    const inTimeline = agenda.isChosen ? "agenda" : "chart";
+    element(settings.view === "timeline" ? inTimeline : `view-${settings.view}`).focus();
   });
 }
 
@@ -379,12 +354,7 @@ listen(element("chart"), timeline, {
       timeline.draw();
     }
     element("chart").classList.toggle("over", lease !== null);
-    const host = model.rows[row];
-    const condition = host && conditionOf(host);
-    const on = host && `${host.stands_for ? "" : "host "}${host.name}${condition ? `, ${condition}` : ""}`;
-    const saved = host?.power && `${energy(savedBy(host, clock.now()))} saved by sleeping`;
-    const ofHost = condition ? [on, saved].filter(Boolean) : null;
-    showTip(lease ? [lease.name, `${lease.kind}, ${stateText(lease.state)}`, ...times(lease), on] : ofHost, event);
+    showTip(tipOf(lease, model.rows[row], model, clock.now()), event);
   },
   mayBook: () => model.mayBook,
   drag: showTip,
@@ -404,11 +374,12 @@ listen(element("chart"), timeline, {
   select: (lease) => {
     timeline.selected = lease.id;
     timeline.reveal(lease.id);
-    announcer.say([lease.name, lease.kind, stateText(lease.state), ...times(lease)].join(", "));
+    announcer.say(spoken(lease, model));
   },
 });
 new Availability(element("view-free"), { mayBook: () => model.mayBook, onBook: (chosen) => newLease.open(chosen) });
-listenTools();
+listenTools(timeline);
+listenButtons();
 listenTabs(choose);
 fillLegend(element("legend"));
 addEventListener("hashchange", () => {

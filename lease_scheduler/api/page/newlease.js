@@ -6,9 +6,11 @@ import { make } from "./elements.js";
 import { clearProblems, fill, labelOf, showLocalTimes, showProblem, valuesOf } from "./fields.js";
 import { fieldOfInstant, instantOf, instantOfField } from "./format.js";
 import { KINDS } from "./model.js";
+import { doubt, refusedText, send } from "./orders.js";
 import { Panel } from "./panel.js";
 import { Asker, NOT_RIGHT, QuoteView } from "./quotes.js";
-import { ServerError, postJson, problemOf } from "./rest.js";
+import { localZone, repeats } from "./repeat.js";
+import { ServerError, problemOf } from "./rest.js";
 
 const HOUR = 3600;
 /** Real seconds that people have at least to read the form before the start that it proposes. */
@@ -18,13 +20,22 @@ const UNNAMED = "new lease";
 
 const LABELS = {
   name: "a name", count: "a number of nodes", end_date: "an end", duration: "a duration", deadline: "a deadline",
+  server_name: "a name for the servers", server_image: "an image for the servers",
+  repeat_count: "how often the lease repeats, or until when",
 };
+
+/** Kinds of leases that can be held until they are accepted. */
+const MAY_BE_HELD = ["reservation", "deadline"];
+/** Fields for the size of the nodes, which a flavor replaces. Whole hosts replace the first ones. */
+const SIZES = ["VCPU", "MEMORY_MB", "DISK_GB"];
+const SIZES_AND_HOSTS = [...SIZES, "exclusive", "resources", "groups", "traits", "per_host"];
 
 export class NewLease {
   #form;
   #panel;
   #quote;
   #asker;
+  #hold;
   #clock;
   #onBooked;
   #onProject;
@@ -37,7 +48,8 @@ export class NewLease {
   /**
    * @param {HTMLDialogElement} dialog
    * @param {Clock} clock the server's clock
-   * @param {(lease: object) => void} onBooked gets the lease as the server shows it
+   * @param {(lease: object|null, text: string) => void} onBooked gets the lease to show, if there is one, and what has been
+   *   done
    * @param {(id: string) => Promise<void>} onProject works for another project from now on
    * @param {(proposal: {start: number, end: number, hosts: string[], rows: number[]}|null) => void} onProposal shows on
    *   the timeline where the lease would be: on hosts by their ids, or as the rows that were chosen; null for nowhere
@@ -63,8 +75,10 @@ export class NewLease {
     this.#form.elements.namedItem("project").addEventListener("change", () => this.#choose());
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#book();
+      this.#send(false);
     });
+    this.#hold = dialog.querySelector(".hold");
+    this.#hold.addEventListener("click", () => this.#send(true));
   }
 
   /**
@@ -82,7 +96,7 @@ export class NewLease {
       const end = isNow && chosen.values ? now + chosen.end - chosen.start : chosen.end;
       fill(this.#form, {
         kind: "reservation",
-        ...(chosen.values ?? { count: String(chosen.rows.length), exclusive: true }),
+        ...(chosen.values ?? { count: String(chosen.rows.length), exclusive: true, flavor: "" }),
         start_date: isNow ? "" : fieldOfInstant(chosen.start),
         end_date: fieldOfInstant(end),
       });
@@ -170,7 +184,7 @@ export class NewLease {
     for (const label of this.#form.querySelectorAll("[data-time]")) label.hidden = !(label.dataset.time in times);
     const start = values.kind === "deadline" ? "Earliest start, UTC; empty: now" : "Start, UTC; empty: now";
     this.#form.querySelector("[data-time=start_date] span").textContent = start;
-    for (const name of ["VCPU", "MEMORY_MB", "DISK_GB"]) this.#form.elements.namedItem(name).disabled = values.exclusive;
+    this.#restrict(values);
     showLocalTimes(this.#form);
     clearProblems(this.#form);
     this.#asker.stop();
@@ -184,6 +198,23 @@ export class NewLease {
     }
     this.#quote.wait();
     this.#asker.ask("v1/quotes", leaseBody({ ...values, name: values.name.trim() || UNNAMED }));
+  }
+
+  /** Let people use the fields that have a meaning beside the others. */
+  #restrict(values) {
+    const field = (name) => this.#form.elements.namedItem(name);
+    const hasFlavor = values.flavor.trim() !== "";
+    for (const name of SIZES_AND_HOSTS) field(name).disabled = hasFlavor || (values.exclusive && SIZES.includes(name));
+    field("repeat").closest("details").hidden = values.kind !== "reservation";
+    // A zone whose clocks are those of UTC is no choice.
+    const zone = field("repeat_local").closest("label");
+    zone.querySelector("span").textContent = `By the clocks of ${localZone()}`;
+    zone.hidden = localZone() === "UTC";
+    for (const name of ["repeat_count", "repeat_until", "repeat_local"]) field(name).disabled = values.repeat === "";
+    // A series ends after a number of leases or on a day.
+    if (values.repeat_until) field("repeat_count").disabled = true;
+    else if (values.repeat_count.trim()) field("repeat_until").disabled = true;
+    this.#hold.hidden = !MAY_BE_HELD.includes(values.kind) || repeats(values);
   }
 
   #quoted(quote) {
@@ -210,7 +241,8 @@ export class NewLease {
     this.#quote.refuse(error, hint, labelOf(this.#form, field));
   }
 
-  async #book() {
+  /** Book what the form says, or hold it. */
+  async #send(isHold) {
     if (this.#busy) return;
     const values = valuesOf(this.#form);
     clearProblems(this.#form);
@@ -224,19 +256,30 @@ export class NewLease {
     this.#request = identified(this.#request, body);
     this.#asker.stop();
     this.#busy = true;
-    this.#quote.say("Booking…");
+    this.#quote.say(isHold ? "Asking…" : "Booking…");
     try {
-      const { lease } = await postJson("v1/leases", { ...body, id: this.#request.id });
+      const found = await send(values, body, { id: this.#request.id, isHold });
       this.#request = null;
-      fill(this.#form, { name: "" });
-      this.close();
-      this.#onBooked(lease);
+      this.#show(found);
     } catch (error) {
       const isUnsure = !(error instanceof ServerError) || error.status >= 500;
-      this.#failed(error, isUnsure ? "Book again: the same request makes no second lease." : "");
+      this.#failed(error, isUnsure ? doubt(values, isHold) : "");
       this.#form.querySelector("[aria-invalid]")?.focus();
     } finally {
       this.#busy = false;
     }
+  }
+
+  /** Show what has come of an order. What was refused stays in sight. */
+  #show({ lease, text, quote, refused }) {
+    if (quote) {
+      this.#quote.show(quote);
+      return;
+    }
+    // Without a name, nobody books the same again by mistake.
+    fill(this.#form, { name: "", repeat: "", description: "" });
+    if (refused.length) this.#quote.say(`${text}.`, refusedText(refused), ...refused);
+    else this.close();
+    this.#onBooked(lease, text);
   }
 }

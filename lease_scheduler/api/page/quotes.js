@@ -78,9 +78,9 @@ export class QuoteView {
     this.#fits = fits;
   }
 
-  /** Show a text without a verdict. */
-  say(text) {
-    this.#fill("", [text], []);
+  /** Show texts without a verdict. */
+  say(...texts) {
+    this.#fill("", texts, []);
   }
 
   /** Show a quote. */

@@ -85,6 +85,7 @@ const ask = (method, path, body) => send(method, path, body, { "X-Auth-Token": t
 
 export const getJson = (path) => ask("GET", path);
 export const postJson = (path, body) => ask("POST", path, body);
+export const deleteJson = (path) => ask("DELETE", path);
 
 /** The address of a part of the login. It is next to this file, also for the page to which WebSSO returns. */
 const loginPath = (name) => new URL(`login${name}`, import.meta.url);

@@ -2,7 +2,7 @@
 
 import { GROUPS, KINDS, groupOf, isBusy } from "./model.js";
 
-export const VIEWS = ["timeline", "queue", "leases", "free", "shares"];
+export const VIEWS = ["timeline", "queue", "leases", "free", "shares", "project"];
 
 /** The known values in a list, or all known values if there is no list. */
 function chosen(text, known) {

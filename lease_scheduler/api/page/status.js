@@ -1,6 +1,6 @@
 /** The head of the page (clock, counts, connection), and the messages above a view or in its place. */
 
-import { duration, energy, localInstant, longInstant, number } from "./format.js";
+import { duration, energy, localInstant, longInstant, number, plural, shortInstant } from "./format.js";
 
 const element = (id) => document.getElementById(id);
 
@@ -36,6 +36,22 @@ export function showCounts(model, now, queued) {
   if (!sleep) return;
   element("count-asleep").textContent = number(sleep.asleep);
   element("saved").textContent = `${energy(sleep.saved)} saved`;
+}
+
+/**
+ * Show how many leases there are, and how many of them are loaded and pass the filters.
+ * @param {{total: number, all: number, shown: number, isFiltered: boolean, range: object|null}} found number of leases, of
+ *   loaded ones and of those that pass the filters, whether people have set filters, and the period that is loaded
+ */
+export function showMatches({ total, all, shown, isFiltered, range }) {
+  const isPart = isFiltered || shown < all;
+  const some = `${number(isPart ? shown : all)} of ${plural(total, "lease")}`;
+  element("matches").textContent = isPart ? `${some} shown` : all < total ? `${some} loaded` : plural(total, "lease");
+  const period = range && `${shortInstant(range.start)} to ${shortInstant(range.end)}`;
+  element("view-leases").querySelector("caption").textContent =
+    all < total && period
+      ? `${number(all)} of ${plural(total, "lease")}: those from ${period}, and those that wait. Times are UTC.`
+      : "All leases; times are UTC";
 }
 
 /** Show the state of the connection. Screen readers ignore the countdown. */

@@ -29,5 +29,4 @@ export function showView(view, shown) {
     tab.tabIndex = other === view ? 0 : -1;
     document.getElementById(`view-${other}`).hidden = other !== view || !shown;
   }
-  document.getElementById("tools").hidden = view !== "timeline";
 }

@@ -93,6 +93,7 @@ class Service:
     :ivar project: project of the caller; None if identity is not checked
     :ivar requests: path with query and headers of every request for data
     :ivar flows: flows that the caller may see
+    :ivar lists: series, feeds and subscriptions of the project, by the last part of their path
     :ivar may_book: whether the caller may book leases
     :ivar use: number of hosts in use, and of those that can be used; by default those of the hosts and leases
     :ivar pools: pools that the caller may use, if the site has several
@@ -116,6 +117,7 @@ class Service:
         self.terms: dict[str, Document] = {}
         self.availability: Document | None = None
         self.flows: list[Document] = []
+        self.lists: dict[str, list[Document]] = {}
         self.may_book = True
         self.use: tuple[int, int] | None = None
         self.pools: list[str] = []
@@ -178,6 +180,8 @@ class Service:
             return None if self.availability is None else {"availability": self.availability}
         if parts == ["v1", "projects"]:
             return None if self.projects is None else {"projects": self.projects}
+        if parts[0] == "v1" and parts[-1] in self.lists:
+            return {parts[-1]: self.lists[parts[-1]]}
         if parts == ["v1", "flows"]:
             return {"flows": self.flows}
         if parts[:2] == ["v1", "leases"] and len(parts) > 2:

@@ -11,7 +11,7 @@ from selenium.webdriver.support.select import Select
 from tests.functional.page.browser import Page
 from tests.functional.page.service import Service, holding, host, lease
 
-VIEWS = ("timeline", "queue", "leases", "free")
+VIEWS = ("timeline", "queue", "leases", "free", "project")
 
 #: Visible elements with text of their own and too little contrast to the background.
 _LOW_CONTRAST = """
@@ -323,10 +323,10 @@ def test_views_by_keys(page: Page, sight: Service) -> None:
     assert page.shown("#view-queue")
     assert page.one("#tab-queue").get_attribute("aria-selected") == "true"
     page.press(Keys.END)
-    assert page.focus() == "tab-shares"
+    assert page.focus() == "tab-project"
     page.press(Keys.ARROW_RIGHT)
     assert page.focus() == "tab-timeline"
-    assert [tab.get_attribute("tabindex") for tab in page.all("[role=tab]")] == ["0", "-1", "-1", "-1", "-1"]
+    assert [tab.get_attribute("tabindex") for tab in page.all("[role=tab]")] == ["0", "-1", "-1", "-1", "-1", "-1"]
 
 
 def test_help_is_a_dialog(page: Page, sight: Service) -> None:
