@@ -2,6 +2,7 @@
 
 import { make } from "./elements.js";
 import { date, plural, shortInstant, startOfDay, timeOfDay } from "./format.js";
+import { browserStore } from "./kept.js";
 import { groupOf, isOffered } from "./model.js";
 import { stateText } from "./words.js";
 
@@ -66,13 +67,13 @@ export class Agenda {
 
   /** Whether the agenda is to be shown in place of the chart. */
   get isChosen() {
-    return this.#narrow.matches && localStorage.getItem(KEY) === null;
+    return this.#narrow.matches && browserStore.getItem(KEY) === null;
   }
 
   /** Choose the chart, or the agenda again, for narrow windows. */
   choose(isChart) {
-    if (isChart) localStorage.setItem(KEY, "1");
-    else localStorage.removeItem(KEY);
+    if (isChart) browserStore.setItem(KEY, "1");
+    else browserStore.removeItem(KEY);
   }
 
   /** Show the agenda or the chart in the view of the timeline. */

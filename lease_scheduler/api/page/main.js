@@ -94,7 +94,7 @@ const newLease = new NewLease(element("booking"), {
   clock,
   onBooked: booked,
   onProject: workFor,
-  onProposal: (proposal) => timeline.setGhost(proposal && { ...proposal, rows: rowsOf(proposal) }),
+  onProposal: (proposal) => timeline.setGhost(proposal && { ...proposal, rows: model.rowsFor(proposal) }),
 });
 const agenda = new Agenda(element("agenda"), {
   now: () => clock.now(),
@@ -219,12 +219,6 @@ function booked(lease, text) {
   const start = lease && instantOf(lease.start_date);
   if (start !== null && !(range.start <= start && start < range.end)) timeline.show(start - timeline.span / 3, timeline.span);
   connection.poll();
-}
-
-/** The rows of a proposed lease: those of its hosts if all of them are shown, else those that were chosen. */
-function rowsOf({ hosts, rows }) {
-  const named = [...new Set(hosts)].map((id) => model.rowOf.get(id));
-  return named.length && !named.includes(undefined) ? named : rows;
 }
 
 /** Show a new state of the connection. */

@@ -169,6 +169,12 @@ export class Model {
     return this.#hosts.get(id)?.name ?? id;
   }
 
+  /** The rows of a proposed lease: those of its hosts if all of them are shown, else those that were chosen. */
+  rowsFor({ hosts, rows }) {
+    const named = [...new Set(hosts)].map((id) => this.rowOf.get(id));
+    return named.length && !named.includes(undefined) ? named : rows;
+  }
+
   #sortHosts() {
     const unnamed = (host) => Number(host.stands_for === "host");
     this.rows = [...this.#hosts.values()].sort((a, b) => unnamed(a) - unnamed(b) || compareNames(a.name, b.name));
