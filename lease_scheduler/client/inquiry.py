@@ -90,6 +90,7 @@ class CreateQuote(LeaseCommand):
             "--fewest-nodes", metavar="<number>", type=arguments.positive, help="Minimum number of their nodes"
         )
         parser.add_argument("--shortest-duration", metavar="<duration>", help="Their shortest duration")
+        parser.add_argument("--budget", action="store_true", help="Show what would be left of the project's budgets")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         body = terms.body_of(parsed)
@@ -100,6 +101,8 @@ class CreateQuote(LeaseCommand):
         version = terms.later(terms.version_of(body), terms.NEGOTIATION if flexibility else terms.PRICES)
         if body.get("kind") in terms.INTERRUPTED:
             version = terms.later(version, terms.INTERRUPTIONS)
+        if parsed.budget:
+            version = terms.later(version, terms.BUDGETS)
         return client.one("POST", "/quotes", version, "quote", body)
 
 
@@ -187,6 +190,20 @@ def _steps(found: Document, *, revenue: bool, capacity: bool) -> Table:
         money = step.get("revenue", {"earned": 0.0, "missed": {}})
         lines.append({**step, **hours, **of_all, "earned": money["earned"], **money["missed"]})
     return columns, [[line.get(name) for name in columns] for line in lines]
+
+
+class ShowBudget(ListCommand):
+    """List what a project may still use in the present period, and in later ones in which it has leases."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--project", metavar="<project-id>", help="Budgets of this project (default: your own; others admin only)"
+        )
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
+        query = {"project_id": parsed.project}
+        lines = client.request("GET", "/budget", terms.BUDGETS, query=query)["budget"]["lines"]
+        return output.rows(lines or (), ("start", "end", "measure", "limit", "used", "reserved", "left"))
 
 
 class ShowCapacity(ListCommand):

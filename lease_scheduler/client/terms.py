@@ -44,6 +44,8 @@ FLUID = "1.34"
 FEWER_HOSTS = "1.35"
 #: When leases are preempted, and by when they end.
 INTERRUPTIONS = "1.39"
+#: Microversion of budgets.
+BUDGETS = "1.41"
 #: Kinds of leases that may be planned with interruptions.
 INTERRUPTED = frozenset({"best-effort", "deadline"})
 

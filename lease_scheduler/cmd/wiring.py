@@ -39,6 +39,7 @@ from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.rpc.interface import methods_of
 from lease_scheduler.rpc.notifier import Notifier
 from lease_scheduler.rpc.server import rpc_server
+from lease_scheduler.service.budgets import BudgetReport
 from lease_scheduler.service.clock import AcceleratedClock, RealClock
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.enforcement.proposals import keep_message, report_ends
@@ -323,6 +324,7 @@ class EngineService:
             FeedKeeper(plan),
             FlowKeeper(plan),
             ForecastReport(plan),
+            BudgetReport(plan, enforcement),
             FewerHostsReport(plan),
             Uninstall(engine, leases, pool, series),
             Inspection(engine),

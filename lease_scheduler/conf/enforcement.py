@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oslo_config import cfg
+from oslo_config import cfg, types
 
 GROUP = cfg.OptGroup("enforcement", title="Limits and usage enforcement")
 
@@ -14,6 +14,17 @@ def _url(name: str, what: str) -> cfg.Opt:
 def _limit(name: str, what: str) -> cfg.Opt:
     return cfg.IntOpt(
         f"limit_{name}", default=-1, min=-1, max=2**31 - 1, mutable=True, help=f"QuotaFilter: {what}; -1 for no limit."
+    )
+
+
+def _budget(name: str, what: str) -> cfg.Opt:
+    return cfg.IntOpt(
+        f"budget_{name}",
+        default=-1,
+        min=-1,
+        max=2**31 - 1,
+        mutable=True,
+        help=f"BudgetFilter: {what} that a project may use and reserve in each period; -1 for no limit.",
     )
 
 
@@ -69,8 +80,8 @@ OPTIONS: list[cfg.Opt] = [
         "enabled_filters",
         default=[],
         help="Filters that are called, in this order, before a lease is made or changed: names of entry points in the "
-        "namespace lease_scheduler.usage_filter, such as MaxLeaseDurationFilter, ExtensionFilter, QuotaFilter and "
-        "ExternalServiceFilter.",
+        "namespace lease_scheduler.usage_filter, such as MaxLeaseDurationFilter, ExtensionFilter, QuotaFilter, "
+        "BudgetFilter and ExternalServiceFilter.",
     ),
     cfg.IntOpt(
         "max_lease_duration",
@@ -122,17 +133,17 @@ OPTIONS: list[cfg.Opt] = [
         "limits_source",
         default="configuration",
         choices=[
-            ("configuration", "the options limit_... and project_limits of this group"),
+            ("configuration", "the options limit_..., project_limits, budget_... and project_budgets of this group"),
             ("keystone", "unified limits, read by oslo.limit; needs the group oslo_limit"),
         ],
-        help="QuotaFilter: where the limits of projects come from.",
+        help="QuotaFilter and BudgetFilter: where the limits of projects come from.",
     ),
     cfg.IntOpt(
         "limits_lifetime",
         default=60,
         mutable=True,
         min=0,
-        help="QuotaFilter: seconds for which limits that were read from Keystone are cached.",
+        help="QuotaFilter and BudgetFilter: seconds for which limits that were read from Keystone are cached.",
     ),
     _limit("leases", "maximum number of live leases of a project"),
     _limit("node_hours", "maximum of nodes times hours, summed over all live leases of a project"),
@@ -145,6 +156,43 @@ OPTIONS: list[cfg.Opt] = [
         mutable=True,
         help="QuotaFilter: limits of a single project, which replace the general limits of the same name, for example "
         '"PROJECT_ID leases=5 node_hours=100". May be given several times, once for each project.',
+    ),
+    cfg.StrOpt(
+        "budget_period",
+        default="month",
+        mutable=True,
+        choices=[
+            ("day", "from midnight to midnight, UTC"),
+            ("week", "from Monday to Monday"),
+            ("month", "a calendar month"),
+            ("quarter", "three calendar months, from January, April, July or October on"),
+            ("year", "a calendar year"),
+        ],
+        help="BudgetFilter: the period for which budgets are. After it, each project has its whole budget again.",
+    ),
+    _budget("node_hours", "nodes times hours"),
+    _budget("vcpu_hours", "VCPU times hours"),
+    _budget("memory_gb_hours", "memory in GiB times hours"),
+    cfg.Opt(
+        "budget_resource_hours",
+        type=types.Dict(types.Integer(min=-1, max=2**31 - 1)),
+        default={},
+        mutable=True,
+        help="BudgetFilter: the same for further resource classes, amount times hours, such as "
+        "VGPU:500,CUSTOM_FPGA:100.",
+    ),
+    cfg.MultiStrOpt(
+        "project_budgets",
+        default=[],
+        mutable=True,
+        help="BudgetFilter: budgets of a single project, which replace the general ones of the same name, for example "
+        '"PROJECT_ID node_hours=1000 VGPU_hours=50". May be given several times, once for each project.',
+    ),
+    cfg.ListOpt(
+        "budget_exempt_project_ids",
+        default=[],
+        mutable=True,
+        help="BudgetFilter: ids of projects without budgets.",
     ),
     _url("external_service_endpoint", "base URL; check-create, check-update and on-end are appended to it."),
     _url("external_service_check_create", "full URL of the check of new leases, if it differs from that."),

@@ -20,7 +20,7 @@ from lease_scheduler.model.documents import Document
 
 #: Version of the interface. The second number grows when a method is added or changed, the first when a method is
 #: removed. ``tests/unit/rpc/requests.txt`` lists the changes.
-VERSION = "1.15"
+VERSION = "1.16"
 
 #: Name of a request -> the method that answers it, whose first argument is the context.
 Methods = Mapping[str, Callable[..., Document]]
@@ -172,6 +172,15 @@ class EngineRequests:
 
         ``{"forecasts": [{"name", "pool": str|null, "asked": float|null, "held": float|null, "count": int, "since":
         instant|null}]}``. ``held`` is the share of the forecasts that held, and ``asked`` the share that should.
+        """
+
+    # -- budgets ---------------------------------------------------------------------------------------------
+
+    def show_budget(self, context: Document, project_id: str) -> Document:
+        """Return what is left of the budgets of a project.
+
+        ``{"budget": [{"measure", "start": instant, "end": instant, "limit": float, "used": float, "reserved": float,
+        "requested": float, "left": float}]|null}``, in hours; null if the site has no budgets.
         """
 
     # -- capacity --------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from openstack import proxy, resource
 
 from lease_scheduler.sdk.resources import (
     Availability,
+    Budget,
     Capacity,
     ChangeQuote,
     Feed,
@@ -164,6 +165,13 @@ class Proxy(proxy.Proxy):
         :param query: project_id, all_projects, start, end, interval
         """
         return Usage().fetch(self, requires_id=False, **query)
+
+    def get_budget(self, **query: Any) -> Budget:
+        """Return what a project may still use.
+
+        :param query: project_id
+        """
+        return Budget().fetch(self, requires_id=False, **query)
 
     def get_capacity(self, **query: Any) -> Capacity:
         """Return how many hosts can go, or are missing. For administrators.

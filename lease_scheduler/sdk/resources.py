@@ -9,7 +9,7 @@ from openstack import exceptions, resource
 from openstack.resource import Body
 
 #: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.40"
+MAXIMUM_MICROVERSION = "1.41"
 
 
 class _Resource(resource.Resource):
@@ -196,6 +196,8 @@ class Quote(_Resource):
     alternatives = Body("alternatives", type=list, list_type=dict)
     queue_position = Body("queue_position", type=int)
     price = Body("price")
+    #: What would be left of the budgets of the project, as ``Budget`` has it; None if the site has none
+    budget = Body("budget", type=list, list_type=dict)
     pool = Body("pool")
     #: What the lease would be promised, in words
     promise = Body("promise")
@@ -225,6 +227,8 @@ class ChangeQuote(_Resource):
     alternatives = Body("alternatives", type=list, list_type=dict)
     price = Body("price")
     present_price = Body("present_price")
+    #: What would be left of the budgets of the project, as ``Budget`` has it; None if the site has none
+    budget = Body("budget", type=list, list_type=dict)
     preempted_at = Body("preempted_at")
     latest_end = Body("latest_end")
     #: Node sets that the lease would have: ``count`` and ``resources`` of each
@@ -404,6 +408,21 @@ class Usage(_Resource):
     #: s, if steps were asked for
     interval = Body("interval", type=int)
     history = Body("history", type=list, list_type=dict)
+
+
+class Budget(_Resource):
+    """What a project may still use in the present period, and in later ones in which it has leases."""
+
+    base_path = "/budget"
+    resource_key = "budget"
+    allow_fetch = True
+
+    _query_mapping = resource.QueryParameters("project_id", include_pagination_defaults=False)
+
+    project_id = Body("project_id")
+    #: For each period and measure ``start``, ``end``, ``measure``, and hours ``limit``, ``used``, ``reserved``,
+    #: ``requested`` and ``left``; None if the site has no budgets
+    lines = Body("lines", type=list, list_type=dict)
 
 
 class Capacity(_Resource):

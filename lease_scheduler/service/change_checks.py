@@ -43,8 +43,7 @@ def check_change(
         if changes_terms:
             request, terms = documents.new_terms(lease, document, changes)
             least = terms.least if changes.get("reservations") else None
-        weighs_others = enforcement.weighs_others
-        proposal = change_proposal(site, lease_id, changes, request, least, weighs_others=weighs_others)
+        proposal = _proposal(site, enforcement, lease_id, changes, request, least)
     try:
         enforcement.check_update(context, proposal, is_quote=is_quote)
     except ShorterExtensionError as error:
@@ -53,6 +52,20 @@ def check_change(
         if shorter is not None:
             found = _granted(site, enforcement, context, lease_id, changes, shorter, least)
         raise RefusedError(error.code, error.message, error.field, found) from error
+
+
+def _proposal(
+    site: SitePlan,
+    enforcement: Enforcement,
+    lease_id: str,
+    changes: Document,
+    request: LeaseRequest,
+    least: tuple[int, ...] | None,
+) -> ChangeProposal:
+    weighs_others, weighs_plan = enforcement.weighs_others, enforcement.weighs_plan
+    return change_proposal(
+        site, lease_id, changes, request, least, weighs_others=weighs_others, weighs_plan=weighs_plan
+    )
 
 
 def _shortened(proposal: ChangeProposal, added: int) -> LeaseRequest | None:
@@ -80,8 +93,7 @@ def _granted(
         except NotPlannableError:
             return []
         kinds = kinds_of(site.work.leases[each] for each in preempted)
-        weighs_others = enforcement.weighs_others
-        proposal = change_proposal(site, lease_id, changes, request, least, weighs_others=weighs_others)
+        proposal = _proposal(site, enforcement, lease_id, changes, request, least)
     try:
         # Filters that keep count must not count what is only suggested.
         enforcement.check_update(context, proposal, is_quote=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Protocol
 
 from lease_scheduler.records.messages import Message
@@ -94,5 +94,13 @@ class ServiceStore(Protocol):
         """Return the total seconds for which a project held offers that it did not accept.
 
         :param since: instant after which the offers ended
+        """
+        ...
+
+    def used(self, project_id: str, start: int, now: int) -> tuple[int, Mapping[str, int]]:
+        """Return the node-seconds and resource-seconds that a project used in ``[start, now)``, including running
+        leases.
+
+        :param now: not later than the present instant
         """
         ...

@@ -85,6 +85,7 @@ class Leases:
         with enforcement.one_at_a_time(lease["project_id"], context.get("expires")), ExitStack() as asked:
             is_asked = enforcement.is_on and not lease.get("maintenance")
             groups: list[str] = []
+            budget: list[Document] | None = None
             # Filters and server groups may take long, so the cloud and filters are asked outside of a transaction,
             # while the plan goes on. The terms are therefore built again afterwards, from the state at that time.
             if is_asked or are_wanted(lease):
@@ -95,6 +96,8 @@ class Leases:
                     asked.enter_context(enforcement.creation(context, proposal))
                     # The filters have agreed to this pool.
                     lease = {**lease, "pool": proposal.request.pool}
+                    if offered and proposal.account is not None:
+                        budget = enforcement.statement(proposal.account, proposal.planned)
                 if is_new:
                     lease, groups = self._groups.given(lease)
             try:
@@ -106,7 +109,7 @@ class Leases:
                         answer = again
                 if again is None:
                     groups = []
-                return answer
+                return {**answer, "budget": budget} if offered else answer
             finally:
                 # The lease was refused, or a repetition of this request has made it meanwhile.
                 if groups:
@@ -127,7 +130,8 @@ class Leases:
             self._note_missed(terms)
             raise NoPlaceError(everywhere(found.refusal, terms))
         assert found.lease is not None
-        return new_proposal(site, lease, numbered(terms.document, found.lease.request), found.lease)
+        document = numbered(terms.document, found.lease.request)
+        return new_proposal(site, lease, document, found.lease, weighs_plan=self._enforcement.weighs_plan)
 
     def _note_missed(self, terms: Terms) -> None:
         """Record what a lease without a place would have been worth, if the project named a price."""

@@ -87,7 +87,8 @@ class Offers:
                 with self._site.inquiry(context):
                     lease, document = self._documents.expected(lease_id, changes)
                     request = self._documents.new_terms(lease, document, changes)[0]
-                    change = change_proposal(self._site, lease_id, changes, request)
+                    weighs_plan = enforcement.weighs_plan
+                    change = change_proposal(self._site, lease_id, changes, request, weighs_plan=weighs_plan)
                 enforcement.check_update(context, change)
             with self._site.request(context):
                 self._site.work.asked_by(context, lease_id)

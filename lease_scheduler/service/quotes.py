@@ -12,10 +12,13 @@ from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.plan.explain import NoPlaceError
 from lease_scheduler.plan.trials import kinds_of
 from lease_scheduler.plan.windows import Windows
+from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.units import Units
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.change_checks import check_change
 from lease_scheduler.service.enforcement import Enforcement
+from lease_scheduler.service.enforcement.base import Account
+from lease_scheduler.service.enforcement.proposals import account_of
 from lease_scheduler.service.known_flavors import learn_flavors
 from lease_scheduler.service.lease_documents import LeaseDocuments
 from lease_scheduler.service.pool_choice import everywhere
@@ -45,6 +48,7 @@ class Quotes:
         with site.inquiry(context):
             terms = self._documents.terms(lease)
             found = site.engine.quote(terms.request, terms.least)
+            account = self._account(terms.document)
             if found.refusal is not None or found.lease is None:
                 refusal = None if found.refusal is None else everywhere(found.refusal, terms)
                 return {
@@ -61,13 +65,25 @@ class Quotes:
                     "nodes": [],
                     "pool": lease.get("pool"),
                     "promise": None,
+                    "budget": None,
                 }
-            return {
+            answer = {
                 **granted(site.store.units, found.lease),
                 "preempts": list(found.preempted),
                 "preempted_kinds": dict(found.preempted_kinds),
                 "queue_position": found.queue_position,
             }
+        return {**answer, "budget": self._statement(account, found.lease)}
+
+    def _account(self, document: LeaseDocument, *, without: str = "") -> Account | None:
+        """Return the account of the project of a lease, or None if no filter asks for it; within a transaction."""
+        if document.maintenance or not self._enforcement.weighs_plan:
+            return None
+        return account_of(self._site, document.project_id, without=without)
+
+    def _statement(self, account: Account | None, lease: Lease) -> list[Document] | None:
+        """Return what would be left of budgets; outside of a transaction, as that may take long."""
+        return None if account is None else self._enforcement.statement(account, lease)
 
     def near(self, context: Document, lease: Document, flexibility: Flexibility) -> tuple[Alternative, ...]:
         """Return the terms near those of a lease that would be granted, nearest first; empty if its own would be."""
@@ -95,6 +111,7 @@ class Quotes:
             request, terms = self._documents.new_terms(lease, document, changes)
             least = terms.least if changes.get("reservations") else None
             present = {"present_price": lease.request.price}
+            account = self._account(document, without=lease_id)
             try:
                 value, preempted = site.engine.quote_change(lease_id, request, least=least)
             except NoPlaceError as error:
@@ -105,15 +122,17 @@ class Quotes:
                     "reason": reason_for(context, refusal),
                     "alternatives": alternatives(refusal),
                     "price": None,
+                    "budget": None,
                     **present,
                 }
             kinds = kinds_of(site.work.leases[each] for each in preempted)
-            return {
+            answer = {
                 **granted(site.store.units, value),
                 "preempts": list(preempted),
                 "preempted_kinds": dict(kinds),
                 **present,
             }
+        return {**answer, "budget": self._statement(account, value)}
 
     @answers(EngineRequests.availability)
     def availability(self, context: Document, query: Document) -> Document:

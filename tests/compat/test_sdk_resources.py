@@ -127,6 +127,8 @@ def test_what_is_free_and_what_was_used(reservation: proxy.Proxy) -> None:
     assert free.windows[0]["count"] >= 2
     (of_project,) = reservation.get_usage(interval="day").usage
     assert (of_project["node_hours"], of_project["history"]) == (0, [])
+    # The site has no budgets.
+    assert reservation.get_budget().lines is None
     (need,) = reservation.get_capacity(promises="0.95").promises
     assert (need["hosts"], need["least_days"]) == (None, 59)
     rows = reservation.get_capacity(fewer_hosts="0,1,3").least_yields

@@ -13,6 +13,7 @@ from lease_scheduler.api.access import (
     allocations,
     availability,
     base,
+    budget,
     calendar,
     capacity,
     feed,
@@ -52,6 +53,7 @@ _MODULES = (
     capacity,
     projects,
     forecasts,
+    budget,
     calendar,
 )
 

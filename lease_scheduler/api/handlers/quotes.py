@@ -7,11 +7,12 @@ from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.handlers.leases import needs_trust, pools_of, private_queries, trusted
 from lease_scheduler.api.interfaces import RefusedError
-from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30, V1_39
+from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30, V1_39, V1_41
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease
 from lease_scheduler.api.requests.lease_changes import lease_changes, span_changes
 from lease_scheduler.api.views.alternatives import show_alternatives
+from lease_scheduler.api.views.budget import show_budget
 from lease_scheduler.api.views.promise import promise_in_words
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.kinds import LeaseKind
@@ -120,6 +121,8 @@ def quote_change(request: ApiRequest) -> Answer:
         quote["nodes"] = found.get("nodes", [])
     if request.version >= V1_39:
         quote |= _interruption(found)
+    if request.version >= V1_41:
+        quote["budget"] = show_budget(found.get("budget"))
     return Answer({"quote": quote})
 
 
@@ -156,6 +159,8 @@ def _shown(request: ApiRequest, found: Document) -> Document:
         shown["promise"] = promise_in_words(found["promise"]) if found.get("promise") else None
     if request.version >= V1_39:
         shown |= _interruption(found)
+    if request.version >= V1_41:
+        shown["budget"] = show_budget(found.get("budget"))
     if request.sees_site and request.may("leases:get_hosts"):
         shown["hosts"] = [str(host) for host in found.get("hosts", [])]
     return shown

@@ -8,6 +8,7 @@ from lease_scheduler.api.request import Route
 from lease_scheduler.api.routes import (
     allocations,
     availability,
+    budget,
     calendar,
     capacity,
     feed,
@@ -48,6 +49,7 @@ _MODULES = (
     usage,
     capacity,
     projects,
+    budget,
     calendar,
 )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30, V1_39, Version
-from lease_scheduler.api.schemas import base, leases
+from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30, V1_39, V1_41, Version
+from lease_scheduler.api.schemas import base, budget, leases
 from lease_scheduler.api.validation import Schema
 
 
@@ -86,6 +86,9 @@ def one(version: Version) -> Schema:
     if version >= V1_39:
         properties |= leases.INTERRUPTION
         required += list(leases.INTERRUPTION)
+    if version >= V1_41:
+        properties["budget"] = budget.LINES
+        required.append("budget")
     return base.wrapped("quote", base.closed(properties, required))
 
 
@@ -114,4 +117,6 @@ def of_change(version: Version) -> Schema:
         properties["nodes"] = _NODES
     if version >= V1_39:
         properties |= leases.INTERRUPTION
+    if version >= V1_41:
+        properties["budget"] = budget.LINES
     return base.wrapped("quote", base.answer(properties))

@@ -14,7 +14,7 @@ from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.records.dates import blazar_date
 from lease_scheduler.records.messages import FOR_FILTERS, Message
-from lease_scheduler.service.enforcement.base import ChangeProposal, Proposal, UsageFilter
+from lease_scheduler.service.enforcement.base import Account, ChangeProposal, Proposal, StatesBudgets, UsageFilter
 from lease_scheduler.service.enforcement.views import lease_body
 
 #: Event type: a filter that keeps count is called for a lease. It must be told if the lease is not made.
@@ -66,6 +66,24 @@ class Enforcement:
     def weighs_others(self) -> bool:
         """Whether a filter needs to know which other leases an extension would delay."""
         return any(getattr(each, "weighs_others", False) for each in self._filters)
+
+    @property
+    def weighs_plan(self) -> bool:
+        """Whether a filter needs the account of the project, and the plan of changed leases."""
+        return any(getattr(each, "weighs_plan", False) for each in self._filters)
+
+    def statement(self, account: Account, lease: Lease | None) -> list[Document] | None:
+        """Return what is left of the budgets of a project; see ``budget.BudgetFilter.statement``.
+
+        May take long.
+
+        :return: None if no filter has budgets
+        :raises EngineUnavailableError: the limits cannot be read at present
+        """
+        for each in self._filters:
+            if isinstance(each, StatesBudgets):
+                return each.statement(account, lease)
+        return None
 
     @property
     def follows(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
@@ -30,6 +30,23 @@ class FilterOptions:
 
 
 @dataclass(frozen=True)
+class Account:
+    """What a project has used and what it has, for filters that add up resource-time.
+
+    :ivar live: its live leases, without the lease that is checked
+    :ivar hosts: capacity of each host of the site, by number
+    :ivar used: returns amount-seconds that the project used from an instant on until now, by resource class and
+        ``consumption.NODES``, as ``GET /v1/usage`` reports them. May take long
+    """
+
+    project_id: str
+    now: int
+    live: Sequence[Lease]
+    hosts: Sequence[Mapping[str, int]]
+    used: Callable[[int], Mapping[str, int]]
+
+
+@dataclass(frozen=True)
 class Proposal:
     """A lease to be made.
 
@@ -38,6 +55,8 @@ class Proposal:
     :ivar now: the present instant
     :ivar allocations: by reservation id, the hosts or addresses that it would get
     :ivar live: the other live leases of its project
+    :ivar planned: the lease as it is, or as it would be
+    :ivar account: of its project; None if no filter asks for it
     """
 
     lease: Document
@@ -45,6 +64,8 @@ class Proposal:
     now: int
     allocations: Mapping[str, Sequence[Document]] = field(default_factory=dict)
     live: LiveLeases = ()
+    planned: Lease | None = None
+    account: Account | None = None
 
     @property
     def project_id(self) -> str:
@@ -82,12 +103,14 @@ class ChangeProposal:
     :ivar request: the terms that it would have
     :ivar extension: what the change adds to the time of the lease; None if it adds nothing, or if the lease is an offer
         that its project has not accepted
+    :ivar planned: the lease as it would be; None if the plan refuses the change, or no filter asks for it
     """
 
     current: Proposal
     changes: Document
     request: LeaseRequest
     extension: Extension | None = None
+    planned: Lease | None = None
 
 
 class ShorterExtensionError(RefusedError):
@@ -109,7 +132,8 @@ class UsageFilter(Protocol):
     is asked about quotes of changes as well, and from several threads at a time.
 
     A filter that needs the numbers of other leases in ``Extension`` also has the attribute ``weighs_others = True``.
-    Without it they are 0, as finding them takes a trial of the change.
+    Without it they are 0, as finding them takes a trial of the change. A filter that needs ``Proposal.account`` and the
+    plan of a changed lease has ``weighs_plan = True``.
     """
 
     #: Whether the filter keeps count itself and must be told of every end.
@@ -131,4 +155,13 @@ class UsageFilter(Protocol):
 
         :param lease: its document as ``views.lease_body`` makes it
         """
+        ...
+
+
+@runtime_checkable
+class StatesBudgets(Protocol):
+    """A filter that says what is left of budgets."""
+
+    def statement(self, account: Account, lease: Lease | None) -> list[Document]:
+        """Return what is left, also of a lease that is proposed; see ``budget.BudgetFilter.statement``."""
         ...

@@ -50,29 +50,42 @@ def parse_project_limits(lines: Iterable[str], defaults: Limits) -> dict[str, Li
     :param defaults: limits that a line does not name
     :raises InvalidValueError: a line is malformed
     """
-    found: dict[str, Limits] = {}
+    found = parse_lines("project_limits", lines, NAMES)
+    return {project_id: replace(defaults, **values) for project_id, values in found.items()}
+
+
+def parse_lines(option: str, lines: Iterable[str], names: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Return numbers by project and name, from lines such as ``PROJECT leases=5 node_hours=100``.
+
+    :param option: option of the group ``enforcement`` that has the lines, for messages
+    :param names: names that a line may have
+    :raises InvalidValueError: a line is malformed
+    """
+    found: dict[str, dict[str, int]] = {}
     for line in lines:
         project_id, *pairs = line.split() or [""]
         values: dict[str, int] = {}
         for pair in pairs:
             name, _, text = pair.partition("=")
-            if name not in NAMES:
-                raise _wrong(line, f"there is no limit {name!r}; there are {', '.join(NAMES)}")
+            if name not in names:
+                raise _wrong(option, line, f"there is no limit {name!r}; there are {', '.join(names)}")
             if name in values:
-                raise _wrong(line, f"{name} is there twice")
+                raise _wrong(option, line, f"{name} is there twice")
             if not text.isdecimal() and text != "-1":
-                raise _wrong(line, f"{name} must be a whole number of at least 0, or -1 for no limit, not {text!r}")
+                problem = f"{name} must be a whole number of at least 0, or -1 for no limit, not {text!r}"
+                raise _wrong(option, line, problem)
             values[name] = int(text)
         if not values:
-            raise _wrong(line, "must be a project id and limits, e.g. 5f0c leases=5 node_hours=100")
+            example = " ".join(f"{name}={number}" for name, number in zip(names, (5, 100), strict=False))
+            raise _wrong(option, line, f"must be a project id and limits, e.g. 5f0c {example}")
         if project_id in found:
-            raise _wrong(line, f"project {project_id} is there twice")
-        found[project_id] = replace(defaults, **values)
+            raise _wrong(option, line, f"project {project_id} is there twice")
+        found[project_id] = values
     return found
 
 
-def _wrong(line: str, problem: str) -> InvalidValueError:
-    return InvalidValueError("enforcement.project_limits", f"{line!r}: {problem}")
+def _wrong(option: str, line: str, problem: str) -> InvalidValueError:
+    return InvalidValueError(f"enforcement.{option}", f"{line!r}: {problem}")
 
 
 def unified_limits(ask: Callable[[str, Sequence[str]], Mapping[str, int]]) -> LimitSource:

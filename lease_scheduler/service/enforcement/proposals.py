@@ -15,7 +15,8 @@ from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.messages import Message
 from lease_scheduler.service.enforcement.asking import ended_message
-from lease_scheduler.service.enforcement.base import ChangeProposal, Extension, Proposal
+from lease_scheduler.service.enforcement.base import Account, ChangeProposal, Extension, Proposal
+from lease_scheduler.service.enforcement.consumption import NODES
 from lease_scheduler.service.enforcement.views import lease_body, unit_views
 from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.terms import lease_document
@@ -24,15 +25,42 @@ from lease_scheduler.service.terms import lease_document
 _WAITING = frozenset({LeaseState.PENDING, LeaseState.QUEUED, LeaseState.SUSPENDED_PENDING, LeaseState.SUSPENDED_QUEUED})
 
 
-def new_proposal(site: SitePlan, asked: Document, document: LeaseDocument, lease: Lease) -> Proposal:
+def new_proposal(
+    site: SitePlan, asked: Document, document: LeaseDocument, lease: Lease, *, weighs_plan: bool = False
+) -> Proposal:
     """Return the proposal of a new lease; within a transaction of the site.
 
     :param asked: its document in the form of the API
     :param document: with the number of nodes of each reservation, as they would be granted
     :param lease: the lease as it would be
+    :param weighs_plan: whether to add the account of the project
     """
+    account = account_of(site, document.project_id) if weighs_plan else None
     allocations = _allocations(site, document, lease)
-    return Proposal(_dated(asked, lease), lease.request, site.work.now, allocations, _live(site, document))
+    shown, live = _dated(asked, lease), _live(site, document)
+    return Proposal(shown, lease.request, site.work.now, allocations, live, lease, account)
+
+
+def account_of(site: SitePlan, project_id: str, *, without: str = "") -> Account:
+    """Return the account of a project; within a transaction of the site.
+
+    :param without: id of a lease that it does not list
+    """
+    now, store = site.work.now, site.store
+    return Account(
+        project_id,
+        now,
+        tuple(lease for lease, document in _of_project(site, project_id) if document.lease_id != without),
+        tuple(host.whole_capacity for host in site.engine.site.hosts),
+        # Leases may end before this is called; what they used until now stays the same.
+        lambda since: _used(store.used(project_id, since, now)),
+    )
+
+
+def _used(found: tuple[int, Mapping[str, int]]) -> dict[str, int]:
+    """Return node-seconds and resource-seconds in one mapping."""
+    node_seconds, resource_seconds = found
+    return {**resource_seconds, NODES: node_seconds}
 
 
 def change_proposal(
@@ -43,6 +71,7 @@ def change_proposal(
     least: tuple[int, ...] | None = None,
     *,
     weighs_others: bool = False,
+    weighs_plan: bool = False,
 ) -> ChangeProposal:
     """Return the proposal of a change to a live lease; within a transaction of the site.
 
@@ -50,11 +79,13 @@ def change_proposal(
     :param request: the terms that it would have
     :param least: as in ``engine.Engine.change``
     :param weighs_others: whether to find which leases of other projects an extension would delay
+    :param weighs_plan: whether to add the account of the project, and the lease as it would be
     """
     lease, document = site.work.leases[lease_id], site.work.documents[lease_id]
     allocations = _allocations(site, document, lease)
     shown = _dated(lease_document(lease, document), lease)
-    current = Proposal(shown, lease.request, site.work.now, allocations, _live(site, document))
+    account = account_of(site, document.project_id, without=lease_id) if weighs_plan else None
+    current = Proposal(shown, lease.request, site.work.now, allocations, _live(site, document), lease, account)
     given = {key: value for key, value in changes.items() if key != "version"}
     extension = None if lease.is_offered else _extension(lease, document, request)
     if extension is not None and weighs_others:
@@ -63,7 +94,8 @@ def change_proposal(
             delayed=_delayed(site, document, request, least),
             waiting=sum(_waits(each) for each in _of_others(site, document)),
         )
-    return ChangeProposal(current, given, request, extension)
+    planned = _changed(site, document, request, least) if weighs_plan else None
+    return ChangeProposal(current, given, request, extension, planned)
 
 
 def _extension(lease: Lease, document: LeaseDocument, request: LeaseRequest) -> Extension | None:
@@ -97,6 +129,16 @@ def _delayed(site: SitePlan, document: LeaseDocument, request: LeaseRequest, lea
         return 0
     own = document.project_id
     return sum(site.work.documents[each].project_id != own for each in lost)
+
+
+def _changed(
+    site: SitePlan, document: LeaseDocument, request: LeaseRequest, least: tuple[int, ...] | None
+) -> Lease | None:
+    """Return a lease as it would be with other terms, or None if the plan refuses them."""
+    try:
+        return site.engine.quote_change(document.lease_id, request, least=least)[0]
+    except NotPlannableError:
+        return None
 
 
 def keep_message(site: SitePlan) -> Callable[[Message], None]:
@@ -135,14 +177,16 @@ def _dated(asked: Document, lease: Lease) -> Document:
 
 def _live(site: SitePlan, document: LeaseDocument) -> list[tuple[Lease, LeaseDocument]]:
     """Return the other live leases of the project, without those for maintenance, which no limit counts."""
+    return [each for each in _of_project(site, document.project_id) if each[1].lease_id != document.lease_id]
+
+
+def _of_project(site: SitePlan, project_id: str) -> list[tuple[Lease, LeaseDocument]]:
+    """Return the live leases of a project, without those for maintenance."""
     work = site.work
     return [
-        (work.leases[lease_id], other)
-        for lease_id, other in work.documents.items()
-        if other.project_id == document.project_id
-        and lease_id in work.leases
-        and lease_id != document.lease_id
-        and not other.maintenance
+        (work.leases[lease_id], document)
+        for lease_id, document in work.documents.items()
+        if document.project_id == project_id and lease_id in work.leases and not document.maintenance
     ]
 
 

@@ -265,12 +265,14 @@ def _fluid(seen: Observation) -> Iterator[Metric]:
 
 def _projects(seen: Observation, held_by: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:
     leases = Counter[tuple[str, str, str]]()
-    held = Counter[tuple[str, str]]()
+    held, in_use = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for lease in seen.leases:
         project_id = seen.documents[lease.lease_id].project_id
         leases[project_id, lease.kind.value, lease.request.origin or LOCAL] += 1
         for name, amount in held_by.get(lease.lease_id, {}).items():
             held[project_id, name] += amount
+            if lease.active_since is not None:
+                in_use[project_id, name] += amount
     yield _labelled(
         "lease_scheduler_project_leases",
         "Leases of a project that are not over",
@@ -282,6 +284,12 @@ def _projects(seen: Observation, held_by: Mapping[str, Mapping[str, int]]) -> It
         "What leases of a project hold at present",
         ["project_id", "resource_class"],
         held,
+    )
+    yield _labelled(
+        "lease_scheduler_project_resource_in_use",
+        "What running leases of a project hold at present",
+        ["project_id", "resource_class"],
+        in_use,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from oslo_db.exception import DBDuplicateEntry
@@ -15,14 +15,12 @@ from sqlalchemy import (
     bindparam,
     case,
     delete,
-    func,
     insert,
     select,
     update,
 )
 from sqlalchemy.exc import IntegrityError
 
-from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.records.units import Units
 from lease_scheduler.records.writes import DeposedError, StoreChanges
@@ -38,6 +36,7 @@ from lease_scheduler.store.sql import (
     snapshot,
     subscriptions,
     trusts,
+    usage,
 )
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.messages import SqlMessages
@@ -369,13 +368,13 @@ class SqlStore(SqlMessages):
 
         A lease that was rejected for its price counts as 0 s.
         """
-        seconds = select(func.sum(LEASES.c.ended - LEASES.c.submitted)).where(
-            LEASES.c.project_id == project_id,
-            LEASES.c.state == LeaseState.REJECTED_BY_USER.value,
-            LEASES.c.ended > since,
-        )
         with self._database.connect() as connection:
-            return int(connection.execute(seconds).scalar() or 0)
+            return usage.unaccepted_seconds(connection, project_id, since)
+
+    def used(self, project_id: str, start: int, now: int) -> tuple[int, Mapping[str, int]]:
+        """Return what a project used; see ``service.interfaces.ServiceStore``."""
+        with self._database.connect() as connection:
+            return usage.used(connection, project_id, start, now)
 
     def version(self, lease_id: str) -> int | None:
         """Return the version of a live lease, or None."""

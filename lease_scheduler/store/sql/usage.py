@@ -217,6 +217,27 @@ class UsageReader:
         return found
 
 
+def used(connection: Connection, project_id: str, start: int, now: int) -> tuple[int, dict[str, int]]:
+    """Return the node-seconds and resource-seconds that a project used in ``[start, now)``, running leases included."""
+    if start >= now:
+        return 0, {}
+    rows = UsageReader(connection, project_id, start, now).usage(now)
+    resources: Counter[str] = Counter()
+    for row in rows:
+        resources.update(row["resource_seconds"])
+    return sum(row["node_seconds"] for row in rows), dict(resources)
+
+
+def unaccepted_seconds(connection: Connection, project_id: str, since: int) -> int:
+    """Return for how many seconds a project's unaccepted offers were held; only offers that ended after ``since``."""
+    seconds = select(func.sum(LEASES.c.ended - LEASES.c.submitted)).where(
+        LEASES.c.project_id == project_id,
+        LEASES.c.state == LeaseState.REJECTED_BY_USER.value,
+        LEASES.c.ended > since,
+    )
+    return int(connection.execute(seconds).scalar() or 0)
+
+
 def _mean(value: Any, kind: str) -> float | None:
     """Return an average, or None for reservations, whose start the project chooses."""
     return None if value is None or kind == LeaseKind.RESERVATION.value else float(value)

@@ -58,6 +58,7 @@ REQUESTS: list[tuple[str, Document]] = [
     ("delete_feed", {"feed_id": "1"}),
     ("list_flows", {}),
     ("list_forecasts", {}),
+    ("show_budget", {"project_id": "red"}),
     ("list_least_yields", {"fewer": [0, 1]}),
     ("sleep_host", {"host_id": "1"}),
     ("wake_host", {"host_id": "1"}),

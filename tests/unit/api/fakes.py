@@ -88,6 +88,7 @@ class Site(EngineRequests):
         self.delay_rows: list[Document] = []
         self.capacity_rows: list[Document] = []
         self.forecast_rows: list[Document] = []
+        self.budget_lines: list[Document] | None = None
         self.yield_rows: list[Document] = []
         self.penalty_rows: list[Document] = []
         self.calendar_document: Document = {"revision": 7, "complete": True, "hosts": [], "leases": [], "removed": []}
@@ -382,6 +383,10 @@ class Site(EngineRequests):
     def list_flows(self, context: Document) -> Document:
         self._called("list_flows", context)
         return {"policy": "winks", "flows": list(self.flows.values())}
+
+    def show_budget(self, context: Document, project_id: str) -> Document:
+        self._called("show_budget", context, project_id)
+        return {"budget": copy.deepcopy(self.budget_lines)}
 
     def list_forecasts(self, context: Document) -> Document:
         self._called("list_forecasts", context)

@@ -633,3 +633,18 @@ def test_flows(service: Service, openstack: Openstack) -> None:
     assert openstack("flow", "set", "p", "--weight", "many").status == 2
     assert [each.body for each in service.asked[2:]] == [{"weight": 30.0}, {"weight": None}]
     assert sent(service)[0] == ("GET", "/v1/flows", "reservation 1.25")
+
+
+def test_budgets_have_a_line_each(service: Service, openstack: Openstack) -> None:
+    amounts = {"limit": 100.0, "used": 20.0, "reserved": 30.0, "requested": 0.0, "left": 50.0}
+    line = {"start": "2030-03-01T00:00:00Z", "end": "2030-04-01T00:00:00Z", "measure": "node_hours", **amounts}
+    service.will_answer("GET", "/v1/budget", {"budget": {"project_id": "p", "lines": [line]}})
+    (row,) = openstack("budget", "--project", "p", "-f", "json").document
+    assert (row["Measure"], row["Reserved"], row["Left"]) == ("node_hours", 30.0, 50.0)
+    service.will_answer("GET", "/v1/budget", {"budget": {"project_id": "p", "lines": None}})
+    assert openstack("budget", "-f", "json").document == []
+    assert {asked.version for asked in service.asked} == {"reservation 1.41"}
+    service.will_answer("POST", "/v1/quotes", {"quote": {"granted": True, "budget": [line]}})
+    terms = ("x", "--kind", "immediate", "--nodes", "count=1,vcpus=1", "--duration", "1h", "--budget")
+    assert openstack("quote", *terms, "-f", "json").document["budget"] == [line]
+    assert service.asked[-1].version == "reservation 1.41"

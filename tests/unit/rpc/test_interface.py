@@ -16,6 +16,7 @@ import pytest
 from lease_scheduler.model.documents import Document
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.rpc.interface import METHODS, VERSION, EngineRequests, answers, methods_of
+from lease_scheduler.service.budgets import BudgetReport
 from lease_scheduler.service.feeds import FeedKeeper
 from lease_scheduler.service.fewer_hosts import FewerHostsReport
 from lease_scheduler.service.flows import FlowKeeper
@@ -34,6 +35,7 @@ from lease_scheduler.service.uninstall import Uninstall
 _FIRST = 25
 
 _PARTS = (
+    BudgetReport,
     Leases,
     Quotes,
     Offers,

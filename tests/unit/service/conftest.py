@@ -113,6 +113,9 @@ class KeepingStore:
     def unaccepted_seconds(self, project_id: str, since: int) -> int:
         return 0
 
+    def used(self, project_id: str, start: int, now: int) -> tuple[int, Mapping[str, int]]:
+        return 0, {}
+
     def of_leases_that_are_over(self, ids: Iterable[str]) -> frozenset[str]:
         return frozenset()
 

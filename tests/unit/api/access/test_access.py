@@ -82,6 +82,7 @@ EXPECTED: dict[str, tuple[frozenset[str], Any, str]] = {
     "PUT /v1/flows/{flow}": (ADMINS, {"weight": 5}, ""),
     "GET /v1/feeds/{secret}/leases.ics": (EVERYBODY, None, ""),
     "GET /v1/usage": (READERS, None, ""),
+    "GET /v1/budget": (READERS, None, ""),
     "GET /v1/capacity": (ADMINS, None, ""),
     "GET /v1/projects": (ADMINS, None, ""),
     "GET /v1/forecasts": (ADMINS, None, ""),

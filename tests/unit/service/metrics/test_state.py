@@ -59,6 +59,8 @@ def test_gauges_of_projects_are_there_if_they_are_asked_for() -> None:
     assert registry.get_sample_value("lease_scheduler_project_leases", labels) == 4
     labels = {"project_id": "red", "resource_class": "VCPU"}
     assert registry.get_sample_value("lease_scheduler_project_resource_held", labels) == 10
+    # The host that the other lease has exclusively is not in use before it runs.
+    assert registry.get_sample_value("lease_scheduler_project_resource_in_use", labels) == 2
 
 
 def test_leases_of_peers_are_counted_by_origin() -> None:
