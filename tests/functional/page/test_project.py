@@ -30,7 +30,7 @@ def test_a_feed_is_made_copied_and_revoked(make: Make, look: Callable[..., Page]
     name = page.one(".feeds [name=name]")
     name.send_keys("phone", Keys.ENTER)
     page.until(lambda: page.all(".feeds .made input"))
-    address = page.one(".feeds .made input").get_attribute("value")
+    address = str(page.one(".feeds .made input").get_attribute("value"))
     _press(page, "feeds", "Copy")
     page.until(lambda: "Copied." in page.text(".feeds .made"))
     name.click()

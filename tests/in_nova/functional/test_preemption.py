@@ -221,7 +221,10 @@ class LostCommandsTest(NovaSite):
         assert (again.id, again.status) == (server.id, "ACTIVE")
 
     def _cell(self) -> AbstractContextManager[Any]:
-        return context.target_cell(context.get_admin_context(), self.cell_mappings["cell1"])
+        found: AbstractContextManager[Any] = context.target_cell(
+            context.get_admin_context(), self.cell_mappings["cell1"]
+        )
+        return found
 
     def _free_as_documented(self, server: str) -> None:
         (statement,) = re.findall(r"^ *(UPDATE instances SET .*?;)$", _PRODUCTION.read_text(), re.MULTILINE | re.DOTALL)
