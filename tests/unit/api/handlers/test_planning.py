@@ -141,6 +141,7 @@ class TestQuotes:
             "promise": None,
             "preempted_at": NOW + HOUR // 2,
             "latest_end": None,
+            "budget": None,
         }
         assert latest.post("/v1/quotes", {"name": "a", **DATES}).json == {
             "quote": {
@@ -164,6 +165,7 @@ class TestQuotes:
                 "nodes": [],
                 "pool": "gpu",
                 "promise": None,
+                "budget": None,
             }
         }
         assert len(site.views) == 2
