@@ -32,7 +32,10 @@ def _proposal(duration: int, project_id: str = "p") -> Proposal:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"enabled_filters": ["Nothing"]}, "there is no filter 'Nothing'; installed are: ExtensionFilter, "),
+        (
+            {"enabled_filters": ["Nothing"]},
+            "there is no filter 'Nothing'; installed are: BudgetFilter, ExtensionFilter, ",
+        ),
         ({"enabled_filters": ["QuotaFilter", "QuotaFilter"]}, "QuotaFilter is there twice"),
         ({"enabled_filters": ["ExternalServiceFilter"]}, "external_service_endpoint: is needed"),
         (
