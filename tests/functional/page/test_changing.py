@@ -147,6 +147,8 @@ def test_refusal_of_the_change_itself(page: Page, sight: Service) -> None:
     page.until(lambda: "taken" in _quote(page))
     page.one("#change-form .alternatives button").click()
     assert page.one("#change-form [name=value]").get_attribute("value") == "2026-03-02T17:00"
+    # The button has its place once the quote is there.
+    page.until(lambda: page.all("#change-form .quote[data-verdict=granted]:not([aria-busy])"))
     _send(page)
     page.until(lambda: page.one("#change-form [name=value]").get_attribute("aria-invalid") == "true")
     assert page.text("#change-form-value-problem") == "End date must be later than current and start date"
