@@ -74,6 +74,25 @@ def test_a_series_is_booked(make: Make, look: Callable[..., Page], width: int) -
     assert first["id"] == leases[0]["id"]
 
 
+def test_a_series_until_a_day_by_local_clocks(make: Make, look: Callable[..., Page]) -> None:
+    """Weekdays only, in the time zone of the viewer; the day is included."""
+    live = make(2, 1)
+    page = look(live)
+    page.live_in("Europe/Berlin")
+    _fill(page, name="course", **_terms(live.now() + 3600))
+    until = date(live.now() + 20 * _DAY)[:10]
+    _repeat(page, "weekdays", repeat_until=until)
+    tick = page.one(_FORM.format("repeat_local"))
+    assert "By the clocks of Europe/Berlin" in [label.text for label in page.all("#booking .tick")]
+    _press(page, tick, Keys.SPACE)
+    page.one("#booking-form [type=submit]").click()
+    _opened(page, live, "course")
+    (series,) = live.ask("GET", "series")["series"]
+    assert series["rule"] == f"FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;UNTIL={until.replace('-', '')}"
+    assert series["time_zone"] == "Europe/Berlin"
+    assert len(live.ask("GET", f"leases?series_id={series['id']}")["leases"]) >= 14
+
+
 def test_refused_leases_of_a_series_are_named(make: Make, look: Callable[..., Page]) -> None:
     """What cannot be had is said with its reason, and the rest is booked."""
     live = make(2, 1)
