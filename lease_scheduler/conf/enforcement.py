@@ -11,21 +11,18 @@ def _url(name: str, what: str) -> cfg.Opt:
     return cfg.StrOpt(name, default="", help=f"ExternalServiceFilter: {what}")
 
 
+def _number(name: str, text: str, default: int = -1) -> cfg.Opt:
+    """Return an option whose value -1 means that nothing is limited."""
+    return cfg.IntOpt(name, default=default, min=-1, max=2**31 - 1, mutable=True, help=text)
+
+
 def _limit(name: str, what: str) -> cfg.Opt:
-    return cfg.IntOpt(
-        f"limit_{name}", default=-1, min=-1, max=2**31 - 1, mutable=True, help=f"QuotaFilter: {what}; -1 for no limit."
-    )
+    return _number(f"limit_{name}", f"QuotaFilter: {what}; -1 for no limit.")
 
 
 def _budget(name: str, what: str) -> cfg.Opt:
-    return cfg.IntOpt(
-        f"budget_{name}",
-        default=-1,
-        min=-1,
-        max=2**31 - 1,
-        mutable=True,
-        help=f"BudgetFilter: {what} that a project may use and reserve in each period; -1 for no limit.",
-    )
+    text = f"BudgetFilter: {what} that a project may use and reserve in each period; -1 for no limit."
+    return _number(f"budget_{name}", text)
 
 
 def _extension(name: str, least: int, what: str) -> cfg.Opt:
@@ -33,18 +30,11 @@ def _extension(name: str, least: int, what: str) -> cfg.Opt:
 
     :param least: smallest value that limits anything
     """
-    return cfg.IntOpt(
-        f"extension_{name}",
-        default=-1,
-        min=-1,
-        max=2**31 - 1,
-        mutable=True,
-        help=f"ExtensionFilter: {what}, at least {least}; -1 for no limit.",
-    )
+    return _number(f"extension_{name}", f"ExtensionFilter: {what}, at least {least}; -1 for no limit.")
 
 
 def _bound(name: str, default: int, what: str) -> cfg.Opt:
-    return cfg.IntOpt(name, default=default, min=-1, max=2**31 - 1, mutable=True, help=f"{what}; -1 for no bound.")
+    return _number(name, f"{what}; -1 for no bound.", default)
 
 
 OPTIONS: list[cfg.Opt] = [
