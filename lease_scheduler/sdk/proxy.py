@@ -7,14 +7,11 @@ from typing import Any
 
 from openstack import proxy, resource
 
+from lease_scheduler.sdk.reports import Availability, Budget, Capacity, Forecast, Usage
 from lease_scheduler.sdk.resources import (
-    Availability,
-    Budget,
-    Capacity,
     ChangeQuote,
     Feed,
     FloatingIP,
-    Forecast,
     Host,
     Lease,
     Maintenance,
@@ -22,7 +19,6 @@ from lease_scheduler.sdk.resources import (
     Quote,
     Series,
     Subscription,
-    Usage,
 )
 
 #: States in which a lease stays; a lease that is waited for does not get out of them.

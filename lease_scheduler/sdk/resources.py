@@ -5,45 +5,13 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from openstack import exceptions, resource
+from openstack import resource
 from openstack.resource import Body
 
-#: The newest microversion that these classes know. Older services are asked for the newest that they have.
-MAXIMUM_MICROVERSION = "1.41"
+from lease_scheduler.sdk.base import ReservationResource, raise_refusal
 
 
-class _Resource(resource.Resource):
-    _max_microversion = MAXIMUM_MICROVERSION
-
-    created_at = Body("created_at")
-    updated_at = Body("updated_at")
-
-    def _prepare_request(self, *arguments: Any, **keywords: Any) -> Any:
-        """Build a request whose body is not wrapped in the key of the resource; answers are."""
-        return super()._prepare_request(*arguments, **{**keywords, "prepend_key": False})
-
-    def _translate_response(self, response: Any, *arguments: Any, **keywords: Any) -> None:
-        """Take over what an answer has.
-
-        :raises openstack.exceptions.HttpException: the service refused the request
-        """
-        _raise_refusal(response)
-        super()._translate_response(response, *arguments, **keywords)
-
-
-def _raise_refusal(response: Any) -> None:
-    """Raise the exception for an answer that is an error, with the message of the service.
-
-    openstacksdk does not look where Blazar has it.
-    """
-    try:
-        message = response.json()["error_message"]
-    except (ValueError, KeyError, TypeError):
-        message = None
-    exceptions.raise_from_response(response, error_message=message)
-
-
-class Lease(_Resource):
+class Lease(ReservationResource):
     """A lease. Dates are texts in ISO 8601, durations are seconds."""
 
     resource_key = "lease"
@@ -171,11 +139,11 @@ class Lease(_Resource):
         version = self._get_microversion(session)
         path = f"{self.base_path}/{quote(self.id, safe='')}/{part}"
         answer = session.request(path, method, json=body, microversion=version)
-        _raise_refusal(answer)
+        raise_refusal(answer)
         return answer
 
 
-class Quote(_Resource):
+class Quote(ReservationResource):
     """What a lease would come to. With ``hold=True`` it is kept until it is accepted, rejected or expired."""
 
     resource_key = "quote"
@@ -213,7 +181,7 @@ class Quote(_Resource):
     nodes = Body("nodes", type=list, list_type=dict)
 
 
-class ChangeQuote(_Resource):
+class ChangeQuote(ReservationResource):
     """What a change of a lease would come to."""
 
     resource_key = "quote"
@@ -235,7 +203,7 @@ class ChangeQuote(_Resource):
     nodes = Body("nodes", type=list, list_type=dict)
 
 
-class Series(_Resource):
+class Series(ReservationResource):
     """Leases that repeat by an iCalendar rule."""
 
     resource_key = "series"
@@ -256,7 +224,7 @@ class Series(_Resource):
     refused = Body("refused", type=list, list_type=dict)
 
 
-class Subscription(_Resource):
+class Subscription(ReservationResource):
     """A subscription to notifications about leases."""
 
     resource_key = "subscription"
@@ -282,7 +250,7 @@ class Subscription(_Resource):
     last_error = Body("last_error")
 
 
-class Feed(_Resource):
+class Feed(ReservationResource):
     """A secret address at which calendar programs read the leases of a project."""
 
     resource_key = "feed"
@@ -298,7 +266,7 @@ class Feed(_Resource):
     url = Body("url")
 
 
-class Host(_Resource):
+class Host(ReservationResource):
     """A host of the pool. Its capabilities are attributes too: ``host["gpu"]``."""
 
     resource_key = "host"
@@ -332,7 +300,7 @@ class Host(_Resource):
     energy_saved_wh = Body("energy_saved_wh")
 
 
-class Pool(_Resource):
+class Pool(ReservationResource):
     """A pool of hosts that the project may use; it has only a name."""
 
     resource_key = "pool"
@@ -343,7 +311,7 @@ class Pool(_Resource):
     _query_mapping = resource.QueryParameters(include_pagination_defaults=False)
 
 
-class FloatingIP(_Resource):
+class FloatingIP(ReservationResource):
     """A floating IP address of the pool."""
 
     resource_key = "floatingip"
@@ -370,103 +338,3 @@ class Maintenance(Lease):
 
     #: Names or ids of hosts, in a request
     hosts = Body("hosts", type=list)
-
-
-class Availability(_Resource):
-    """When nodes are free."""
-
-    resource_key = "availability"
-    base_path = "/availability"
-    allow_fetch = True
-
-    _query_mapping = resource.QueryParameters(
-        *("start", "end", "duration", "count", "vcpus", "memory_mb", "disk_gb", "resources", "traits", "properties"),
-        *("groups", "exclusive", "per_host", "pool"),
-        include_pagination_defaults=False,
-    )
-
-    windows = Body("windows", type=list, list_type=dict)
-    earliest = Body("earliest")
-    #: The same without preemption
-    free = Body("free", type=dict)
-
-
-class Usage(_Resource):
-    """What projects occupied in a period."""
-
-    base_path = "/usage"
-    allow_fetch = True
-
-    _query_mapping = resource.QueryParameters(
-        *("project_id", "all_projects", "start", "end", "interval"), include_pagination_defaults=False
-    )
-
-    start = Body("start")
-    end = Body("end")
-    #: A dictionary for each project
-    usage = Body("usage", type=list, list_type=dict)
-    #: s, if steps were asked for
-    interval = Body("interval", type=int)
-    history = Body("history", type=list, list_type=dict)
-
-
-class Budget(_Resource):
-    """What a project may still use in the present period, and in later ones in which it has leases."""
-
-    base_path = "/budget"
-    resource_key = "budget"
-    allow_fetch = True
-
-    _query_mapping = resource.QueryParameters("project_id", include_pagination_defaults=False)
-
-    project_id = Body("project_id")
-    #: For each period and measure ``start``, ``end``, ``measure``, and hours ``limit``, ``used``, ``reserved``,
-    #: ``requested`` and ``left``; None if the site has no budgets
-    lines = Body("lines", type=list, list_type=dict)
-
-
-class Capacity(_Resource):
-    """How many hosts the use of a period takes."""
-
-    base_path = "/capacity"
-    resource_key = "capacity"
-    allow_fetch = True
-
-    _query_mapping = resource.QueryParameters(
-        "start", "end", "promises", "fewer_hosts", include_pagination_defaults=False
-    )
-
-    start = Body("start")
-    end = Body("end")
-    hosts = Body("hosts", type=int)
-    #: Days and hours in which something was used
-    days = Body("days", type=int)
-    hours = Body("hours", type=int)
-    #: Hosts in use on the average, and at most
-    mean = Body("mean", type=float)
-    highest = Body("highest", type=float)
-    #: Share of these hours in which the site was full
-    full = Body("full", type=float)
-    #: A dictionary for each promise
-    promises = Body("promises", type=list, list_type=dict)
-    #: A dictionary for each pool and number of hosts to switch off
-    least_yields = Body("least_yields", type=list, list_type=dict)
-
-
-class Forecast(_Resource):
-    """How often a forecast held."""
-
-    base_path = "/forecasts"
-    resources_key = "forecasts"
-    allow_list = True
-
-    #: start, duration, lifetime or demand
-    name = Body("name")
-    #: None if the site has only one pool
-    pool = Body("pool")
-    #: Share that should have held, and share that held; None if nothing was judged
-    asked = Body("asked", type=float)
-    held = Body("held", type=float)
-    #: How many were judged
-    count = Body("count", type=int)
-    since = Body("since")

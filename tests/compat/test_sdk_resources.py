@@ -19,7 +19,7 @@ from openstack import exceptions
 from lease_scheduler.api.microversions import MAXIMUM
 from lease_scheduler.api.schemas import feeds, floatingips, hosts, leases, maintenances, quotes, series, subscriptions
 from lease_scheduler.model.states import FINAL_STATES
-from lease_scheduler.sdk import add_to, proxy, resources
+from lease_scheduler.sdk import add_to, base, proxy, resources
 from tests.compat.printed import ROOT
 from tests.compat.shell import TOKEN, ReservationService
 
@@ -242,4 +242,4 @@ def test_resources_have_the_attributes_of_the_newest_microversion(
     # Every resource of openstacksdk has these.
     everywhere = {"id", "name", "location", "created_at", "updated_at"}
     assert set(kind._body_mapping()) - only_asked - everywhere == shown - everywhere
-    assert str(MAXIMUM) == resources.MAXIMUM_MICROVERSION
+    assert str(MAXIMUM) == base.MAXIMUM_MICROVERSION

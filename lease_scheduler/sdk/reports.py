@@ -1,0 +1,108 @@
+"""What the reservation service reports about its hosts and their use. ``doc/source/api`` explains the attributes."""
+
+from __future__ import annotations
+
+from openstack import resource
+from openstack.resource import Body
+
+from lease_scheduler.sdk.base import ReservationResource
+
+
+class Availability(ReservationResource):
+    """When nodes are free."""
+
+    resource_key = "availability"
+    base_path = "/availability"
+    allow_fetch = True
+
+    _query_mapping = resource.QueryParameters(
+        *("start", "end", "duration", "count", "vcpus", "memory_mb", "disk_gb", "resources", "traits", "properties"),
+        *("groups", "exclusive", "per_host", "pool"),
+        include_pagination_defaults=False,
+    )
+
+    windows = Body("windows", type=list, list_type=dict)
+    earliest = Body("earliest")
+    #: The same without preemption
+    free = Body("free", type=dict)
+
+
+class Usage(ReservationResource):
+    """What projects occupied in a period."""
+
+    base_path = "/usage"
+    allow_fetch = True
+
+    _query_mapping = resource.QueryParameters(
+        *("project_id", "all_projects", "start", "end", "interval"), include_pagination_defaults=False
+    )
+
+    start = Body("start")
+    end = Body("end")
+    #: A dictionary for each project
+    usage = Body("usage", type=list, list_type=dict)
+    #: s, if steps were asked for
+    interval = Body("interval", type=int)
+    history = Body("history", type=list, list_type=dict)
+
+
+class Budget(ReservationResource):
+    """What a project may still use in the present period, and in later ones in which it has leases."""
+
+    base_path = "/budget"
+    resource_key = "budget"
+    allow_fetch = True
+
+    _query_mapping = resource.QueryParameters("project_id", include_pagination_defaults=False)
+
+    project_id = Body("project_id")
+    #: For each period and measure ``start``, ``end``, ``measure``, and hours ``limit``, ``used``, ``reserved``,
+    #: ``requested`` and ``left``; None if the site has no budgets
+    lines = Body("lines", type=list, list_type=dict)
+
+
+class Capacity(ReservationResource):
+    """How many hosts the use of a period takes."""
+
+    base_path = "/capacity"
+    resource_key = "capacity"
+    allow_fetch = True
+
+    _query_mapping = resource.QueryParameters(
+        "start", "end", "promises", "fewer_hosts", include_pagination_defaults=False
+    )
+
+    start = Body("start")
+    end = Body("end")
+    hosts = Body("hosts", type=int)
+    #: Days and hours in which something was used
+    days = Body("days", type=int)
+    hours = Body("hours", type=int)
+    #: Hosts in use on the average, and at most
+    mean = Body("mean", type=float)
+    highest = Body("highest", type=float)
+    #: Share of these hours in which the site was full
+    full = Body("full", type=float)
+    #: A dictionary for each promise
+    promises = Body("promises", type=list, list_type=dict)
+    #: A dictionary for each pool and number of hosts to switch off
+    least_yields = Body("least_yields", type=list, list_type=dict)
+
+
+class Forecast(ReservationResource):
+    """How often a forecast held."""
+
+    base_path = "/forecasts"
+    resources_key = "forecasts"
+    allow_list = True
+
+    #: start, duration, lifetime or demand
+    name = Body("name")
+    #: None if the site has only one pool
+    pool = Body("pool")
+    #: Share that should have held, and share that held; None if nothing was judged
+    asked = Body("asked", type=float)
+    held = Body("held", type=float)
+    #: How many were judged
+    count = Body("count", type=int)
+    since = Body("since")
