@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lease_scheduler.model.documents import Document
-from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.planned_end import planned_end
 from lease_scheduler.plan.plan import NotPlannableError
@@ -31,7 +31,8 @@ def check_change(
 
     :param changes_terms: whether one of the changes is part of the plan
     :param is_quote: whether nothing will change
-    :raises RefusedError: a filter refuses. If a shorter extension would be granted, it is an alternative
+    :raises RefusedError: a filter refuses, or the plan does and a filter would have to know it. If a shorter extension
+        would be granted, it is an alternative
     :raises EngineUnavailableError: a filter cannot decide at present
     """
     documents = LeaseDocuments(site)
@@ -52,6 +53,11 @@ def check_change(
         if shorter is not None:
             found = _granted(site, enforcement, context, lease_id, changes, shorter, least)
         raise RefusedError(error.code, error.message, error.field, found) from error
+    if enforcement.weighs_plan and proposal.planned is None and not is_quote:
+        # What no filter has seen must not be granted, even if it fits by now.
+        with site.inquiry(context):
+            site.engine.quote_change(lease_id, request, least=least)
+        raise EngineUnavailableError("the plan has changed while the change was being checked; try again")
 
 
 def _proposal(

@@ -7,8 +7,8 @@ from dataclasses import replace
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.rpc.interface import EngineRequests, answers
+from lease_scheduler.service.change_checks import check_change
 from lease_scheduler.service.enforcement import Enforcement
-from lease_scheduler.service.enforcement.proposals import change_proposal
 from lease_scheduler.service.lease_documents import LeaseDocuments
 from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.server_groups import ServerGroups
@@ -84,12 +84,7 @@ class Offers:
         enforcement = self._enforcement
         with enforcement.one_at_a_time(self._documents.of(lease_id).project_id, context.get("expires")):
             if enforcement.is_on:
-                with self._site.inquiry(context):
-                    lease, document = self._documents.expected(lease_id, changes)
-                    request = self._documents.new_terms(lease, document, changes)[0]
-                    weighs_plan = enforcement.weighs_plan
-                    change = change_proposal(self._site, lease_id, changes, request, weighs_plan=weighs_plan)
-                enforcement.check_update(context, change)
+                check_change(self._site, enforcement, context, lease_id, changes)
             with self._site.request(context):
                 self._site.work.asked_by(context, lease_id)
                 return self._counter(lease_id, changes)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from lease_scheduler.conf import enforcement
-from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
+from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.service.budgets import BudgetReport
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.enforcement.base import FilterOptions
@@ -83,3 +84,24 @@ def test_the_life_of_a_budget(service: Service) -> None:
     assert line["reserved"] == 0.0
     assert line["used"] == pytest.approx(sum(row["node_seconds"] for row in rows) / HOUR)
     assert line["left"] == pytest.approx(10.0 - line["used"])
+
+
+def test_a_change_that_no_filter_has_weighed_is_not_granted(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hosts get free between the check, which finds no place, and the change."""
+    document = service.document(2)
+    lease_id = service.leases.create({}, document)["lease_id"]
+    quote_change, asked = service.site.engine.quote_change, []
+
+    def first_without_place(*arguments: Any, **named: Any) -> Any:
+        asked.append(arguments)
+        if len(asked) == 1:
+            raise NotPlannableError("taken")
+        return quote_change(*arguments, **named)
+
+    monkeypatch.setattr(service.site.engine, "quote_change", first_without_place)
+    with pytest.raises(EngineUnavailableError, match="the plan has changed"):
+        service.leases.update({}, lease_id, {"end": document["start"] + 300 * HOUR})
+    assert len(asked) == 2
+    assert _budget(service, document["project_id"])["reserved"] == pytest.approx(
+        2 * (document["end"] - document["start"]) / HOUR
+    )
