@@ -25,15 +25,19 @@ def _span(parsed: argparse.Namespace) -> Document:
 
 def _change(client: LeaseClient, parsed: argparse.Namespace, action: str, asked: Document) -> Document:
     """Change a lease, or ask what the change would come to."""
-    if parsed.quote:
+    if parsed.quote or parsed.budget:
         path = f"/leases/{client.find_lease(parsed.lease)}/quote"
-        return client.one("POST", path, terms.NEGOTIATION, "quote", {action: asked})
+        version = terms.BUDGETS if parsed.budget else terms.NEGOTIATION
+        return client.one("POST", path, version, "quote", {action: asked})
     return client.act(parsed.lease, action, asked, terms.NEGOTIATION if "max_price" in asked else "1.7")
 
 
 def _add_quote(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quote", action="store_true", help="Change nothing; show what the change would come to and cost"
+    )
+    parser.add_argument(
+        "--budget", action="store_true", help="As --quote, and show what would be left of the project's budgets"
     )
 
 

@@ -119,7 +119,7 @@ class ShorterExtensionError(RefusedError):
     :param added: seconds that the filter would allow instead; 0 for none
     """
 
-    def __init__(self, message: str, field: str, added: int) -> None:
+    def __init__(self, message: str, field: str | None, added: int) -> None:
         super().__init__(403, message, field)
         self.added = added
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +15,26 @@ from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import MEMORY_MB, VCPU
 from lease_scheduler.service.changed_terms import in_utc
-from lease_scheduler.service.enforcement.base import Account, ChangeProposal, FilterOptions, Proposal
-from lease_scheduler.service.enforcement.consumption import NODES, by_period, claims
+from lease_scheduler.service.enforcement.base import (
+    Account,
+    ChangeProposal,
+    Extension,
+    FilterOptions,
+    Proposal,
+    ShorterExtensionError,
+)
+from lease_scheduler.service.enforcement.consumption import NODES, Claim, by_period, claims, shortened
 from lease_scheduler.service.enforcement.counting import HOUR
 from lease_scheduler.service.enforcement.limits import PREFIX, parse_lines
 from lease_scheduler.service.enforcement.periods import Period, period_at
 
 #: Maximum number of periods in a statement.
 _MOST_PERIODS = 12
+
+_MINUTE = 60
+
+#: Amount-seconds by the start of the period and the resource class.
+_Sums = Counter[tuple[int, str]]
 
 
 @dataclass(frozen=True)
@@ -68,6 +81,11 @@ class Line:
         """What is left; negative if the project has, or would have, more than its budget."""
         return self.limit - self.used - self.reserved - self.requested
 
+    @property
+    def key(self) -> tuple[int, str]:
+        """Where the amounts of the line are among sums by period."""
+        return self.start, self.measure.key
+
     def shown(self) -> Document:
         """Return the line in units of its measure."""
         amounts = {name: getattr(self, name) for name in ("limit", "used", "reserved", "requested", "left")}
@@ -107,11 +125,15 @@ class BudgetFilter:
         self._check(proposal.account, proposal.planned, None)
 
     def check_update(self, context: Document, change: ChangeProposal) -> None:
-        """Refuse a change that uses more in a period than before, if the budget of the period does not suffice."""
+        """Refuse a change that uses more in a period than before, if the budget of the period does not suffice.
+
+        :raises ShorterExtensionError: the budget does not suffice for an extension, with what it suffices for, in whole
+            minutes
+        """
         current = change.current
         if change.planned is not None:
             assert current.account is not None
-            self._check(current.account, change.planned, current.planned)
+            self._check(current.account, change.planned, current.planned, change.extension)
 
     def on_end(self, lease: Document) -> None:
         """Do nothing, as usage and plans are added up at each check."""
@@ -137,19 +159,37 @@ class BudgetFilter:
             starts = {period_at(self._period, account.now)[0], *(start for start, _ in self._reserved(account))}
         return [line.shown() for line in self._lines(account, limits, own, sorted(starts)[:_MOST_PERIODS])]
 
-    def _check(self, account: Account, after: Lease, before: Lease | None) -> None:
+    def _check(self, account: Account, after: Lease, before: Lease | None, extension: Extension | None = None) -> None:
         limits = self._limits(account.project_id)
         if not limits:
             return
         hosts, now = account.hosts, account.now
-        own = by_period(self._period, claims(after, hosts, now))
-        had = Counter[tuple[int, str]]()
-        if before is not None:
-            had = by_period(self._period, claims(before, hosts, now))
-        more = {key for key, amount in own.items() if amount > had[key]}
-        for line in self._lines(account, limits, own, {start for start, _ in more}):
-            if line.left < 0 and (line.start, line.measure.key) in more:
-                raise _refusal(line, after, now, is_change=before is not None)
+        had = _Sums() if before is None else by_period(self._period, claims(before, hosts, now))
+        asked = claims(after, hosts, now)
+        own = by_period(self._period, asked)
+        more = {start for (start, name), amount in own.items() if amount > had[start, name]}
+        lines = self._lines(account, limits, own, more)
+        exceeded = _exceeded(lines, own, had)
+        if exceeded is None:
+            return
+        refusal = _refusal(exceeded, after, now, is_change=before is not None)
+        if extension is None:
+            raise refusal
+        added = self._longest(extension.added, asked, lines, had)
+        raise ShorterExtensionError(refusal.message, refusal.field, added)
+
+    def _longest(self, added: int, asked: Sequence[Claim], lines: Sequence[Line], had: _Sums) -> int:
+        """Return how many seconds of an extension the budgets suffice for, in whole minutes.
+
+        :param added: seconds that the budgets do not suffice for
+        """
+
+        def is_too_long(fewer: int) -> bool:
+            own = by_period(self._period, shortened(asked, added - fewer))
+            return _exceeded(lines, own, had) is not None
+
+        longest = bisect_left(range(1, added + 1), True, key=is_too_long)
+        return longest - longest % _MINUTE
 
     def _limits(self, project_id: str) -> dict[str, int]:
         """Return the limits of a project in units of their measures, without those that are -1."""
@@ -162,13 +202,11 @@ class BudgetFilter:
             found = {name: asked[f"{PREFIX}budget_{name}"] for name in self._measures}
         return {name: limit for name, limit in found.items() if limit >= 0}
 
-    def _reserved(self, account: Account) -> Counter[tuple[int, str]]:
+    def _reserved(self, account: Account) -> _Sums:
         found = (claim for lease in account.live for claim in claims(lease, account.hosts, account.now))
         return by_period(self._period, found)
 
-    def _lines(
-        self, account: Account, limits: Mapping[str, int], own: Counter[tuple[int, str]], starts: Iterable[int]
-    ) -> list[Line]:
+    def _lines(self, account: Account, limits: Mapping[str, int], own: _Sums, starts: Iterable[int]) -> list[Line]:
         """Return the lines of some periods, in order.
 
         :param own: amount-seconds of the proposed lease by period
@@ -176,7 +214,7 @@ class BudgetFilter:
         present = period_at(self._period, account.now)[0]
         wanted = sorted(starts)
         used: Mapping[str, int] = account.used(present) if present in wanted else {}
-        held = self._reserved(account) if wanted else Counter[tuple[int, str]]()
+        held = self._reserved(account) if wanted else _Sums()
         lines = []
         for start in wanted:
             end = period_at(self._period, start)[1]
@@ -198,6 +236,19 @@ def _others(classes: Mapping[str, Any]) -> Sequence[Measure]:
         if name in classes:
             raise InvalidValueError("enforcement.budget_resource_hours", f"{name}: set {option} instead")
     return [Measure(f"{name}_hours", name, HOUR) for name in classes]
+
+
+def _exceeded(lines: Sequence[Line], own: _Sums, had: _Sums) -> Line | None:
+    """Return the first line that does not suffice for what is proposed, among those of which it uses more than before.
+
+    :param own: what is proposed, which may differ from what the lines have
+    :param had: the same before the change
+    """
+    for line in lines:
+        wanted = own[line.key]
+        if line.left + line.requested < wanted and wanted > had[line.key]:
+            return line
+    return None
 
 
 def _refusal(line: Line, lease: Lease, now: int, *, is_change: bool) -> RefusedError:

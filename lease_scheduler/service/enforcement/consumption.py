@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -84,6 +84,17 @@ def _amounts_anywhere(lease: Lease, hosts: Sequence[Mapping[str, int]]) -> dict[
         total[NODES] += 0 if FLOATING_IP in each.needs else count
     del total[HOST_SHARE]
     return dict(total)
+
+
+def shortened(found: Iterable[Claim], seconds: int) -> list[Claim]:
+    """Return claims without their last seconds."""
+    kept = []
+    for each in sorted(found, key=lambda claim: claim.end, reverse=True):
+        cut = min(seconds, each.end - each.start)
+        seconds -= cut
+        if each.start < each.end - cut:
+            kept.append(replace(each, end=each.end - cut))
+    return kept
 
 
 def by_period(period: Period, found: Iterable[Claim]) -> Counter[tuple[int, str]]:

@@ -74,6 +74,8 @@ def test_the_life_of_a_budget(make: Make) -> None:
     refused = member.ask("POST", f"{path}/action", {"extend": {"by": "4h"}})
     assert refused.status_code == 403
     assert "the changed lease would still use 12 in this time" in refused.json()["error_message"]
+    (shorter,) = refused.json()["alternatives"]
+    assert (shorter["change"], shorter["end"]) == ("duration", "2027-01-16T05:00:00Z")
     member.post(f"{path}/action", {"extend": {"by": "3h"}})
     member.post(f"{path}/action", {"shrink": {"by": "5h"}})
     assert [each["reserved"] for each in _budget(member)] == [8.0]

@@ -211,6 +211,18 @@ def test_actions(service: Service, openstack: Openstack, words: list[str], body:
     assert (asked.version, asked.body) == ("reservation 1.7", body)
 
 
+def test_a_quote_of_a_change_changes_nothing_and_can_show_budgets(service: Service, openstack: Openstack) -> None:
+    lines = [{"measure": "node_hours", "left": 4.0}]
+    service.will_answer("POST", f"/v1/leases/{ID}/quote", {"quote": {"granted": True, "budget": lines}})
+    for words, version in (["--quote"], "1.15"), (["--budget"], "1.41"), (["--quote", "--budget"], "1.41"):
+        outcome = openstack("extend", ID, "--by", "2h", *words, "-f", "json")
+        assert outcome.document["budget"] == lines
+        assert (service.asked[-1].version, service.asked[-1].body) == (
+            f"reservation {version}",
+            {"extend": {"by": "2h"}},
+        )
+
+
 def test_a_quote_has_the_terms_of_a_lease(service: Service, openstack: Openstack) -> None:
     quote = {"granted": False, "reason": "full", "alternatives": [{"change": "start", "start": "2030-01-01T00:00:00Z"}]}
     service.will_answer("POST", "/v1/quotes", {"quote": quote})

@@ -18,9 +18,17 @@ from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
-from lease_scheduler.service.enforcement.base import Account, ChangeProposal, FilterOptions, Proposal
+from lease_scheduler.records.extensions import Extensions
+from lease_scheduler.service.enforcement.base import (
+    Account,
+    ChangeProposal,
+    Extension,
+    FilterOptions,
+    Proposal,
+    ShorterExtensionError,
+)
 from lease_scheduler.service.enforcement.budget import BudgetFilter
-from lease_scheduler.service.enforcement.consumption import HORIZON, NODES, Claim, by_period, claims
+from lease_scheduler.service.enforcement.consumption import HORIZON, NODES, Claim, by_period, claims, shortened
 from lease_scheduler.service.enforcement.periods import Period, period_at, split
 
 _HOUR, _DAY = 3_600, 86_400
@@ -62,7 +70,9 @@ def _update(budget: BudgetFilter, before: Lease, after: Lease | None, account: A
     document = {"id": "x", "project_id": "red"}
     current = Proposal(document, before.request, _NOW, planned=before, account=account)
     request = before.request if after is None else after.request
-    budget.check_update({}, ChangeProposal(current, {}, request, planned=after))
+    added = request.duration - before.request.duration
+    extension = Extension(added, Extensions(), None) if added > 0 else None
+    budget.check_update({}, ChangeProposal(current, {}, request, extension, after))
 
 
 @pytest.mark.parametrize(
@@ -236,6 +246,48 @@ def test_a_change_is_refused_only_if_it_uses_more() -> None:
     _update(budget, before, None, account)
     with pytest.raises(RefusedError, match="the changed lease would still use 10"):
         _update(budget, before, _held(_request(5 * _HOUR)), account)
+
+
+@given(st.integers(1, 40 * _HOUR), st.integers(0, 60), st.integers(0, 30))
+def test_a_refused_extension_is_told_the_longest_one_that_is_possible(added: int, used: int, others: int) -> None:
+    """A lease of this month is extended into the next: either month may be what ends the extension."""
+    budget = _filter(budget_node_hours=60)
+    others_next = [_held(_request(others * _HOUR), _FEBRUARY)] if others else []
+    account = _account(others_next, {NODES: used * _HOUR})
+    before = _held(_request(6 * _HOUR))
+
+    def refusal(seconds: int) -> ShorterExtensionError | None:
+        try:
+            _update(budget, before, _held(_request(6 * _HOUR + seconds)), account)
+        except ShorterExtensionError as error:
+            return error
+        return None
+
+    refused = refusal(added)
+    if refused is not None:
+        assert refused.added % 60 == 0
+        assert refused.added == 0 or refusal(refused.added) is None
+        assert refused.added + 60 > added or refusal(refused.added + 60) is not None
+
+
+def test_an_extension_is_cut_where_the_budget_ends() -> None:
+    """Two nodes for an hour have 90 minutes left, and half a minute that is no whole one."""
+    budget = _filter(budget_node_hours=6)
+    account = _account(used={NODES: _HOUR - 60})
+    before = _held(_request())
+    with pytest.raises(ShorterExtensionError, match="has 5.01 of 6 node_hours left until .* still use 8") as refused:
+        _update(budget, before, _held(_request(4 * _HOUR)), account)
+    assert refused.value.added == 90 * 60
+    assert refused.value.field == "duration"
+
+
+def test_claims_lose_their_last_seconds() -> None:
+    one, two = Claim(0, 10, {VCPU: 1}), Claim(20, 30, {VCPU: 2})
+    assert shortened([one, two], 0) == [two, one]
+    assert shortened([one, two], 4) == [replace(two, end=26), one]
+    assert shortened([one, two], 10) == [one]
+    assert shortened([one, two], 13) == [replace(one, end=7)]
+    assert shortened([one, two], 40) == []
 
 
 def test_zero_lets_nothing_pass_and_exempt_projects_have_no_budget() -> None:
