@@ -100,6 +100,9 @@ class Breaches:
         """Return a lease that has failed."""
         lease = self.whole(lease, now)
         request = lease.request
+        if lease.awaits_approval:
+            # Nothing was promised yet.
+            return lease
         if lease.offered_until is not None:
             # The offer was not accepted, so nothing had to be delivered.
             return self._breached(lease, BreachKind.OFFER_WITHDRAWN, now, max(0, lease.offered_until - now), 0)

@@ -31,6 +31,7 @@ from lease_scheduler.engine.stepping import EngineSteps
 from lease_scheduler.engine.submissions import Submission, SubmissionOrder
 from lease_scheduler.engine.transfers import Transfers
 from lease_scheduler.fractional.discovery import Needs
+from lease_scheduler.model.approval import Approval
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -222,7 +223,10 @@ class Engine:
         self._steps.places.restore(self._clock.now())
         self.brief_policies()
         self._known.update(lease.lease_id for lease in kept)
-        self._steps.submitted.extend(Submission(lease.request) for lease in undecided)
+        self._steps.submitted.extend(
+            Submission(lease.request, None, lease.offered_until, lease.negotiation, lease.approval)
+            for lease in undecided
+        )
 
     def note_needs(self, needs: Needs) -> None:
         """Have the next step share CPU among fluid leases by what they are now known to need."""
@@ -239,6 +243,7 @@ class Engine:
         *,
         offered_for: int | None = None,
         negotiation: str | None = None,
+        approval: Approval | None = None,
     ) -> None:
         """Accept a request; the next step decides it.
 
@@ -247,6 +252,7 @@ class Engine:
         :param offered_for: seconds for which the lease is held until the project accepts it, or fewer if its start is
             earlier; None if it does not have to be accepted
         :param negotiation: id that offers of one negotiation share; accepting one of them withdraws the others
+        :param approval: with ``AWAITING``, the lease is held until it is approved, and its project cannot accept it
         :raises InvalidValueError: the id has been used before, the numbers are invalid, or the lease cannot be held
         """
         if request.lease_id in self._known:
@@ -255,7 +261,7 @@ class Engine:
             check_least(request, least)
         until = None if offered_for is None else offer_end(request, self._clock.now(), offered_for)
         self._known.add(request.lease_id)
-        self._steps.submitted.append(Submission(request, least, until, negotiation))
+        self._steps.submitted.append(Submission(request, least, until, negotiation, approval))
 
     def forget_refused(self, lease_id: str) -> None:
         """Allow another request with the id of one that was refused, so that a client can send it again."""
@@ -294,7 +300,7 @@ class Engine:
         :raises NoPlaceError: there is no place for the terms, or they cost too much; the offer is as it was
         """
         now = self._clock.now()
-        lease = self._offered(lease_id)
+        lease = self._quoted(lease_id)
         if terms.lease_id != lease_id or terms.kind is not lease.kind:
             raise InvalidValueError("kind", f"cannot be changed; the lease is a {lease.kind.value} lease")
         if least is not None:
@@ -315,7 +321,7 @@ class Engine:
         :raises InvalidValueError: there is no such live lease, or it is not an offer
         """
         now = self._clock.now()
-        accepted = self._offers.accept(self._offered(lease_id), now)
+        accepted = self._offers.accept(self._quoted(lease_id), now)
         self._state.publish(now)
         replaced = self._state.lease(accepted.negotiation)
         if replaced is not None and replaced.started is None and not replaced.is_offered:
@@ -333,6 +339,43 @@ class Engine:
         self._offers.turn_down(self._offered(lease_id), now, reason)
         self._state.publish(now)
         self._steps.serve_queue(now)
+
+    def approve(self, lease_id: str, reason: str = "approved") -> Lease:
+        """Approve a lease that awaits approval.
+
+        :param reason: why, for people
+        :return: its new value
+        :raises InvalidValueError: there is no such live lease, or it does not await approval
+        """
+        now = self._clock.now()
+        self._offers.approve(self._awaiting(lease_id), now, reason)
+        self._state.publish(now)
+        self._steps.serve_queue(now)
+        return self._live(lease_id)
+
+    def decline(self, lease_id: str, reason: str = "declined") -> None:
+        """End a lease that awaits approval, because it is not approved.
+
+        :param reason: why, for people
+        :raises InvalidValueError: as in ``approve``
+        """
+        now = self._clock.now()
+        self._offers.decline(self._awaiting(lease_id), now, reason)
+        self._state.publish(now)
+        self._steps.serve_queue(now)
+
+    def _awaiting(self, lease_id: str) -> Lease:
+        lease = self._live(lease_id)
+        if not lease.awaits_approval:
+            raise InvalidValueError("lease_id", f"lease {lease_id} does not await approval")
+        return lease
+
+    def _quoted(self, lease_id: str) -> Lease:
+        """Return an offer that its project may accept, or for which it may ask for other terms."""
+        lease = self._offered(lease_id)
+        if lease.awaits_approval:
+            raise InvalidValueError("lease_id", f"lease {lease_id} awaits approval")
+        return lease
 
     def _offered(self, lease_id: str) -> Lease:
         lease = self._live(lease_id)

@@ -8,7 +8,7 @@ from lease_scheduler.engine.agenda import Due
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.engine.occupied import OccupiedHosts
-from lease_scheduler.engine.offers import EXPIRED, Offers
+from lease_scheduler.engine.offers import Offers
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import LeaseKind
@@ -33,7 +33,7 @@ class Lifecycle:
     def act(self, what: Due, lease: Lease, now: int) -> None:
         """Carry out what is due for a lease."""
         if what is Due.EXPIRE:
-            self._offers.turn_down(lease, now, EXPIRED)
+            self._offers.expire(lease, now)
             return
         holding = lease.holdings[0]
         if what in _BEGINNINGS and holding.run_end <= now:

@@ -1,4 +1,4 @@
-"""Offers: leases that are held until their projects accept them (haizea F8)."""
+"""Offers: leases that are held until their projects accept them (haizea F8), or until they are approved."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from lease_scheduler.engine.prices import Prices, PriceTooHighError, too_high
 from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.approval import Approval
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import LeaseKind
@@ -18,6 +19,7 @@ from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.quote import refusal_of
 
 EXPIRED = "its quote has expired"
+UNDECIDED = "nobody approved it in time"
 
 
 def offer_end(request: LeaseRequest, now: int, lifetime: int) -> int:
@@ -122,7 +124,18 @@ class Offers:
         self._prices.answered(lease, accepted=True)
         for other in self._others(lease):
             self._free(other, now, f"lease {lease.lease_id} was accepted instead")
-        taken = self._state.put(replace(lease, offered_until=None, reason="its quote was accepted"))
+        return self._taken(replace(lease, reason="its quote was accepted"), now)
+
+    def approve(self, lease: Lease, now: int, reason: str) -> Lease:
+        """Make a lease that awaits approval a lease like any other.
+
+        :return: its new value, which is in the plan
+        """
+        self._prices.answered(lease, accepted=True)
+        return self._taken(replace(lease, approval=Approval.APPROVED, reason=reason), now)
+
+    def _taken(self, lease: Lease, now: int) -> Lease:
+        taken = self._state.put(replace(lease, offered_until=None))
         if lease.kind is LeaseKind.DEADLINE:
             # It was planned to start after the end of the offer, and no longer has to wait for that.
             taken = self._state.planner.sooner(taken, now, earliest=self._state.earliest(now))
@@ -132,11 +145,22 @@ class Offers:
         """End an offer that its project declines or has not accepted in time; others may use its place.
 
         The pricing policy learns only from the last open offer of a negotiation: Haizea's policy learns once from each
-        requested lease.
+        requested lease. It learns nothing from a lease that awaits approval, since its project accepted the price.
         """
-        if not self._others(lease):
+        if not lease.awaits_approval and not self._others(lease):
             self._prices.answered(lease, accepted=False)
         self._free(lease, now, reason)
+
+    def decline(self, lease: Lease, now: int, reason: str) -> None:
+        """End a lease that awaits approval, because that is denied; others may use its place."""
+        self._free(replace(lease, approval=Approval.DECLINED), now, reason)
+
+    def expire(self, lease: Lease, now: int) -> None:
+        """End a lease that was held until now; others may use its place."""
+        if lease.awaits_approval:
+            self._free(replace(lease, approval=Approval.EXPIRED), now, UNDECIDED)
+        else:
+            self.turn_down(lease, now, EXPIRED)
 
     def _others(self, lease: Lease) -> list[Lease]:
         """Return the other open offers of the same negotiation, in the order in which they were made."""
@@ -152,7 +176,10 @@ class Offers:
 
     def _free(self, lease: Lease, now: int, reason: str) -> None:
         state, held = self._state, lease.holdings
-        state.finish(lease, LeaseState.REJECTED_BY_USER, now, reason)
+        # Its project has not turned down what needs approval: it asked for it.
+        is_offer = lease.approval in (None, Approval.APPROVED)
+        over = LeaseState.REJECTED_BY_USER if is_offer else LeaseState.CANCELLED
+        state.finish(lease, over, now, reason)
         if held:
             self.let_go_on(frozenset(host for each in held for host in each.assignment), now)
             moved = state.use_freed(lease.request.node_count, now, max(r.end for r in held))

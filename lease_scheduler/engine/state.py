@@ -16,6 +16,7 @@ from lease_scheduler.engine.outcomes import Outcomes
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.relocation_options import RelocationOptions
 from lease_scheduler.engine.set_back import begun_by
+from lease_scheduler.model.approval import Approval
 from lease_scheduler.model.holding import Closing, MigrationRound
 from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.lease import Lease
@@ -403,7 +404,14 @@ class EngineState:
         over = self.breaches.whole(lease, now).to(state, reason=reason)
         progress = None if lease.progress is None else lease.progress.at_yield(0, now)
         final = replace(
-            over, holdings=(), ended=now, active_since=None, saved_on=None, offered_until=None, progress=progress
+            over,
+            holdings=(),
+            ended=now,
+            active_since=None,
+            saved_on=None,
+            offered_until=None,
+            progress=progress,
+            approval=Approval.WITHDRAWN if lease.approval is Approval.AWAITING else lease.approval,
         )
         broken_off = self.operations.pop(lease.lease_id, None)
         if broken_off is not None:

@@ -294,7 +294,13 @@ class EngineSteps:
             request, least = asked.request, asked.least
             if request.min_yield is not None:
                 self.places.set_apart()
-            made = Lease(request, self._order.next, offered_until=asked.offered_until, negotiation=asked.negotiation)
+            made = Lease(
+                request,
+                self._order.next,
+                offered_until=asked.offered_until,
+                negotiation=asked.negotiation,
+                approval=asked.approval,
+            )
             lease = state.put(made.to(LeaseState.PENDING))
             self._order.next += 1
             smallest = request if least is None else with_counts(request, least)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TypeVar
 
+from lease_scheduler.model.approval import Approval
 from lease_scheduler.model.attributes import (
     Amount,
     Choice,
@@ -301,8 +302,8 @@ class Lease:
     :ivar active_since: when its present run began; None if it is not running
     :ivar holdings: what it holds now and later, earliest first
     :ivar saved_on: host index of each VM's saved memory while the lease is suspended; None if nothing is saved
-    :ivar offered_until: when the offer ends, if the lease is held until the project accepts it; nothing of it starts
-        before that
+    :ivar offered_until: when the offer ends, if the lease is held until the project accepts it or until it is approved;
+        nothing of it starts before that
     :ivar reason: why it is in this state, for people
     :ivar negotiation: id of the lease that was requested, if this is one of several offers of which the project may
         accept one; else None
@@ -310,6 +311,7 @@ class Lease:
     :ivar missing_nodes: number of nodes that are missing
     :ivar penalties: money that the provider owes for breaches of its terms
     :ivar progress: yield and virtual time of a fluid lease; None before it has run, and for others
+    :ivar approval: what has become of the approval that it needs; None if it needs none
     """
 
     request: LeaseRequest
@@ -328,6 +330,7 @@ class Lease:
     missing_nodes: int = 0
     penalties: float = 0.0
     progress: Progress | None = None
+    approval: Approval | None = None
 
     @property
     def lease_id(self) -> str:
@@ -363,8 +366,13 @@ class Lease:
 
     @property
     def is_offered(self) -> bool:
-        """Whether it is an offer that the project has not answered yet."""
+        """Whether it is held until the project accepts it, or until it is approved."""
         return self.offered_until is not None
+
+    @property
+    def awaits_approval(self) -> bool:
+        """Whether it is held until somebody approves or declines it."""
+        return self.approval is Approval.AWAITING and self.is_offered
 
     @property
     def is_prepared(self) -> bool:

@@ -27,6 +27,7 @@ _COLUMNS = (
     "planned_end",
     "deadline",
     "offered_until",
+    "approval",
     "duration",
     "accumulated",
     "nodes",

@@ -9,8 +9,22 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, and_, bindparam, case, exists, func, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+)
 
+from lease_scheduler.model.approval import AWAITING_APPROVAL, Approval
 from lease_scheduler.model.blazar import states_of
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
@@ -50,6 +64,13 @@ _OF_ENGINE = frozenset(
         "retained",
         "saved_on",
     }
+)
+
+#: The state in words, as ``model.approval.state_in_words`` has it; the approval of an ended lease is never awaited.
+#: Without parameters, because PostgreSQL would take the same expression with others for a different group.
+STATE_IN_WORDS: ColumnElement[str] = case(
+    (LEASES.c.approval == literal_column(f"'{Approval.AWAITING.value}'"), literal_column(f"'{AWAITING_APPROVAL}'")),
+    else_=LEASES.c.state,
 )
 
 # What other tables say about a lease although its row need not have changed.
@@ -183,6 +204,8 @@ def _conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
         conditions.append(or_(LEASES.c.ended.is_(None), LEASES.c.ended > after, promised > after))
     if filters.get("states"):
         conditions.append(LEASES.c.state.in_(list(filters["states"])))
+    if filters.get("state_in_words"):
+        conditions.append(STATE_IN_WORDS.in_([filters["state_in_words"]]))
     if filters.get("statuses"):
         conditions.append(or_(*(_has_status(status) for status in filters["statuses"])))
     if filters.get("live"):

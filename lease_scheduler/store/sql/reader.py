@@ -358,11 +358,11 @@ class SqlReader:
 
     def lease_states(self, project_id: str | None) -> dict[str, int]:
         """Return the number of leases in each state that any is in; None means those of all projects."""
-        query = select(LEASES.c.state, func.count()).where(LEASES.c.deleted_at.is_(None)).group_by(LEASES.c.state)
+        query = select(leases.STATE_IN_WORDS, func.count()).where(LEASES.c.deleted_at.is_(None))
         if project_id is not None:
             query = query.where(LEASES.c.project_id == project_id)
         with self._connection() as connection:
-            return dict(connection.execute(query).all())
+            return dict(connection.execute(query.group_by(leases.STATE_IN_WORDS)).all())
 
     # -- series ----------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import RowMapping
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.model.approval import Approval
 from lease_scheduler.model.holding import Closing, Holding, MigrationRound
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -117,6 +118,7 @@ def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
         "saved_on": None if lease.saved_on is None else units.ids(lease.saved_on),
         "offered_until": lease.offered_until,
         "negotiation_id": lease.negotiation,
+        "approval": None if lease.approval is None else lease.approval.value,
         "retained": request.retained,
         "missing_since": lease.missing_since,
         "missing_nodes": lease.missing_nodes,
@@ -171,6 +173,7 @@ def lease(row: Row, holdings: Iterable[Row], units: Units) -> Lease:
         row["missing_nodes"] or 0,
         row["penalties"] or 0.0,
         progress(row),
+        None if row["approval"] is None else Approval(row["approval"]),
     )
 
 

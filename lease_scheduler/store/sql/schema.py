@@ -105,6 +105,8 @@ LEASES = Table(
     Column("offered_until", BigInteger),
     # The lease that was requested, if this is one of several offers made for it.
     Column("negotiation_id", _ID),
+    # What has become of the approval that the lease needs; null if it needs none.
+    Column("approval", String(16)),
     # Part of the price that was not refunded when the lease was reduced.
     Column("retained", Double),
     # Number of nodes that the lease lacks, and since when.

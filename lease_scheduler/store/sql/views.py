@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.model.approval import state_in_words
 from lease_scheduler.model.blazar import events, reservation_status
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.holding import Closing
@@ -64,6 +65,7 @@ def lease(row: Any, reservations: Sequence[Any], holdings: Sequence[Any], breach
         "before_end": row["before_end"],
         "offered_until": row["offered_until"],
         "negotiation_id": row["negotiation_id"],
+        "approval": row["approval"],
         "penalties": row["penalties"] or 0.0,
         "progress": progress(row),
         "submitted": row["submitted"],
@@ -188,7 +190,7 @@ def calendar_lease(row: Any, holdings: Sequence[Any], past: Sequence[Any]) -> Do
         "name": row["name"],
         "project_id": row["project_id"],
         "kind": row["kind"],
-        "state": row["state"],
+        "state": state_in_words(row["state"], row["approval"]),
         "reason": row["reason"],
         "submitted": row["submitted"],
         "start": row["planned_start"],
