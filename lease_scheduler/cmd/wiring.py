@@ -39,6 +39,7 @@ from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.rpc.interface import methods_of
 from lease_scheduler.rpc.notifier import Notifier
 from lease_scheduler.rpc.server import rpc_server
+from lease_scheduler.service.approvals import Approvals
 from lease_scheduler.service.budgets import BudgetReport
 from lease_scheduler.service.clock import AcceleratedClock, RealClock
 from lease_scheduler.service.enforcement import Enforcement
@@ -317,6 +318,7 @@ class EngineService:
             leases,
             quotes,
             Offers(plan, enforcement),
+            Approvals(plan),
             Negotiations(plan, leases, quotes),
             pool,
             series,

@@ -15,6 +15,9 @@ MAIL = "mail"
 #: Names of the notification drivers.
 DRIVERS = (WEBHOOK, MAIL)
 
+#: Event type: a lease awaits approval. Those who decide on it are told, too.
+AWAITING_APPROVAL = "lease.awaiting_approval"
+
 #: Event types to which a project may subscribe. All others name hosts or servers, which are for operators.
 EVENT_TYPES = (
     "lease.create",
@@ -33,13 +36,21 @@ EVENT_TYPES = (
     "lease.healed",
     "lease.replacement",
     "lease.promise_broken",
+    AWAITING_APPROVAL,
+    "lease.approved",
+    "lease.declined",
 )
+
+
+#: Stands in place of a project for those who approve leases. No project of Keystone has this id.
+APPROVERS = "approvers"
 
 
 @dataclass(frozen=True)
 class SubscriptionRecord:
     """The wish of a project to be sent notifications about its leases.
 
+    :ivar project_id: its project; ``APPROVERS`` for the address of somebody who approves leases of all projects
     :ivar driver: one of ``DRIVERS``
     :ivar target: where notifications are sent, in the form of the driver: the URL of a webhook, or a mail address
     :ivar event_types: what is sent; empty for all of ``EVENT_TYPES``

@@ -20,7 +20,7 @@ from lease_scheduler.model.documents import Document
 
 #: Version of the interface. The second number grows when a method is added or changed, the first when a method is
 #: removed. ``tests/unit/rpc/requests.txt`` lists the changes.
-VERSION = "1.16"
+VERSION = "1.17"
 
 #: Name of a request -> the method that answers it, whose first argument is the context.
 Methods = Mapping[str, Callable[..., Document]]
@@ -53,7 +53,8 @@ class EngineRequests:
 
         ``{"granted": bool, "reason": str, "start": int|null, "end": int|null, "hosts": [host id of each node],
         "preempts": [lease ids], "preempted_kinds": {kind: count}, "alternatives": [{"change", "start", "end", "count",
-        "preempted"}], "queue_position": int|null, "price": float|null, "pool": str|null}``
+        "preempted"}], "queue_position": int|null, "price": float|null, "pool": str|null,
+        "approval": str|null}``. ``approval`` is why the lease would have to be approved.
         """
 
     def offer_lease(self, context: Document, lease: Document) -> Document:
@@ -79,6 +80,12 @@ class EngineRequests:
 
     def counter_offer(self, context: Document, lease_id: str, changes: Document) -> Document:
         """Ask for other terms of a held lease. Return ``{"lease_id"}``. After a refusal its terms are unchanged."""
+
+    def decide_lease(self, context: Document, lease_id: str, approved: bool, reason: str) -> Document:
+        """Approve or decline a lease that awaits approval. Return ``{"lease_id"}``.
+
+        :param reason: for people; empty for none
+        """
 
     def quote_change(self, context: Document, lease_id: str, changes: Document) -> Document:
         """Return what ``update_lease`` would come to: the answer of ``quote_lease``, and ``present_price``."""

@@ -15,6 +15,7 @@ from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.planned_end import planned_end
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.records.documents import LeaseDocument
+from lease_scheduler.service.approvals import check_change
 from lease_scheduler.service.enforcement.bounds import check_terms, with_duration
 from lease_scheduler.service.missing import check_site_has
 from lease_scheduler.service.pool_choice import in_pool
@@ -171,6 +172,7 @@ class LeaseDocuments:
         if not document.maintenance:
             bounds = site.options.bounds.of_project(document.project_id)
             check_terms(bounds, request, lease.request, now)
+        check_change(site, lease, document, request)
         return request, terms
 
     def renewed(self, document: LeaseDocument, terms: Terms, changes: Document) -> LeaseDocument:

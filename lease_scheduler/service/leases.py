@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
+from lease_scheduler.model.approval import Approval
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import ID_IS_TAKEN, InvalidValueError, RefusedError
 from lease_scheduler.model.lease import Lease
@@ -19,6 +20,7 @@ from lease_scheduler.records.attributes import REMARKS, TERMS, values
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.history import RevenueRecord
 from lease_scheduler.rpc.interface import EngineRequests, answers
+from lease_scheduler.service.approvals import check_waiting, need_of_new
 from lease_scheduler.service.change_checks import check_change
 from lease_scheduler.service.changed_terms import in_utc
 from lease_scheduler.service.enforcement import Enforcement, Proposal
@@ -160,9 +162,13 @@ class Leases:
         return self._offer_of(made, ()) if offered and made is not None else {"lease_id": lease_id}
 
     def _create(self, context: Document, lease: Document, terms: Terms, *, offered: bool) -> Document:
-        site = self._site
+        site, negotiation = self._site, lease.get("negotiation_id")
         if offered:
             self._check_offers(terms.document.project_id)
+        why = need_of_new(site, terms.document, terms.request, offered=offered, negotiation=negotiation)
+        if why:
+            check_waiting(site, terms.document.project_id)
+        hold_time = site.options.approval.hold_time if why else site.options.quote_lifetime
         before = dict(site.work.leases) if offered else {}
         site.work.documents[terms.document.lease_id] = terms.document
         site.work.asked_by(context, terms.document.lease_id)
@@ -170,8 +176,9 @@ class Leases:
             site.engine.submit(
                 terms.request,
                 terms.least,
-                offered_for=site.options.quote_lifetime if offered else None,
-                negotiation=lease.get("negotiation_id"),
+                offered_for=hold_time if offered or why else None,
+                negotiation=negotiation,
+                approval=Approval.AWAITING if why else None,
             )
         except InvalidValueError as error:
             del site.work.documents[terms.document.lease_id]
@@ -190,7 +197,8 @@ class Leases:
             raise RefusedError(409, reason_in(made))
         site.work.put_document(site.ends.granted(numbered(terms.document, made.request), terms.request, made))
         if made.offered_until is not None:
-            site.work.note(made, f"held for its project until {in_utc(made.offered_until)}")
+            held_for = f"approval, as {why}," if why else "its project"
+            site.work.note(made, f"held for {held_for} until {in_utc(made.offered_until)}")
         if not offered:
             return {"lease_id": made.lease_id}
         after = site.work.leases
@@ -208,7 +216,8 @@ class Leases:
         held = [
             lease
             for lease in work.leases.values()
-            if lease.is_offered and work.documents[lease.lease_id].project_id == project_id
+            if lease.is_offered and lease.approval is not Approval.AWAITING
+            if work.documents[lease.lease_id].project_id == project_id
         ]
         unaccepted = sum(max(0, work.now - lease.request.submitted) for lease in held)
         if bounds.max_unaccepted_time >= 0:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.rpc.interface import EngineRequests, answers
+from lease_scheduler.service.approvals import check_acceptance, check_answer
 from lease_scheduler.service.change_checks import check_change
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.lease_documents import LeaseDocuments
@@ -39,12 +40,14 @@ class Offers:
         site = self._site
         with site.inquiry(context):
             self._check_offered(lease_id)
+            check_acceptance(site, site.work.leases[lease_id], site.work.documents[lease_id])
             asked = lease_document(site.work.leases[lease_id], site.work.documents[lease_id])
         # Outside of a transaction, as making groups may take long.
         groups = self._groups.missing(asked if trust_id is None else {**asked, "trust_id": trust_id})
         try:
             with site.request(context):
                 self._check_offered(lease_id)
+                check_acceptance(site, site.work.leases[lease_id], site.work.documents[lease_id])
                 site.work.asked_by(context, lease_id)
                 document = site.work.documents[lease_id].with_term("server_group_id", groups)
                 if trust_id is not None:
@@ -71,6 +74,7 @@ class Offers:
         """
         with self._site.request(context):
             self._check_offered(lease_id)
+            check_answer(self._site.work.leases[lease_id])
             self._site.work.asked_by(context, lease_id)
             self._site.engine.reject(lease_id)
             return {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.power import Watts
+from lease_scheduler.service.approval_rules import ApprovalRules
 from lease_scheduler.service.enforcement.bounds import Bounds
 from lease_scheduler.service.idle.deciding import IdleOptions
 from lease_scheduler.service.subscriptions.options import SubscriptionOptions
@@ -39,6 +40,7 @@ class ServiceOptions:
     :ivar flow_weights: configured weights of flows, by name
     :ivar flow_donor_property: property of hosts that names the project that donated them; empty for none
     :ivar watts: power that hosts take, unless their properties say something else
+    :ivar approval: which leases need approval
     :ivar bounds: bounds on the duration and lead time of leases, and on offers
     """
 
@@ -56,6 +58,7 @@ class ServiceOptions:
     replacement_offers: bool = False
     fallback_image_mb: int = 4_096
     bounds: Bounds = field(default_factory=Bounds)
+    approval: ApprovalRules = field(default_factory=ApprovalRules)
     idle: IdleOptions = field(default_factory=IdleOptions)
     subscriptions: SubscriptionOptions = field(default_factory=SubscriptionOptions)
     needs_interval: int = 60

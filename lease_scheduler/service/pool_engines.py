@@ -10,6 +10,7 @@ from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.fewer_hosts import WithFewerHosts
 from lease_scheduler.engine.interfaces import Operation
 from lease_scheduler.fractional.discovery import Needs
+from lease_scheduler.model.approval import Approval
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -74,9 +75,12 @@ class PoolEngines:
         *,
         offered_for: int | None = None,
         negotiation: str | None = None,
+        approval: Approval | None = None,
     ) -> None:
         """Accept a request; see ``Engine.submit``."""
-        self._of_pool(request.pool).submit(request, least, offered_for=offered_for, negotiation=negotiation)
+        self._of_pool(request.pool).submit(
+            request, least, offered_for=offered_for, negotiation=negotiation, approval=approval
+        )
 
     def forget_refused(self, lease_id: str) -> None:
         """Allow another request with the id of one that was refused."""
@@ -118,6 +122,14 @@ class PoolEngines:
     def reject(self, lease_id: str) -> None:
         """Reject an offer; see ``Engine.reject``."""
         self._of_lease(lease_id).reject(lease_id)
+
+    def approve(self, lease_id: str, reason: str) -> Lease:
+        """Approve a lease that awaits approval; see ``Engine.approve``."""
+        return self._of_lease(lease_id).approve(lease_id, reason)
+
+    def decline(self, lease_id: str, reason: str) -> None:
+        """End a lease that awaits approval; see ``Engine.decline``."""
+        self._of_lease(lease_id).decline(lease_id, reason)
 
     def change(self, lease_id: str, request: LeaseRequest, *, least: tuple[int, ...] | None = None) -> Change:
         """Give a live lease new terms; see ``Engine.change``."""

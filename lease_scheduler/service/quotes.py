@@ -15,6 +15,7 @@ from lease_scheduler.plan.windows import Windows
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.units import Units
 from lease_scheduler.rpc.interface import EngineRequests, answers
+from lease_scheduler.service.approvals import need_of_new
 from lease_scheduler.service.change_checks import check_change
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.enforcement.base import Account
@@ -49,8 +50,14 @@ class Quotes:
             terms = self._documents.terms(lease)
             found = site.engine.quote(terms.request, terms.least)
             account = self._account(terms.document)
-            if found.refusal is not None or found.lease is None:
-                refusal = None if found.refusal is None else everywhere(found.refusal, terms)
+            refusal = None if found.refusal is None else everywhere(found.refusal, terms)
+            approval = None
+            if refusal is None:
+                try:
+                    approval = need_of_new(site, terms.document, terms.request, offered=False) or None
+                except NoPlaceError as error:
+                    refusal = error.refusal
+            if refusal is not None or found.lease is None:
                 return {
                     "granted": False,
                     "reason": "" if refusal is None else reason_for(context, refusal),
@@ -66,12 +73,14 @@ class Quotes:
                     "pool": lease.get("pool"),
                     "promise": None,
                     "budget": None,
+                    "approval": None,
                 }
             answer = {
                 **granted(site.store.units, found.lease),
                 "preempts": list(found.preempted),
                 "preempted_kinds": dict(found.preempted_kinds),
                 "queue_position": found.queue_position,
+                "approval": approval,
             }
         return {**answer, "budget": self._statement(account, found.lease)}
 
@@ -108,11 +117,11 @@ class Quotes:
             check_change(site, self._enforcement, context, lease_id, changes, is_quote=True)
         with site.inquiry(context):
             lease, document = self._documents.expected(lease_id, changes)
-            request, terms = self._documents.new_terms(lease, document, changes)
-            least = terms.least if changes.get("reservations") else None
             present = {"present_price": lease.request.price}
             account = self._account(document, without=lease_id)
             try:
+                request, terms = self._documents.new_terms(lease, document, changes)
+                least = terms.least if changes.get("reservations") else None
                 value, preempted = site.engine.quote_change(lease_id, request, least=least)
             except NoPlaceError as error:
                 refusal = error.refusal

@@ -54,6 +54,7 @@ def refusals(context: Mapping[str, Any]) -> Iterator[None]:
 
 _NO_CAPACITY = frozenset({"capacity", "size", "traits", "in-the-way", "asleep"})
 _FIELDS = {
+    "approval": "approval",
     "past": "start_date",
     "deadline": "deadline",
     "price": "max_price",

@@ -70,7 +70,8 @@ class Replacements:
             asked = at_its_rate(lease, _changed(asked, chosen))
             fewer = chosen.nodes if chosen.change == "nodes" else None
         try:
-            self._engine.submit(asked, offered_for=self._lifetime, negotiation=lease.lease_id)
+            # What was approved is not approved again: it is the provider who offers other terms.
+            self._engine.submit(asked, offered_for=self._lifetime, negotiation=lease.lease_id, approval=lease.approval)
         except InvalidValueError:
             # The offer would have to start at once.
             return

@@ -20,7 +20,7 @@ from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.changed_terms import changed_terms
 from lease_scheduler.service.history import move_of, reason_of
 from lease_scheduler.service.intents import Intents
-from lease_scheduler.service.notifications import document_message, transition_message
+from lease_scheduler.service.notifications import approval_message, document_message, transition_message
 from lease_scheduler.service.terms import numbered
 
 #: Name of a counter and pool -> what was counted.
@@ -254,6 +254,9 @@ class UnitOfWork:
             at_end = self.at_end(lease, before, document) if lease.is_final else None
             if at_end is not None:
                 self._changes.messages.append(at_end)
+        told = approval_message(before, lease, self.documents[lease_id], self.now)
+        if told is not None:
+            self._changes.messages.append(told)
 
     def _follow_counts(self, before: Lease, lease: Lease) -> None:
         """Number the nodes of reservations anew if a lease of the queue takes more of them, or fewer, than before."""

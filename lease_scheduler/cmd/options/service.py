@@ -6,6 +6,7 @@ from oslo_config import cfg
 
 from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.meters import idle_options
+from lease_scheduler.cmd.options.approval import approval_rules
 from lease_scheduler.cmd.options.engine import engine_options
 from lease_scheduler.cmd.options.subscriptions import subscription_options
 from lease_scheduler.conf.values import flow_weights, watts
@@ -34,6 +35,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         replacement_offers=conf.service.replacement_offers,
         fallback_image_mb=conf.image_transfer.fallback_size,
         bounds=_bounds(conf),
+        approval=approval_rules(conf),
         idle=idle_options(conf),
         needs_interval=conf.needs.interval,
         subscriptions=subscription_options(conf),

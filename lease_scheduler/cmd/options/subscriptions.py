@@ -9,6 +9,7 @@ from pathlib import Path
 
 from oslo_config import cfg
 
+from lease_scheduler.cmd.options.approval import approvers
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.records.subscriptions import MAIL, WEBHOOK
 from lease_scheduler.service.subscriptions.base import NotificationDriver
@@ -38,6 +39,7 @@ def subscription_options(conf: cfg.ConfigOpts) -> SubscriptionOptions:
         largest=group.max_payload,
         urls=_url_rules(conf),
         mail_domains=tuple(group.mail_allowed_domains),
+        approvers=approvers(conf),
     )
 
 

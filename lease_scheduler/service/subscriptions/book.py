@@ -10,12 +10,22 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from lease_scheduler.records.messages import Message
-from lease_scheduler.records.subscriptions import EVENT_TYPES, Delivery, SubscriptionRecord
+from lease_scheduler.records.subscriptions import (
+    APPROVERS,
+    AWAITING_APPROVAL,
+    EVENT_TYPES,
+    MAIL,
+    Delivery,
+    SubscriptionRecord,
+)
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.subscriptions.options import SubscriptionOptions
 
 #: Texts of a payload that are longer than this are left out of one that is too large.
 _LONGEST_TEXT = 255
+
+#: Namespace of the ids of subscriptions of approvers, which are computed from their addresses.
+_OF_APPROVERS = uuid.UUID("5d0b6f39-3c8e-4a53-8a0e-f4f1c6a7d2e8")
 
 
 class SubscriptionBook:
@@ -53,17 +63,16 @@ class SubscriptionBook:
 
     def tell(self, changes: StoreChanges, options: SubscriptionOptions) -> None:
         """Add the deliveries of the messages in the changes, and end the subscriptions to leases that end in them."""
-        if not options.drivers or not self._projects:
+        if not options.drivers or not (self._projects or options.approvers):
             return
         now = int(time.time())
         for message in changes.messages:
             if message.event_type not in EVENT_TYPES:
                 continue
-            wanting = [
-                record
-                for record in self._by_project.get(message.payload["project_id"], {}).values()
-                if record.driver in options.drivers and record.wants(message)
-            ]
+            subscribed = list(self._by_project.get(message.payload["project_id"], {}).values())
+            if message.event_type == AWAITING_APPROVAL:
+                subscribed += self._of_approvers(options.approvers, changes)
+            wanting = [record for record in subscribed if record.driver in options.drivers and record.wants(message)]
             if wanting:
                 sent = shortened(message, options.largest)
                 changes.deliveries += [
@@ -74,6 +83,22 @@ class SubscriptionBook:
             for record in [each for held in self._by_project.values() for each in held.values()]:
                 if record.lease_id in ended:
                     self.put(replace(record, ended_at=changes.instant), changes)
+
+    def _of_approvers(self, addresses: Iterable[str], changes: StoreChanges) -> list[SubscriptionRecord]:
+        """Return the subscriptions of the configured approvers, and remove those of former ones.
+
+        They are made when there is something to tell, so that they follow the configuration.
+        """
+        wanted = {str(uuid.uuid5(_OF_APPROVERS, address)): address for address in addresses}
+        for former in self._by_project.get(APPROVERS, {}).keys() - wanted.keys():
+            self.remove(former, changes)
+        for subscription_id, address in wanted.items():
+            if subscription_id not in self._projects:
+                made = SubscriptionRecord(
+                    subscription_id, APPROVERS, "", MAIL, address, changes.instant, (AWAITING_APPROVAL,)
+                )
+                self.put(made, changes)
+        return [self._by_project[APPROVERS][subscription_id] for subscription_id in wanted]
 
     def _keep(self, record: SubscriptionRecord) -> None:
         self._by_project[record.project_id][record.subscription_id] = record

@@ -15,6 +15,7 @@ class SubscriptionOptions:
     :ivar most: maximum number of subscriptions of a project
     :ivar largest: maximum size of a payload in bytes, as JSON
     :ivar urls: what webhooks may be
+    :ivar approvers: mail addresses that are told of leases which await approval
     :ivar mail_domains: domains to which mails may be sent; empty for all
     """
 
@@ -23,6 +24,7 @@ class SubscriptionOptions:
     largest: int = 65_536
     urls: UrlRules = field(default_factory=UrlRules)
     mail_domains: tuple[str, ...] = ()
+    approvers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import pytest
 from lease_scheduler.model.documents import Document
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.rpc.interface import METHODS, VERSION, EngineRequests, answers, methods_of
+from lease_scheduler.service.approvals import Approvals
 from lease_scheduler.service.budgets import BudgetReport
 from lease_scheduler.service.feeds import FeedKeeper
 from lease_scheduler.service.fewer_hosts import FewerHostsReport
@@ -39,6 +40,7 @@ _PARTS = (
     Leases,
     Quotes,
     Offers,
+    Approvals,
     Negotiations,
     SeriesKeeper,
     SubscriptionKeeper,

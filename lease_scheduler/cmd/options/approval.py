@@ -1,0 +1,62 @@
+"""The options of the approval of leases."""
+
+from __future__ import annotations
+
+import re
+
+from oslo_config import cfg
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.kinds import LeaseKind
+from lease_scheduler.records.subscriptions import MAIL
+from lease_scheduler.service.approval_rules import NODES, ApprovalRules
+from lease_scheduler.service.subscriptions.mail import check_address
+
+_CLASS = re.compile(r"[A-Z0-9_]+")
+
+
+def approval_rules(conf: cfg.ConfigOpts) -> ApprovalRules:
+    """Return which leases need approval.
+
+    :raises InvalidValueError: an option is wrong, or would have no effect
+    """
+    group = conf.approval
+    for name in group.resource_hours:
+        if not _CLASS.fullmatch(name):
+            raise InvalidValueError(
+                "approval.resource_hours", f"{name!r} must be a resource class, such as VCPU or CUSTOM_FPGA"
+            )
+    hours = dict(group.resource_hours)
+    if group.node_hours >= 0:
+        hours[NODES] = group.node_hours
+    if not group.kinds:
+        given = {
+            "node_hours": NODES in hours,
+            "resource_hours": group.resource_hours,
+            "lead_time": group.lead_time >= 0,
+        }
+        for name, is_given in given.items():
+            if is_given:
+                # Whoever sets a threshold counts on it.
+                raise InvalidValueError(f"approval.{name}", "has no effect without approval.kinds; name the kinds")
+    return ApprovalRules(
+        kinds=frozenset(LeaseKind(kind) for kind in group.kinds),
+        hours=hours,
+        lead_time=group.lead_time,
+        hold_time=group.hold_time,
+        maximum_waiting=group.max_waiting,
+        exempt=frozenset(group.exempt_project_ids),
+    )
+
+
+def approvers(conf: cfg.ConfigOpts) -> tuple[str, ...]:
+    """Return the mail addresses of those who decide.
+
+    :raises InvalidValueError: one is no mail address or is not allowed, or no mails are sent
+    """
+    addresses = tuple(dict.fromkeys(conf.approval.mail_to))
+    for address in addresses:
+        check_address(address, conf.tenant_notifications.mail_allowed_domains, "approval.mail_to")
+    if addresses and MAIL not in conf.tenant_notifications.enabled_drivers:
+        raise InvalidValueError("approval.mail_to", "needs mail in tenant_notifications.enabled_drivers")
+    return addresses
