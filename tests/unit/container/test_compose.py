@@ -1,4 +1,4 @@
-"""Image and compose file name programs, options and services that exist. Neither is built here."""
+"""Image and compose file name programs, options and services that exist; ``tests/functional/container`` runs them."""
 
 from __future__ import annotations
 
@@ -35,6 +35,21 @@ def test_every_program_of_the_containers_is_ours() -> None:
     (default,) = re.findall(r'^CMD \["([a-z-]+)"\]', (_FOLDER / "Containerfile").read_text(), re.MULTILINE)
     assert named == {"lease-scheduler-api", "lease-scheduler-engine", "lease-scheduler-manage"}
     assert named | {default} <= _programs()
+
+
+def test_the_image_is_built_once_and_not_looked_for_in_a_registry() -> None:
+    ours = [service for service in _services().values() if service["image"] == "lease-scheduler"]
+    assert ["build" in service for service in ours] == [True, False, False]
+    assert [service.get("pull_policy") for service in ours] == [None, "never", "never"]
+
+
+def test_the_image_is_made_of_the_package_alone() -> None:
+    """Whatever else lies in a checkout, such as configurations with passwords, is not copied."""
+    lines = (_FOLDER / "Containerfile").read_text().splitlines()
+    copied = [word for line in lines if re.match("COPY (?!--from)", line) for word in line.split()[1:-1]]
+    allowed = "setup.py setup.cfg pyproject.toml MANIFEST.in README.md LICENSE NOTICE requirements.txt lease_scheduler"
+    assert set(copied) == set(allowed.split())
+    assert all((_ROOT / name).exists() for name in copied)
 
 
 def test_tables_are_made_by_a_command_that_there_is(capsys: pytest.CaptureFixture[str]) -> None:
