@@ -152,11 +152,12 @@ def _serve(route: Route, services: Services, arguments: dict[str, str]) -> flask
         raise not_found(**{key: ascii(value)[1:-1][:255] for key, value in arguments.items()})
     query = read_query(route.query, version, {key: list(values) for key, values in flask.request.args.lists()})
     subject = _subject(route, services.reader, arguments, bool(query.get("deleted")))
-    _authorize(route, services.enforcer, caller, subject)
-    raw_body: Any = None
+    raw_body, unreadable = _raw_body(route)
+    _authorize(route.rule_for(raw_body), services.enforcer, caller, subject)
+    if unreadable is not None:
+        raise unreadable
     problems: tuple[Problem, ...] = ()
     if route.body is not None:
-        raw_body = parse_body(flask.request.get_data(cache=False), flask.request.mimetype)
         if route.liberal is not None and version < V1_2:
             raw_body = route.liberal(raw_body)
         problems = find_problems(route.body, version, raw_body)
@@ -211,10 +212,20 @@ def _subject(route: Route, reader: Reader, arguments: dict[str, str], deleted: b
     return found
 
 
-def _authorize(route: Route, enforcer: policy.Enforcer, caller: Caller, subject: Document | None) -> None:
-    if route.rule is None:
+def _raw_body(route: Route) -> tuple[Any, ApiError | None]:
+    """Return the JSON value of the body, and what is wrong with it, which only callers learn who are allowed to ask."""
+    if route.body is None:
+        return None, None
+    try:
+        return parse_body(flask.request.get_data(cache=False), flask.request.mimetype), None
+    except ApiError as error:
+        return None, error
+
+
+def _authorize(rule: str | None, enforcer: policy.Enforcer, caller: Caller, subject: Document | None) -> None:
+    if rule is None:
         return
-    name = f"reservation:{route.rule}"
+    name = f"reservation:{rule}"
     target = {"project_id": caller.project_id} if subject is None else {"project_id": subject["project_id"]}
     if not enforcer.authorize(name, target, caller.credentials(), do_raise=False):
         raise forbidden(name)

@@ -160,6 +160,8 @@ class Route:
     :ivar path: path with its variable parts in braces
     :ivar handler: serves the requests
     :ivar rule: access rule without the leading ``reservation:``; None means that everybody may use the route
+    :ivar action_rules: access rules of actions that others than those of ``rule`` may perform, by the key of the action
+        in the body
     :ivar code: HTTP status of a successful answer
     :ivar summary: what the route does, for the OpenAPI description
     :ivar since: the microversion that added the route
@@ -189,6 +191,16 @@ class Route:
     changes: bool = False
     content_type: str = "application/json"
     conditional: bool = False
+    action_rules: Mapping[str, str] = field(default_factory=dict)
+
+    def rule_for(self, raw_body: Any) -> str | None:
+        """Return the access rule for a request.
+
+        :param raw_body: the JSON value of its body, not validated; None without one
+        """
+        if isinstance(raw_body, dict) and len(raw_body) == 1:
+            return self.action_rules.get(next(iter(raw_body)), self.rule)
+        return self.rule
 
     @property
     def name(self) -> str:

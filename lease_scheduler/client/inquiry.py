@@ -91,6 +91,7 @@ class CreateQuote(LeaseCommand):
         )
         parser.add_argument("--shortest-duration", metavar="<duration>", help="Their shortest duration")
         parser.add_argument("--budget", action="store_true", help="Show what would be left of the project's budgets")
+        parser.add_argument("--approval", action="store_true", help="Show whether the lease would have to be approved")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         body = terms.body_of(parsed)
@@ -103,6 +104,8 @@ class CreateQuote(LeaseCommand):
             version = terms.later(version, terms.INTERRUPTIONS)
         if parsed.budget:
             version = terms.later(version, terms.BUDGETS)
+        if parsed.approval:
+            version = terms.later(version, terms.APPROVAL)
         return client.one("POST", "/quotes", version, "quote", body)
 
 

@@ -10,6 +10,7 @@ from lease_scheduler.client import arguments, output, terms
 from lease_scheduler.client.base import LeaseCommand, ListCommand, PlainCommand, Table, add_lease, for_people
 from lease_scheduler.client.rest import LeaseClient
 from lease_scheduler.client.waiting import Waiting
+from lease_scheduler.model.approval import AWAITING_APPROVAL
 from lease_scheduler.model.documents import Document
 
 #: What ``show`` shows only on request, because it needs a newer microversion: option, microversion, keys.
@@ -21,6 +22,7 @@ _SHOWN_SINCE = (
     ("promise", terms.ASSURANCE, frozenset({"promise"})),
     ("expectation", terms.FORECASTS, frozenset({"expectation"})),
     ("preemption", terms.INTERRUPTIONS, frozenset({"preempted_at", "latest_end"})),
+    ("approval", terms.APPROVAL, frozenset({"approval"})),
     ("share", terms.FLUID, frozenset({"yield", "virtual_time", "stretch"})),
 )
 
@@ -104,10 +106,12 @@ class ListLeases(ListCommand):
             query["deleted"], version = True, "1.4"
         if parsed.series:
             query["series_id"], version = client.find_series(parsed.series), "1.9"
+        if parsed.state == AWAITING_APPROVAL:
+            version = terms.APPROVAL
         is_brief = for_people(parsed) and not parsed.long
         columns = list(output.BRIEF_COLUMNS if is_brief else output.LEASE_COLUMNS)
         if parsed.pool is not None:
-            query["pool"], version = parsed.pool, terms.POOLS
+            query["pool"], version = parsed.pool, terms.later(version, terms.POOLS)
             columns.append("pool")
         if parsed.long:
             columns += ["project_id", "duration", "deadline", "preemptible", "degraded", "reason"]
@@ -129,6 +133,9 @@ class ShowLease(LeaseCommand):
         parser.add_argument("--expectation", action="store_true", help="Also show by when it is expected to start")
         parser.add_argument(
             "--preemption", action="store_true", help="Also show when it is preempted, and by when it ends"
+        )
+        parser.add_argument(
+            "--approval", action="store_true", help="Also show whether it awaits approval, or what became of that"
         )
         parser.add_argument("--share", action="store_true", help="Also show how it shares CPU, and how far it has come")
         parser.add_argument("--all", action="store_true", help="Show everything that the newest microversion has")

@@ -46,6 +46,8 @@ FEWER_HOSTS = "1.35"
 INTERRUPTIONS = "1.39"
 #: Microversion of budgets.
 BUDGETS = "1.41"
+#: Microversion of leases that await approval.
+APPROVAL = "1.42"
 #: Kinds of leases that may be planned with interruptions.
 INTERRUPTED = frozenset({"best-effort", "deadline"})
 

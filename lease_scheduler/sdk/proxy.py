@@ -100,6 +100,14 @@ class Proxy(proxy.Proxy):
         """Reject a held lease."""
         return self._act(lease, "reject", {})
 
+    def approve_lease(self, lease: str | Lease, reason: str | None = None) -> Lease:
+        """Approve a lease that awaits approval."""
+        return self._act(lease, "approve", {} if reason is None else {"reason": reason})
+
+    def decline_lease(self, lease: str | Lease, reason: str | None = None) -> Lease:
+        """Decline a lease that awaits approval, which ends it."""
+        return self._act(lease, "decline", {} if reason is None else {"reason": reason})
+
     def counter_lease(self, lease: str | Lease, **terms: Any) -> Lease:
         """Ask for other terms for a held lease; if they cannot be granted, it is held as before."""
         return self._act(lease, "counter", terms)

@@ -98,7 +98,9 @@ class Lease(ReservationResource):
     max_price = Body("max_price")
     #: Since when its servers have used nothing, as far as the service knows
     idle_since = Body("idle_since")
-    #: Until when a held lease can be accepted
+    #: awaiting, approved, declined, expired or withdrawn; None if it needs no approval
+    approval = Body("approval")
+    #: Until when a held lease can be accepted or approved
     expires_at = Body("expires_at")
     penalties = Body("penalties")
     breaches = Body("breaches", type=list, list_type=dict)
@@ -108,7 +110,7 @@ class Lease(ReservationResource):
     def act(self, session: Any, action: str, **terms: Any) -> Lease:
         """Perform an action, and take over what the lease is afterwards.
 
-        :param action: extend, shrink, move, end, cancel, accept, reject or counter
+        :param action: extend, shrink, move, end, cancel, accept, reject, counter, approve or decline
         :param terms: arguments of the action
         :raises openstack.exceptions.HttpException: the service refuses it
         """
@@ -167,6 +169,8 @@ class Quote(ReservationResource):
     #: What would be left of the budgets of the project, as ``Budget`` has it; None if the site has none
     budget = Body("budget", type=list, list_type=dict)
     pool = Body("pool")
+    #: Why the lease would have to be approved; None if it need not
+    approval = Body("approval")
     #: What the lease would be promised, in words
     promise = Body("promise")
     #: When the lease would be preempted, so that its end is the earliest one; None if it would run until its end

@@ -18,5 +18,11 @@ RULES = (
         "POST /v1/leases/{lease_id}/action",
         "POST /v1/leases/{lease_id}/quote",
     ),
+    rule(
+        "leases:approve",
+        ADMIN,
+        "Approve or decline a lease that awaits approval.",
+        "POST /v1/leases/{lease_id}/action",
+    ),
     rule("leases:all_projects", ADMIN, "List the leases of all projects.", "GET /v1/leases"),
 )

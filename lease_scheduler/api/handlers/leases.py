@@ -167,7 +167,7 @@ def list_hosts(request: ApiRequest) -> Answer:
 
 
 def act(request: ApiRequest) -> Answer:
-    """Extend, shrink, move, end or cancel a lease; answer a warning, an offer, or ask for other terms."""
+    """Extend, shrink, move, end or cancel a lease; answer a warning, an offer, or ask for other terms; approve it."""
     ((action, asked),) = request.body.items()
     view, context = request.named, request.context()
     lease_id: str = view["id"]
@@ -181,6 +181,8 @@ def act(request: ApiRequest) -> Answer:
         _counter(request, asked)
     elif action == "end":
         request.engine.end_lease(context, lease_id)
+    elif action in ("approve", "decline"):
+        request.engine.decide_lease(context, lease_id, action == "approve", asked.get("reason", ""))
     elif action == "ready":
         request.engine.ready_lease(context, lease_id)
     elif action == "move" and "hosts_away" in asked:

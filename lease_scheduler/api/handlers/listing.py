@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.microversions import V1_1
+from lease_scheduler.api.microversions import V1_1, V1_42
 from lease_scheduler.api.request import ApiRequest
 from lease_scheduler.model.documents import Document
 from lease_scheduler.records.listing import LeaseEntry
@@ -43,7 +43,10 @@ def find_leases(request: ApiRequest) -> tuple[list[LeaseEntry], str | None]:
     if "sort_dir" in query and not sort:
         raise ApiError(400, "sort_dir: give sort_key too", "sort_dir")
     if "state" in query:
-        filters["states"] = [query["state"]]
+        if request.version >= V1_42:
+            filters["state_in_words"] = query["state"]
+        else:
+            filters["states"] = [query["state"]]
     if "status" in query:
         filters["statuses"] = [query["status"]]
     marker = query.get("marker")

@@ -96,7 +96,9 @@ ROUTES = (
         leases.act,
         "leases:action",
         200,
-        "Extend, shrink, move, end or cancel a lease; accept or reject a held lease, or ask for other terms",
+        "Extend, shrink, move, end or cancel a lease; accept or reject a held lease, or ask for other terms; approve "
+        "or decline a lease",
+        action_rules={"approve": "leases:approve", "decline": "leases:approve"},
         since=mv.V1_7,
         subject="lease",
         body=lease_schemas.action,

@@ -21,16 +21,19 @@ from lease_scheduler.api.microversions import (
     V1_34,
     V1_37,
     V1_39,
+    V1_42,
     Version,
 )
 from lease_scheduler.api.schemas import attributes, base, reservations
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
+from lease_scheduler.model.approval import AWAITING_APPROVAL, Approval
 from lease_scheduler.model.breach import BreachKind
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 
 KINDS = [kind.value for kind in LeaseKind]
+STATES = [state.value for state in LeaseState]
 STATUSES = ["PENDING", "STARTING", "ACTIVE", "TERMINATING", "TERMINATED", "ERROR"]
 SORT_KEYS = ["id", "name", "kind", "state", "project_id", "start", "end", "created_at", "updated_at"]
 NAME = base.name()
@@ -127,7 +130,7 @@ LIST_QUERY = (
     Parameter("sort_dir", {"type": "string", "enum": ["asc", "desc"]}, "In this direction.", V1_1),
     Parameter("name", base.text(255), "Leases of this name.", V1_1),
     Parameter("status", {"type": "string", "enum": STATUSES}, "Leases with this status.", V1_1),
-    Parameter("state", {"type": "string", "enum": [state.value for state in LeaseState]}, "In this state.", V1_1),
+    Parameter("state", {"type": "string", "enum": [*STATES, AWAITING_APPROVAL]}, "In this state.", V1_1),
     Parameter("kind", {"type": "string", "enum": KINDS}, "Leases of this kind.", V1_1),
     Parameter("project_id", base.text(255, 1), "Leases of this project.", V1_1),
     Parameter("all_projects", base.BOOLEAN, "Leases of all projects; administrators only.", V1_1),
@@ -193,7 +196,7 @@ def lease(version: Version) -> Schema:
             "start_date": maybe_date,
             "end_date": maybe_date,
             "kind": {"type": "string", "enum": KINDS},
-            "state": {"type": "string", "enum": [state.value for state in LeaseState]},
+            "state": {"type": "string", "enum": STATES},
             "reason": base.STRING,
             "duration": base.MAYBE_INTEGER,
             "deadline": base.MAYBE_ISO_DATE,
@@ -227,6 +230,9 @@ def lease(version: Version) -> Schema:
         properties |= dict.fromkeys(("yield", "virtual_time", "stretch"), base.nullable(base.NUMBER))
     if version >= V1_39:
         properties |= INTERRUPTION
+    if version >= V1_42:
+        properties["state"] = {"type": "string", "enum": [*STATES, AWAITING_APPROVAL]}
+        properties["approval"] = base.nullable({"type": "string", "enum": [each.value for each in Approval]})
     return base.answer(properties)
 
 
@@ -291,4 +297,7 @@ def action(version: Version) -> Schema:
         actions["counter"] = base.closed(terms, minProperties=1)
     if version >= V1_29:
         actions["ready"] = base.closed({})
+    if version >= V1_42:
+        decision = base.closed({"reason": base.text(255)})
+        actions |= {"approve": decision, "decline": decision}
     return base.closed(actions, minProperties=1, maxProperties=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30, V1_39, V1_41, Version
+from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30, V1_39, V1_41, V1_42, Version
 from lease_scheduler.api.schemas import base, budget, leases
 from lease_scheduler.api.validation import Schema
 
@@ -89,6 +89,9 @@ def one(version: Version) -> Schema:
     if version >= V1_41:
         properties["budget"] = budget.LINES
         required.append("budget")
+    if version >= V1_42:
+        properties["approval"] = base.MAYBE_STRING
+        required.append("approval")
     return base.wrapped("quote", base.closed(properties, required))
 
 

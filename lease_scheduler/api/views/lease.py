@@ -4,10 +4,10 @@ A lease view, which the reader returns, has all attributes of leases (see ``reco
 ``state``, ``reason``, ``start``, ``end`` (planned, granted or past; at the earliest, if it is preempted before),
 ``latest_end``, ``preempted_at``, ``requested_start``, ``duration``, ``deadline``,
 ``before_end``, ``submitted``, ``started``, ``ended``, ``accumulated``, ``created_at``, ``updated_at``, ``version``,
-``revision``, ``servers``, ``offered_until``, ``negotiation_id``, ``penalties``, ``breaches`` (``kind``, ``instant``,
-``seconds``, ``node_seconds``, ``penalty``), ``operation``, ``reservations``, ``events``, ``holdings``, ``idle_since``
-(since when its servers use nothing, or None), ``number`` (its place in the order of all requests, starting at 1) and
-``progress`` (a ``model.progress.Progress``, or None).
+``revision``, ``servers``, ``offered_until``, ``approval``, ``negotiation_id``, ``penalties``, ``breaches``
+(``kind``, ``instant``, ``seconds``, ``node_seconds``, ``penalty``), ``operation``, ``reservations``, ``events``,
+``holdings``, ``idle_since`` (since when its servers use nothing, or None), ``number`` (its place in the order of all
+requests, starting at 1) and ``progress`` (a ``model.progress.Progress``, or None).
 All dates are instants.
 """
 
@@ -29,11 +29,13 @@ from lease_scheduler.api.microversions import (
     V1_34,
     V1_38,
     V1_39,
+    V1_42,
     Version,
     reaches,
 )
 from lease_scheduler.api.views.expectation import expectation_in_words
 from lease_scheduler.api.views.promise import promise_in_words
+from lease_scheduler.model.approval import state_in_words
 from lease_scheduler.model.blazar import lease_status, reservation_terms
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
@@ -82,6 +84,8 @@ def show_lease(view: Document, version: Version, with_hosts: bool, now: int) -> 
         is_open = is_endless(view)
         shown["preempted_at"] = iso_date(view["preempted_at"])
         shown["latest_end"] = None if is_open else iso_date(view["latest_end"])
+    if version >= V1_42:
+        shown |= {"approval": view["approval"], "state": state_in_words(view["state"], view["approval"])}
     return shown
 
 

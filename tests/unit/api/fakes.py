@@ -124,6 +124,7 @@ class Site(EngineRequests):
             "requested_start": lease["start"],
             "duration": lease["duration"] or (lease["end"] - lease["start"] if lease["end"] else UNLIMITED),
             "offered_until": None,
+            "approval": None,
             "negotiation_id": None,
             "idle_since": None,
             "preempted_at": None,
@@ -216,6 +217,12 @@ class Site(EngineRequests):
         self._called("reject_lease", context, lease_id)
         self.views[lease_id].update(state="rejected-by-user", offered_until=None, ended=self.clock.now())
         return {}
+
+    def decide_lease(self, context: Document, lease_id: str, approved: bool, reason: str) -> Document:
+        self._called("decide_lease", context, lease_id, approved, reason)
+        decided = {"approval": "approved"} if approved else {"approval": "declined", "state": "cancelled"}
+        self.views[lease_id].update(decided | {"offered_until": None, "reason": reason})
+        return {"lease_id": lease_id}
 
     def update_lease(self, context: Document, lease_id: str, changes: Document) -> Document:
         self._called("update_lease", context, lease_id, changes)

@@ -166,6 +166,7 @@ class TestQuotes:
                 "pool": "gpu",
                 "promise": None,
                 "budget": None,
+                "approval": None,
             }
         }
         assert len(site.views) == 2
