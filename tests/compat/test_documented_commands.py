@@ -68,6 +68,9 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "needs a site with fluid leases; tests/functional/embedded/test_fluid.py has one"
     ),
     ("README.md", "make run"): "make run does not end, and make test would run itself; CI runs make test",
+    ("admin/approval.rst", "openstack lease list"): (
+        "needs a lease that awaits approval; tests/functional/embedded/test_approval.py decides on such ones"
+    ),
     ("admin/agent.rst", "lease-scheduler-manage agent list"): (
         "needs agents; tests/functional/agent/test_rabbitmq.py has some"
     ),
@@ -146,6 +149,7 @@ LEASES = [
     ("user/command-line.rst", "tomorrow="),
     ("user/command-line.rst", "openstack lease create job"),
     ("user/command-line.rst", "openstack lease create weekend"),
+    ("user/approval.rst", "tomorrow="),
     ("admin/monitoring.rst", "openstack lease usage"),
 ]
 FEEDS = [("user/feeds.rst", f"openstack lease feed {command}") for command in ("create", "delete")]

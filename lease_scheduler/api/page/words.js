@@ -9,6 +9,7 @@ const STATES = {
   scheduled: "planned",
   preparing: "getting its images",
   ready: "ready to start",
+  "awaiting-approval": "waiting for approval",
   suspending: "being suspended",
   "suspended-pending": "suspended, being planned",
   "suspended-queued": "suspended, waiting in the queue",

@@ -660,3 +660,22 @@ def test_budgets_have_a_line_each(service: Service, openstack: Openstack) -> Non
     terms = ("x", "--kind", "immediate", "--nodes", "count=1,vcpus=1", "--duration", "1h", "--budget")
     assert openstack("quote", *terms, "-f", "json").document["budget"] == [line]
     assert service.asked[-1].version == "reservation 1.41"
+
+
+def test_approvers_list_and_decide(service: Service, openstack: Openstack) -> None:
+    service.will_answer("GET", "/v1/leases", {"leases": []})
+    openstack("list", "--all-projects", "--state", "awaiting-approval", "-f", "json")
+    service.will_answer("POST", f"/v1/leases/{ID}/action", {"lease": {"id": ID, "state": "ready"}})
+    openstack("approve", ID, "-f", "json")
+    openstack("decline", ID, "--reason", "too long", "-f", "json")
+    assert [each.body for each in service.asked[1:]] == [{"approve": {}}, {"decline": {"reason": "too long"}}]
+    assert {each.version for each in service.asked} == {"reservation 1.42"}
+
+
+def test_quotes_and_leases_show_approval_on_request(service: Service, openstack: Openstack) -> None:
+    service.will_answer("POST", "/v1/quotes", {"quote": {"granted": True, "approval": "it is large"}})
+    terms = ("x", "--kind", "immediate", "--nodes", "count=1,vcpus=1", "--duration", "1h", "--approval")
+    assert openstack("quote", *terms, "-f", "json").document["approval"] == "it is large"
+    service.will_answer("GET", f"/v1/leases/{ID}", {"lease": {"id": ID, "approval": "awaiting"}})
+    assert openstack("show", ID, "--approval", "-f", "json").document["approval"] == "awaiting"
+    assert {each.version for each in service.asked} == {"reservation 1.42"}
