@@ -78,6 +78,7 @@ FIELDS: dict[str, tuple[type, ...]] = {
     "assured": (str, type(None)),
     "offered_until": (int, type(None)),
     "negotiation_id": (str, type(None)),
+    "approval": (str, type(None)),
     "instant": (int,),
 }
 
@@ -160,7 +161,7 @@ def test_every_transition_is_told_in_the_form_that_is_promised(
         assert payload.keys() == FIELDS.keys()
         for name, types in FIELDS.items():
             assert type(payload[name]) in types, name
-        assert payload["payload_version"] == "1.7"
+        assert payload["payload_version"] == "1.8"
     states = [payload["state"] for _, kind, payload in listener.heard if kind == "lease.event.end_lease"]
     assert states == ["done"]
 

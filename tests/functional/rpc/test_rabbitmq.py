@@ -35,6 +35,7 @@ REQUESTS: list[tuple[str, Document]] = [
     ("accept_lease", {"lease_id": "1", "trust_id": "2"}),
     ("reject_lease", {"lease_id": "1"}),
     ("counter_offer", {"lease_id": "1", "changes": {"duration": 60}}),
+    ("decide_lease", {"lease_id": "1", "approved": True, "reason": "why"}),
     ("quote_change", {"lease_id": "1", "changes": {"end": 5}}),
     ("update_lease", {"lease_id": "1", "changes": {"end": 5}}),
     ("delete_lease", {"lease_id": "1", "reason": "why"}),
