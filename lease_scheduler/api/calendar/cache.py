@@ -86,10 +86,12 @@ class Rights:
 
     :ivar may_book: whether they may make leases
     :ivar may_change: whether they may change leases of their project
+    :ivar may_approve: whether they may decide on leases of other projects that await approval
     """
 
     may_book: bool
     may_change: bool
+    may_approve: bool
 
 
 @dataclass(frozen=True)

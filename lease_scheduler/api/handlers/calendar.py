@@ -140,9 +140,11 @@ def _opened(request: ApiRequest, version: SiteVersion, now: int, revision: int) 
 
 def _rest(request: ApiRequest, complete: bool, hosts: str, leases: str, removed: str, states: Document | None) -> str:
     """Return the answer behind ``now`` and ``revision``. Hosts, leases and removed leases are JSON."""
+    rights = _rights(request)
     return (
         f'"complete": {json.dumps(complete)}, "hosts": {hosts}, "leases": {leases}, "removed": {removed}, '
-        f'"may_book": {json.dumps(_rights(request).may_book)}, "states": {json.dumps(states)}}}'
+        f'"may_book": {json.dumps(rights.may_book)}, "may_approve": {json.dumps(rights.may_approve)}, '
+        f'"states": {json.dumps(states)}}}'
     )
 
 
@@ -153,7 +155,7 @@ def _nothing_new(request: ApiRequest) -> str:
 def _rights(request: ApiRequest) -> Rights:
     def decide() -> Rights:
         may_book = request.may("quotes:post") and request.may("leases:post")
-        return Rights(may_book, request.may("leases:action"))
+        return Rights(may_book, request.may("leases:action"), request.may("leases:approve", ""))
 
     return request.services.calendar.rights(request.caller, decide)
 

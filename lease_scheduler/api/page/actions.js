@@ -56,10 +56,10 @@ export class Actions {
   }
 
   /** Show the actions of a lease. A form that is open stays open while the lease has its action. */
-  show(lease) {
+  show(lease, mayApprove = false) {
     const isSame = this.#lease?.id === lease?.id;
     this.#lease = lease;
-    const names = lease ? actionsOf(lease) : [];
+    const names = lease ? actionsOf(lease, mayApprove) : [];
     this.#element.hidden = !names.length;
     const shown = [...this.#buttons.children].map((button) => button.dataset.action);
     if (names.join() !== shown.join()) this.#buttons.replaceChildren(...names.map((name) => this.#button(name)));

@@ -1,7 +1,7 @@
 /** What people may do with a lease, and the requests for it. */
 
 import { durationText, fieldOfInstant, instantOf, instantOfField, isUnlimited, isoInstant, secondsOfText } from "./format.js";
-import { groupOf, interruptionOf, isOffered } from "./model.js";
+import { awaitsApproval, groupOf, interruptionOf, isOffered } from "./model.js";
 
 /** Kinds that have their hosts for one interval with a fixed end. The others have a duration. */
 const WITH_END = new Set(["reservation", "immediate"]);
@@ -11,6 +11,8 @@ const WITH_START = new Set(["reservation", "deadline"]);
 export const ACTIONS = {
   accept: { label: "Accept", text: "The offer becomes a lease like any other." },
   reject: { label: "Reject", text: "The offer is given back, and others may get its place." },
+  approve: { label: "Approve", text: "The lease will start as it is planned." },
+  decline: { label: "Decline", field: "Reason", type: "text" },
   end_date: { label: "Change the end", field: "New end, UTC", type: "datetime-local" },
   duration: { label: "Change the duration", field: "New duration", type: "text" },
   move: { label: "Move", field: "New start, UTC", type: "datetime-local" },
@@ -26,9 +28,16 @@ export function runOf(lease) {
   };
 }
 
-/** Names of the actions that are possible for a lease, as far as the page can know; the server decides. */
-export function actionsOf(lease) {
+/**
+ * Names of the actions that are possible for a lease, as far as the page can know; the server decides.
+ * @param {object} lease
+ * @param {boolean} mayApprove whether the viewer may decide on leases that await approval
+ */
+export function actionsOf(lease, mayApprove = false) {
   const group = groupOf(lease);
+  if (awaitsApproval(lease)) {
+    return [...(mayApprove ? ["approve", "decline"] : []), ...(lease.may_change ? ["cancel"] : [])];
+  }
   if (!lease.may_change || group === "past") return [];
   if (isOffered(lease)) return ["accept", "reject"];
   const hasStarted = group === "active" || group === "suspended";
@@ -45,6 +54,7 @@ export function actionsOf(lease) {
 /** What the field of an action holds at first. */
 export function valueOf(lease, name) {
   const { start, end } = runOf(lease);
+  if (name === "decline") return "";
   if (name === "duration") return isUnlimited(lease.duration) ? "" : durationText(lease.duration);
   return fieldOfInstant(name === "move" ? start : end);
 }
@@ -60,6 +70,7 @@ export function valueOf(lease, name) {
 export function requestsOf(lease, name, text) {
   if (!ACTIONS[name].field) return { label: ACTIONS[name].label, action: { [name]: {} }, quote: null };
   if (!text.trim() || text === valueOf(lease, name)) return null;
+  if (name === "decline") return { label: "Decline", action: { decline: { reason: text.trim() } }, quote: null };
   const run = runOf(lease);
   if (name === "move") {
     const start = instantOfField(text);

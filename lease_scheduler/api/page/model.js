@@ -23,7 +23,10 @@ export const groupOf = (lease) => GROUP_OF.get(lease.state) ?? "planned";
 /** Whether this is not a lease, but a time during which leases of other projects keep the site busy. */
 export const isBusy = (lease) => lease.kind === "";
 
-/** Whether a lease is held for its project, which has not accepted it yet. */
+/** Whether a lease is held until somebody else approves it. */
+export const awaitsApproval = (lease) => lease.state === "awaiting-approval";
+
+/** Whether a lease is held, for its project, which has not accepted it yet, or until it is approved. */
 export const isOffered = (lease) => Number.isInteger(lease.offered_until);
 
 /** Whether a lease waits in the queue. */
@@ -78,6 +81,8 @@ export class Model {
   mayBook = false;
   /** Names of the pools that the project may use; none if the site has only one. */
   pools = [];
+  /** Whether the viewer may decide on leases that await approval. */
+  mayApprove = false;
   /** Number of all leases in each state, loaded or not; empty before the first answer. */
   #states = {};
   /** Number of hosts that leases of all projects hold now, and number of hosts that they could hold. */
@@ -99,6 +104,7 @@ export class Model {
     const before = this.leases;
     this.own = answer.project ?? null;
     this.mayBook = answer.may_book;
+    this.mayApprove = answer.may_approve;
     this.pools = answer.pools ?? [];
     this.use = answer.use;
     this.#states = answer.states ?? this.#states;

@@ -53,6 +53,7 @@ def one(version: Version) -> Schema:
         # That of the caller; null if identity is not checked.
         "project": base.nullable(base.answer({"id": base.STRING, "name": base.STRING})),
         "may_book": base.BOOLEAN,
+        "may_approve": base.BOOLEAN,
         # Number of hosts that leases of all projects hold now, and number of those that they could hold.
         "use": base.answer({"held": base.INTEGER, "usable": base.INTEGER}),
         # Number of all leases in each state, in or out of the period; null if it is as in the answer before.

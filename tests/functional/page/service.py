@@ -95,6 +95,7 @@ class Service:
     :ivar flows: flows that the caller may see
     :ivar lists: series, feeds and subscriptions of the project, by the last part of their path
     :ivar may_book: whether the caller may book leases
+    :ivar may_approve: whether the caller may decide on leases that await approval
     :ivar use: number of hosts in use, and of those that can be used; by default those of the hosts and leases
     :ivar pools: pools that the caller may use, if the site has several
     :ivar terms: further values of a lease that is asked for by itself, by its id
@@ -119,6 +120,7 @@ class Service:
         self.flows: list[Document] = []
         self.lists: dict[str, list[Document]] = {}
         self.may_book = True
+        self.may_approve = False
         self.use: tuple[int, int] | None = None
         self.pools: list[str] = []
         self.elsewhere: dict[str, int] = {}
@@ -216,6 +218,7 @@ class Service:
                 "project": self.project,
                 **({"pools": self.pools} if self.pools else {}),
                 "may_book": self.may_book,
+                "may_approve": self.may_approve,
                 "use": dict(zip(("held", "usable"), self.use or self._in_use(), strict=True)),
                 "states": None if since == self._revision else self._states(),
             }

@@ -732,6 +732,7 @@ class TestCalendar:
         for role, rights in expected.items():
             found = Client(app, roles=role).at("1.1").get("/v1/calendar").json or {}
             assert (found["may_book"], [lease["may_change"] for lease in found["leases"]]) == rights
+            assert found["may_approve"] is (role == "admin")
 
     def test_states_are_counted_when_something_has_changed(self, admin: Client, site: Site) -> None:
         """All leases are counted; while the revision stays the same, so do the numbers, and nothing is counted."""
