@@ -3,6 +3,7 @@
 import { make } from "./elements.js";
 import { date, plural, shortInstant, startOfDay, timeOfDay } from "./format.js";
 import { browserStore } from "./kept.js";
+import { chosenInstant, localTime } from "./localtime.js";
 import { groupOf, isOffered } from "./model.js";
 import { stateText } from "./words.js";
 
@@ -80,6 +81,7 @@ export class Agenda {
   show(isTimeline) {
     const { isChosen } = this;
     element("agenda").hidden = !isChosen;
+    element("agenda").setAttribute("aria-label", `Agenda, times are UTC${localTime.note}`);
     for (const id of ["chart", "legend"]) element(id).hidden = isChosen;
     element("tools").hidden = !isTimeline || isChosen;
     this.#toggle.hidden = !isTimeline || !this.#narrow.matches;
@@ -91,7 +93,7 @@ export class Agenda {
     const days = byDay(leases, this.#now());
     const parts = days.map(({ day, leases: found }) => [day === null ? NOT_PLANNED : date(day), found.map((lease) => [lease, this.#texts(lease, day)])]);
     const shown = JSON.stringify(parts.map(([title, found]) => [title, found.map(([{ id }, texts]) => [id, texts])]));
-    element("agenda").querySelector(".until").textContent = until === null ? "" : `Leases until ${shortInstant(until)}`;
+    element("agenda").querySelector(".until").textContent = until === null ? "" : `Leases until ${chosenInstant(until)}`;
     if (shown === this.#shown) return;
     this.#shown = shown;
     const focused = this.#list.contains(document.activeElement) ? document.activeElement.dataset.lease : null;
@@ -101,16 +103,17 @@ export class Agenda {
   }
 
   #texts(lease, day) {
-    const held = isOffered(lease) ? `held until ${shortInstant(lease.offered_until)}` : stateText(lease.state);
-    return [lease.name, times(lease, day), `${held}, ${plural(lease.nodes, "node")}`, lease.kind];
+    const held = isOffered(lease) ? `held until ${chosenInstant(lease.offered_until)}` : stateText(lease.state);
+    return [lease.name, times(lease, day), localTime.range(lease.start, lease.end), `${held}, ${plural(lease.nodes, "node")}`, lease.kind];
   }
 
   #day(title, found) {
     const list = make("ul");
-    for (const [lease, [name, when, state, kind]] of found) {
+    for (const [lease, [name, when, local, state, kind]] of found) {
       const mark = make("span", kind);
       mark.className = `kind kind-${kind}`;
       const button = make("button", "", make("strong", name), make("span", when), make("small", state), mark);
+      if (local) button.children[1].after(Object.assign(make("small", local), { className: "local" }));
       button.type = "button";
       button.dataset.lease = lease.id;
       button.addEventListener("click", () => this.#onOpen(lease.id));

@@ -1,6 +1,7 @@
 /** Columns of the tables of leases. */
 
 import { duration, number, shortInstant } from "./format.js";
+import { localTime } from "./localtime.js";
 import { remaining } from "./model.js";
 import { stateText } from "./words.js";
 
@@ -21,6 +22,7 @@ const nodes = {
 };
 const instant = (key, label) => ({
   key, label, numeric: true, value: (lease) => lease[key], text: (lease) => shortInstant(lease[key]),
+  below: (lease) => localTime.instant(lease[key]),
 });
 
 /** Start of the first holding of a lease, or null if none is planned. */
@@ -56,6 +58,9 @@ export function queueColumns(now, nameOf) {
       key: "remaining", label: "Remaining", numeric: true, value: (lease) => remaining(lease, now()),
       text: (lease) => duration(remaining(lease, now())),
     },
-    { key: "planned", label: "Planned for", numeric: true, value: planned, text: (lease) => shortInstant(planned(lease)) },
+    {
+      key: "planned", label: "Planned for", numeric: true, value: planned, text: (lease) => shortInstant(planned(lease)),
+      below: (lease) => localTime.instant(planned(lease)),
+    },
   ];
 }

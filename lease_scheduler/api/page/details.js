@@ -3,6 +3,7 @@
 import { Actions } from "./actions.js";
 import { definitions, make, table } from "./elements.js";
 import { duration, instantOf, localInstant, longInstant, number, plural, shortInstant, spell } from "./format.js";
+import { instantCell, localTime } from "./localtime.js";
 import { interruptionOf, remaining } from "./model.js";
 import { Panel } from "./panel.js";
 import { getJson, problemOf } from "./rest.js";
@@ -66,6 +67,10 @@ export class Details {
       this.id = null;
       onClose();
     });
+    localTime.addEventListener("change", () => {
+      const lease = this.#model.leases.get(this.id);
+      if (lease) this.#body.replaceChildren(...this.#facts(lease));
+    });
     this.#show.addEventListener("click", () => {
       const { id } = this;
       if (this.#panel.covers) this.#panel.close();
@@ -107,7 +112,7 @@ export class Details {
     this.#revision = revision;
     const focused = document.activeElement;
     this.#title.textContent = lease.name;
-    this.#actions.show(lease);
+    this.#actions.show(lease, this.#model.mayApprove);
     this.#body.replaceChildren(...this.#facts(lease));
     if (!focused.checkVisibility()) this.#title.focus();
     this.#load(lease);
@@ -140,7 +145,7 @@ export class Details {
     ]);
     const holdings = lease.holdings.map((holding) => this.#holding(holding));
     const past = lease.past.toReversed().map((stretch) => [
-      stretch.phase, shortInstant(stretch.start), duration(stretch.end - stretch.start),
+      stretch.phase, instantCell(stretch.start), duration(stretch.end - stretch.start),
       plural(new Set(stretch.hosts).size, "host"),
     ]);
     return [
@@ -166,6 +171,8 @@ export class Details {
     when.className = "when";
     const stretch = make("section", "", when, make("p", parts.join(", ")), folded);
     stretch.className = "holding";
+    const local = localTime.range(holding.start, holding.end);
+    if (local) when.after(Object.assign(make("p", local), { className: "hint" }));
     return stretch;
   }
 

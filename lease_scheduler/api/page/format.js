@@ -21,6 +21,7 @@ const MONTH = style({ month: "long", year: "numeric" });
 const LOCAL = new Intl.DateTimeFormat(LANGUAGE, {
   weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short",
 });
+const ZONE = new Intl.DateTimeFormat(LANGUAGE, { timeZoneName: "short" });
 const NUMBER = new Intl.NumberFormat(LANGUAGE);
 const NAMES = new Intl.Collator(LANGUAGE, { numeric: true });
 
@@ -39,9 +40,21 @@ export const startOfDay = (seconds) => Math.floor(seconds / DAY) * DAY;
 export const weekday = (seconds) => WEEKDAY.format(seconds * 1000);
 /** Month and year. */
 export const month = (seconds) => MONTH.format(seconds * 1000);
+/** The time zone where the viewer is, such as "Europe/Berlin". */
+export const localZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** What the clocks where the viewer is then call their time, such as "GMT+1" or "CET". */
+export const zoneAt = (seconds) => ZONE.formatToParts(seconds * 1000).find(({ type }) => type === "timeZoneName").value;
+/** By how much the clocks where the viewer is are then ahead of UTC, s. */
+export const offsetAt = (seconds) => -MINUTE * new Date(seconds * 1000).getTimezoneOffset();
+
+const inLocal = (seconds) => LOCAL.format(seconds * 1000).replace(",", "");
 /** Weekday and time of day where the viewer is, such as "Mon 13:00 GMT+1"; empty where that is UTC. */
-export const localInstant = (seconds) =>
-  new Date(seconds * 1000).getTimezoneOffset() ? LOCAL.format(seconds * 1000).replace(",", "") : "";
+export const localInstant = (seconds) => (offsetAt(seconds) ? inLocal(seconds) : "");
+/** A start and an end where the viewer is, null for one that is not known; empty where both are UTC. */
+export const localRange = (start, end) =>
+  [start, end].some((seconds) => seconds !== null && localInstant(seconds))
+    ? [start, end].map((seconds) => (seconds === null ? "–" : inLocal(seconds))).join(" to ")
+    : "";
 /** An instant in UTC without seconds, and where the viewer is unless that is UTC. */
 export const bothInstants = (seconds) => [`${shortInstant(seconds)} UTC`, localInstant(seconds)].filter(Boolean).join(", ");
 /** A number with separators. */

@@ -1,6 +1,6 @@
 /** What the page says of a lease or a host that somebody points at or selects. */
 
-import { energy, localInstant, plural, shortInstant } from "./format.js";
+import { energy, localRange, plural, shortInstant } from "./format.js";
 import { conditionOf, savedBy } from "./model.js";
 import { stateText } from "./words.js";
 
@@ -8,9 +8,7 @@ import { stateText } from "./words.js";
 const times = (lease, model) => [
   `${plural(lease.nodes, "node")}, project ${model.projectName(lease.project_id)}`,
   `${shortInstant(lease.start)} to ${shortInstant(lease.end)}`,
-  ...(lease.start !== null && localInstant(lease.start)
-    ? [`${localInstant(lease.start)} to ${lease.end === null ? "–" : localInstant(lease.end)} where you are`]
-    : []),
+  ...(lease.start !== null && localRange(lease.start, lease.end) ? [`${localRange(lease.start, lease.end)} where you are`] : []),
 ];
 
 /** A lease in one sentence, for screen readers. */

@@ -15,6 +15,7 @@ import { listen } from "./gestures.js";
 import { Handover } from "./handover.js";
 import { spoken, tipOf } from "./leasetip.js";
 import { fillLegend } from "./legend.js";
+import { localTime } from "./localtime.js";
 import { Login } from "./login.js";
 import { whatToSay } from "./messages.js";
 import { Model, isBusy } from "./model.js";
@@ -330,7 +331,6 @@ function applyFilters() {
 
 function listenButtons() {
   element("book").addEventListener("click", () => newLease.open());
-  element("help-open").addEventListener("click", () => element("help").showModal());
   element("retry").addEventListener("click", () => connection.poll());
   element("forget").addEventListener("click", () => connection.setToken(null));
   element("skip").addEventListener("click", (event) => {
@@ -376,6 +376,7 @@ listenTools(timeline);
 listenButtons();
 listenTabs(choose);
 fillLegend(element("legend"));
+localTime.offer(refresh);
 addEventListener("hashchange", () => {
   knownHash = location.hash;
   settings = readSettings(knownHash);

@@ -4,12 +4,12 @@ import { fillProjects } from "./account.js";
 import { PROMISES, TIMES, fieldOf, identified, leaseBody, missing, termsOf } from "./booking.js";
 import { make } from "./elements.js";
 import { clearProblems, fill, labelOf, showLocalTimes, showProblem, valuesOf } from "./fields.js";
-import { fieldOfInstant, instantOf, instantOfField } from "./format.js";
+import { fieldOfInstant, instantOf, instantOfField, localZone } from "./format.js";
 import { KINDS } from "./model.js";
 import { doubt, refusedText, send } from "./orders.js";
 import { Panel } from "./panel.js";
 import { Asker, NOT_RIGHT, QuoteView } from "./quotes.js";
-import { localZone, repeats } from "./repeat.js";
+import { repeats } from "./repeat.js";
 import { ServerError, problemOf } from "./rest.js";
 
 const HOUR = 3600;

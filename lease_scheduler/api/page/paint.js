@@ -1,11 +1,13 @@
 /** Paints the whole chart: rows, axis, use of the hosts, names of the hosts, blocks, and the line for now. */
 
-import { ticks } from "./axis.js";
+import { localTicks, ticks } from "./axis.js";
 import { boxOf, paintBlocks, paintSaved } from "./bars.js";
+import { zoneAt } from "./format.js";
 import { KINDS, conditionOf } from "./model.js";
 
-/** Heights of the axis and of the strip that shows the use of the hosts, px. */
+/** Heights of the axis in UTC, of local time below it, and of the strip that shows the use of the hosts, px. */
 export const AXIS = 40;
+export const LOCAL = 18;
 export const STRIP = 34;
 
 const NAME_HEIGHT = 12;
@@ -150,11 +152,28 @@ function paintHead(context, palette, frame, lines) {
     context.fillStyle = palette.muted;
     context.fillText(label, frame.x(at) + 5, AXIS - 9);
   }
+  if (frame.axis > AXIS) paintLocal(context, palette, frame);
   paintUse(context, palette, frame);
   context.restore();
   context.fillStyle = palette.line;
   context.fillRect(0, AXIS, frame.width, 1);
+  context.fillRect(0, frame.axis, frame.width, 1);
   context.fillRect(0, frame.top - 1, frame.width, 1);
+}
+
+function paintLocal(context, palette, frame) {
+  let free = -Infinity;
+  for (const { at, label, isDay } of localTicks(frame.start, frame.end, frame.perPixel)) {
+    const x = frame.x(at) + 5;
+    // A label with the name of a zone may need the room of the next one.
+    if (x < free) continue;
+    context.fillStyle = palette.line;
+    context.fillRect(x - 5, AXIS, 1, LOCAL);
+    context.font = `${isDay ? "600 " : ""}11px ${palette.font}`;
+    context.fillStyle = isDay ? palette.ink : palette.muted;
+    context.fillText(label, x, AXIS + LOCAL / 2);
+    free = x + context.measureText(label).width + 4;
+  }
 }
 
 function paintUse(context, palette, frame) {
@@ -211,7 +230,8 @@ function paintNames(context, palette, frame) {
   context.font = `11px ${palette.font}`;
   context.textBaseline = "middle";
   context.fillText("UTC", 10, AXIS - 9);
-  context.fillText("Hosts used", 10, AXIS + STRIP / 2, frame.left - 14);
+  if (frame.axis > AXIS) context.fillText(zoneAt(frame.start), 10, AXIS + LOCAL / 2, frame.left - 14);
+  context.fillText("Hosts used", 10, frame.axis + STRIP / 2, frame.left - 14);
 }
 
 function paintNow(context, palette, frame) {

@@ -66,6 +66,8 @@ export class QuoteView {
   #onChoose;
   #fits;
   #shown = "";
+  /** The button that had the focus when a new answer was asked for, or null. */
+  #focused = null;
 
   /**
    * @param {HTMLElement} element
@@ -99,17 +101,34 @@ export class QuoteView {
 
   /** Show that a new answer is coming. The alternatives belong to terms that are not those of the form any more. */
   wait() {
+    // A button that is disabled loses the focus.
+    if (this.#element.contains(document.activeElement)) this.#focused = document.activeElement;
     this.#element.setAttribute("aria-busy", "true");
-    for (const button of this.#element.querySelectorAll("button")) button.disabled = true;
+    for (const button of this.#buttons) button.disabled = true;
+  }
+
+  get #buttons() {
+    return this.#element.querySelectorAll("button");
+  }
+
+  /** Let people use the buttons again, the one with the focus too if it went nowhere else meanwhile. */
+  #resume() {
+    for (const button of this.#buttons) button.disabled = false;
+    if (document.activeElement === document.body) this.#focused?.focus();
+    this.#focused = null;
   }
 
   #fill(verdict, texts, alternatives) {
     const shown = JSON.stringify([verdict, texts, alternatives]);
-    // The same answer again is no news, and would take the focus off its buttons.
-    if (shown === this.#shown && !this.#element.hasAttribute("aria-busy")) return;
+    this.#element.removeAttribute("aria-busy");
+    if (shown === this.#shown) {
+      // The same answer again is no news: new buttons would take away the focus, and the one that is being clicked.
+      this.#resume();
+      return;
+    }
+    this.#focused = null;
     this.#shown = shown;
     this.#element.dataset.verdict = verdict;
-    this.#element.removeAttribute("aria-busy");
     const parts = texts.map((text) => make("p", text));
     if (alternatives.length) {
       parts.push(make("p", "Possible at present:"), alternativeList(alternatives, this.#onChoose, this.#fits));

@@ -1,9 +1,8 @@
 /** Series: from the fields of the form to the rule by which a lease repeats. */
 
-const RULES = { daily: "FREQ=DAILY", weekdays: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", weekly: "FREQ=WEEKLY" };
+import { localZone } from "./format.js";
 
-/** The time zone where the viewer is, such as "Europe/Berlin". */
-export const localZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+const RULES = { daily: "FREQ=DAILY", weekdays: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", weekly: "FREQ=WEEKLY" };
 
 /** Whether the form asks for a series. Only reservations can repeat. */
 export const repeats = (values) => values.kind === "reservation" && values.repeat !== "";

@@ -2,6 +2,7 @@
 
 import { definitions, make, table } from "./elements.js";
 import { instantOf, number, plural, shortInstant, timeOfDay } from "./format.js";
+import { chosenInstant, instantCell, localTime } from "./localtime.js";
 import { getJson, problemOf } from "./rest.js";
 
 const EVERY_MS = 15000;
@@ -79,7 +80,7 @@ function standing(flow) {
     ["Share of the last day", percent(flow.share_of_last_day)],
     ["Behind by", `${number(flow.owed_host_hours)} host-hours`],
     ["Queued leases", number(flow.queued)],
-    ["Next expected start", shortInstant(firstStart(flow))],
+    ["Next expected start", chosenInstant(firstStart(flow))],
   ]);
 }
 
@@ -95,9 +96,9 @@ function standings(flows) {
     percent(flow.share_of_last_day),
     number(flow.owed_host_hours),
     number(flow.queued),
-    shortInstant(firstStart(flow)),
+    instantCell(firstStart(flow)),
   ]);
-  return table("Shares of all projects; times are UTC", heads, rows);
+  return table(`Shares of all projects; times are UTC${localTime.note}`, heads, rows);
 }
 
 export class Shares {
@@ -108,6 +109,9 @@ export class Shares {
   /** @param {HTMLElement} section element with an element of class answer */
   constructor(section) {
     this.#answer = section.querySelector(".answer");
+    localTime.addEventListener("change", () => {
+      this.#asked = -Infinity;
+    });
   }
 
   /** Ask for the shares, unless that was done just now. */

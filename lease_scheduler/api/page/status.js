@@ -1,6 +1,7 @@
 /** The head of the page (clock, counts, connection), and the messages above a view or in its place. */
 
 import { duration, energy, localInstant, longInstant, number, plural, shortInstant } from "./format.js";
+import { localTime } from "./localtime.js";
 
 const element = (id) => document.getElementById(id);
 
@@ -50,8 +51,8 @@ export function showMatches({ total, all, shown, isFiltered, range }) {
   const period = range && `${shortInstant(range.start)} to ${shortInstant(range.end)}`;
   element("view-leases").querySelector("caption").textContent =
     all < total && period
-      ? `${number(all)} of ${plural(total, "lease")}: those from ${period}, and those that wait. Times are UTC.`
-      : "All leases; times are UTC";
+      ? `${number(all)} of ${plural(total, "lease")}: those from ${period}, and those that wait. Times are UTC${localTime.note}.`
+      : `All leases; times are UTC${localTime.note}`;
 }
 
 /** Show the state of the connection. Screen readers ignore the countdown. */

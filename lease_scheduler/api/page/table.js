@@ -1,13 +1,15 @@
 /** Tables of leases, with sorting and pages. They keep focus and selection while their content changes. */
 
+import { make } from "./elements.js";
 import { number } from "./format.js";
 
 const PAGE = 100;
 
 /**
- * A column: key, label, whether it is a number, value(lease) to sort by, text(lease) to show, and a class for its cells.
+ * A column: key, label, whether it is a number, value(lease) to sort by, text(lease) to show, a line below the text,
+ * which may be empty, and a class for its cells.
  * @typedef {{key: string, label: string, numeric?: boolean, value: (lease: object) => any,
- *   text: (lease: object) => string, style?: (lease: object) => string}} Column
+ *   text: (lease: object) => string, below?: (lease: object) => string, style?: (lease: object) => string}} Column
  */
 
 /** Compare two values; missing ones come last. */
@@ -20,6 +22,17 @@ function compare(a, b) {
 /** Set a text only if it differs, so that selections and screen readers are not disturbed. */
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
+}
+
+/** Set a text and the line below it, in the same way. */
+function setLines(element, text, below) {
+  const small = element.querySelector("small");
+  if (below) {
+    if (small?.textContent !== below || element.firstChild.data !== text) element.replaceChildren(text, make("small", below));
+    return;
+  }
+  small?.remove();
+  setText(element, text);
 }
 
 export class Table {
@@ -124,7 +137,8 @@ export class Table {
       row.lease = lease;
       this.#columns.forEach((column, index) => {
         const target = index ? row.element.cells[index] : row.button;
-        setText(target, column.text(lease));
+        if (column.below) setLines(target, column.text(lease), column.below(lease));
+        else setText(target, column.text(lease));
         if (column.style) target.className = column.style(lease);
       });
       if (row.element === next) next = next.nextElementSibling;

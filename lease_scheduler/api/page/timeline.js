@@ -7,8 +7,9 @@ import { boxOf } from "./bars.js";
 import { DAY } from "./format.js";
 import { arrange } from "./layout.js";
 import { Load } from "./load.js";
+import { localTime } from "./localtime.js";
 import { interruptionOf } from "./model.js";
-import { AXIS, STRIP, paint } from "./paint.js";
+import { AXIS, LOCAL, STRIP, paint } from "./paint.js";
 import { Palette } from "./palette.js";
 
 /** Lengths of the time range to choose from, s. */
@@ -71,6 +72,8 @@ export class Timeline {
     this.#onMove = onMove;
     new ResizeObserver(() => this.#resize()).observe(scroller);
     scroller.addEventListener("scroll", () => this.draw());
+    // Local time makes the axis higher.
+    localTime.addEventListener("change", () => this.#resize());
     for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
       matchMedia(query).addEventListener("change", () => this.#recolour());
     }
@@ -291,7 +294,11 @@ export class Timeline {
   }
 
   get #plotHeight() {
-    return Math.max(this.#scroller.clientHeight - AXIS - STRIP, 1);
+    return Math.max(this.#scroller.clientHeight - this.#axis - STRIP, 1);
+  }
+
+  get #axis() {
+    return localTime.isShown ? AXIS + LOCAL : AXIS;
   }
 
   get #left() {
@@ -336,7 +343,7 @@ export class Timeline {
 
   /** Give the sizer the height of all rows, so that the browser can scroll them. */
   #measure() {
-    const high = AXIS + STRIP + this.#hosts.length * this.rowHeight + FOOT;
+    const high = this.#axis + STRIP + this.#hosts.length * this.rowHeight + FOOT;
     this.#sizer.style.height = `${Math.max(high, this.#scroller.clientHeight)}px`;
   }
 
@@ -344,12 +351,13 @@ export class Timeline {
   #frame() {
     const ratio = devicePixelRatio;
     const snap = (value) => Math.round(value * ratio) / ratio;
-    const [left, perPixel, rowHeight, top] = [this.#left, this.#perPixel, this.rowHeight, AXIS + STRIP];
+    const [left, perPixel, rowHeight, axis] = [this.#left, this.#perPixel, this.rowHeight, this.#axis];
+    const top = axis + STRIP;
     const { scrollTop, clientWidth: width, clientHeight: height } = this.#scroller;
     const now = this.#clock() ?? 0;
     const x = (instant) => snap(left + (instant - this.start) / perPixel);
     return {
-      ratio, snap, left, top, width, height, perPixel, rowHeight, now, x,
+      ratio, snap, left, axis, top, width, height, perPixel, rowHeight, now, x,
       y: (row) => snap(top + row * rowHeight - scrollTop),
       start: this.start,
       end: this.start + this.span,

@@ -6,7 +6,7 @@ import { SPANS } from "./timeline.js";
 const element = (id) => document.getElementById(id);
 const spans = () => document.querySelectorAll("[data-span]");
 
-/** Let people move the timeline with its tools. */
+/** Let people move the timeline with its tools, and read which keys do that. */
 export function listenTools(timeline) {
   for (const button of spans()) {
     button.addEventListener("click", () => {
@@ -18,6 +18,7 @@ export function listenTools(timeline) {
   element("zoom-out").addEventListener("click", () => timeline.zoomTo(timeline.span * ZOOM_STEP));
   element("follow").addEventListener("change", () => timeline.setFollow(element("follow").checked));
   element("rows").addEventListener("input", () => timeline.setRows(Number(element("rows").value)));
+  element("help-open").addEventListener("click", () => element("help").showModal());
   element("rows-fit").addEventListener("click", () => timeline.setRows("fit"));
 }
 

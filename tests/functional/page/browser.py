@@ -28,6 +28,13 @@ return [...canvas.getContext("2d").getImageData(at(x), at(y), 1, 1).data].slice(
 """
 
 
+#: The second answer is for the time range of the view, and complete. Forms that are open then ask for quotes again.
+_RANGE_CAME = """
+return performance.getEntriesByType("resource")
+  .some(({ name, responseEnd }) => name.includes("/v1/calendar?start=") && responseEnd > 0);
+"""
+
+
 class Page:
     """The calendar page in a browser."""
 
@@ -41,6 +48,8 @@ class Page:
         self.resize(1280, 900)
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
         self.live_in("UTC")
+        kept = {"origin": self.url.rstrip("/"), "storageTypes": "local_storage"}
+        self.driver.execute_cdp_cmd("Storage.clearDataForOrigin", kept)
         self.console()
 
     def resize(self, width: int, height: int) -> None:
@@ -68,6 +77,7 @@ class Page:
         """Open the page and wait until it shows the service's data."""
         self.load(fragment)
         self.until(lambda: self.text("#status") == "Live")
+        self.until(lambda: self.script(_RANGE_CAME))
         # Tests would wait long for the next poll of a page at which nothing happens.
         self.script(
             "const {connection} = calendar; connection.leastWait = connection.mostWait = 1000; connection.poll()"
@@ -109,6 +119,15 @@ class Page:
     def shown(self, selector: str) -> bool:
         """Return whether an element is visible."""
         return self.one(selector).is_displayed()
+
+    def push(self, selector: str) -> None:
+        """Click an element as soon as it is there, even if the page replaces it just then."""
+
+        def pushed() -> bool:
+            self.one(selector).click()
+            return True
+
+        self.until(pushed)
 
     def enter(self, selector: str, value: str) -> None:
         """Give a field a value, as typing does; how dates are typed depends on the language of the browser."""

@@ -61,7 +61,10 @@ def _quote(page: Page) -> list[str]:
     return [part.text for part in page.all("#change-form .quote p")]
 
 
-def _send(page: Page) -> None:
+def _send(page: Page, verdict: str = "") -> None:
+    """Send the form; with a verdict, once its quote is there, which moves the button."""
+    if verdict:
+        page.until(lambda: page.all(f"#change-form .quote[data-verdict={verdict}]:not([aria-busy])"))
     page.one("#change-form [type=submit]").click()
 
 
@@ -107,7 +110,7 @@ def test_leases_of_others_are_not_offered(page: Page, sight: Service) -> None:
 
 def test_refused_extension_and_its_alternative(page: Page, sight: Service) -> None:
     """The quote refuses before anything is sent; an alternative fills the field, is quoted with its price, and sent."""
-    _quotes(sight, "course", _REFUSED, _GRANTED)
+    _quotes(sight, "course", _REFUSED)
     page.open("#lease=id-course")
     _choose(page, "Change the end")
     assert page.one("#change-form [name=value]").get_attribute("value") == "2026-03-02T16:00"
@@ -118,6 +121,7 @@ def test_refused_extension_and_its_alternative(page: Page, sight: Service) -> No
     # An alternative with fewer nodes cannot be had by another end.
     assert [one.text for one in page.all("#change-form .alternatives li")] == ["End 2 Mar 2026, 17:00 UTC", "1 node"]
     (button,) = page.all("#change-form .alternatives button")
+    _quotes(sight, "course", _GRANTED)
     button.click()
     page.until(lambda: "Price: 20, now 15." in _quote(page))
     assert _sent(sight, "course", "quote") == [
@@ -143,13 +147,11 @@ def test_refusal_of_the_change_itself(page: Page, sight: Service) -> None:
     page.open("#lease=id-course")
     _choose(page, "Change the end")
     page.enter("#change-form [name=value]", "2026-03-02T18:00")
-    _send(page)
+    _send(page, "granted")
     page.until(lambda: "taken" in _quote(page))
     page.one("#change-form .alternatives button").click()
     assert page.one("#change-form [name=value]").get_attribute("value") == "2026-03-02T17:00"
-    # The button has its place once the quote is there.
-    page.until(lambda: page.all("#change-form .quote[data-verdict=granted]:not([aria-busy])"))
-    _send(page)
+    _send(page, "granted")
     page.until(lambda: page.one("#change-form [name=value]").get_attribute("aria-invalid") == "true")
     assert page.text("#change-form-value-problem") == "End date must be later than current and start date"
     _send(page)
@@ -166,14 +168,14 @@ def test_shorten_and_move(page: Page, sight: Service) -> None:
     _choose(page, "Change the end")
     page.enter("#change-form [name=value]", "2026-03-02T14:00")
     assert page.text("#change-form [type=submit]") == "Shorten"
-    _send(page)
+    _send(page, "granted")
     page.until(lambda: _sent(sight, "course") == [{"shrink": {"end_date": "2026-03-02T14:00:00Z"}}])
     page.open("#lease=id-exam")
     _choose(page, "Move")
     page.enter("#change-form [name=value]", "2026-03-02T20:30")
     wanted = {"start_date": "2026-03-02T20:30:00Z", "end_date": "2026-03-02T22:30:00Z"}
     page.until(lambda: _sent(sight, "exam", "quote") == [{"change": wanted}])
-    _send(page)
+    _send(page, "granted")
     page.until(lambda: _sent(sight, "exam") == [{"move": wanted}])
 
 
@@ -215,6 +217,48 @@ def test_form_stays_while_the_lease_changes(page: Page, sight: Service) -> None:
     sight.change("course", state="done", holdings=[], past=[past(-2, 0, [1])])
     page.until(lambda: not page.shown("#details .changes"))
     assert page.focus() == "details-title"
+
+
+def test_the_same_refusal_again_changes_nothing(page: Page, sight: Service) -> None:
+    """A lease that changes meanwhile is quoted anew: its alternatives can be chosen again, and keep the focus."""
+    _quotes(sight, "course", _REFUSED)
+    page.open("#lease=id-course")
+    _choose(page, "Change the end")
+    page.enter("#change-form [name=value]", "2026-03-02T18:00")
+    page.until(lambda: page.all("#change-form .alternatives button:enabled"))
+    button = page.one("#change-form .alternatives button")
+    page.script("arguments[0].focus()", button)
+    asked = len(_sent(sight, "course", "quote"))
+    sight.change("course", reason="something has happened")
+    page.until(lambda: len(_sent(sight, "course", "quote")) > asked)
+    page.until(lambda: page.all("#change-form .quote:not([aria-busy])"))
+    assert button.is_enabled()
+    assert page.script("return document.activeElement === arguments[0]", button) is True
+    _quotes(sight, "course", _GRANTED)
+    button.click()
+    page.until(lambda: "Possible." in _quote(page))
+
+
+def test_who_may_approve_decides(page: Page, sight: Service) -> None:
+    """Others may only give up the lease while it waits. A reason is needed to decline it."""
+    sight.change("course", state="awaiting-approval", offered_until=NOW + HOUR)
+    page.open("#lease=id-course")
+    assert [one.text for one in page.all("#details .changes .buttons button")] == ["Cancel the lease"]
+    assert "waiting for approval" in page.text("#details .lease")
+    sight.may_approve = True
+    sight.change("course", may_change=False)
+    names = ["Approve", "Decline"]
+    page.until(lambda: [one.text for one in page.all("#details .changes .buttons button")] == names)
+    _choose(page, "Decline")
+    assert not page.one("#change-form [type=submit]").is_enabled()
+    page.one("#change-form [name=value]").send_keys("too long for one course")
+    _allow(sight, "course")
+    _send(page)
+    page.until(lambda: page.text("#announcements") == "course: Decline, done")
+    _choose(page, "Approve")
+    _send(page)
+    page.until(lambda: page.text("#announcements") == "course: Approve, done")
+    assert _sent(sight, "course") == [{"decline": {"reason": "too long for one course"}}, {"approve": {}}]
 
 
 def test_by_keys(page: Page, sight: Service) -> None:
@@ -259,7 +303,7 @@ def test_on_a_phone(page: Page, sight: Service) -> None:
     assert min(heights) >= 44
     assert page.script("const d = document.getElementById('details'); return d.scrollWidth <= d.clientWidth") is True
     page.one("#change-form .alternatives button").click()
-    _send(page)
+    _send(page, "refused")
     page.until(lambda: _sent(sight, "course") == [{"extend": {"end_date": "2026-03-02T17:00:00Z"}}])
 
 

@@ -173,7 +173,7 @@ def test_alternative_is_booked(make: Make, look: Callable[..., Page], width: int
     page.enter(form.format("start_date"), "")
     page.enter(form.format("end_date"), date(live.now() + 3600)[:16])
     page.until(lambda: "Not possible" in page.text("#booking .quote"))
-    page.until(lambda: page.all("#booking .alternatives button:enabled"))[0].click()
+    page.push("#booking .alternatives button:enabled")
     page.until(lambda: "Possible." in page.text("#booking .quote"))
     page.one("#booking-form [type=submit]").click()
     page.until(lambda: page.text("#details-title") == "exam")

@@ -137,6 +137,31 @@ def test_a_hold_is_accepted(make: Make, look: Callable[..., Page]) -> None:
     assert live.ask("GET", f"leases/{held['id']}")["lease"]["expires_at"] is None
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_hold_is_rejected(make: Make, look: Callable[..., Page], width: int) -> None:
+    """The lease is over then, and others can have its place; "Back" rejects nothing."""
+    live = make(1, 1)
+    page = look(live)
+    page.resize(width, 844)
+    terms = _terms(live.now() + 3600)
+    _fill(page, name="course", VCPU="8", **terms)
+    page.one("#booking .hold").click()
+    held = _opened(page, live, "course")
+    body = {"name": "exam", "nodes": [{"count": 1, "resources": {"VCPU": 8}}], **terms}
+    assert live.ask("POST", "quotes", body)["quote"]["granted"] is False
+    page.push("#details [data-action=reject]")
+    page.one("#change-form .back").click()
+    assert live.ask("GET", f"leases/{held['id']}")["lease"]["state"] == "ready"
+    page.push("#details [data-action=reject]")
+    page.one("#change-form [type=submit]").click()
+    page.until(lambda: "Reject, done" in page.text("#announcements"))
+    rejected = live.ask("GET", f"leases/{held['id']}?deleted=1")["lease"]
+    assert rejected["state"] == "rejected-by-user"
+    page.until(lambda: not page.shown("#details .changes"))
+    assert "turned down" in page.text("#details")
+    assert live.ask("POST", "quotes", body)["quote"]["granted"] is True
+
+
 def test_a_hold_that_is_impossible(make: Make, look: Callable[..., Page]) -> None:
     """The form stays open with the reason, and nothing is held. Kinds that start now or wait cannot be held."""
     live = make(1, 1)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import requests
 from selenium.webdriver import ActionChains, Keys
 
+from tests.functional.embedded.receivers import MailReceiver
 from tests.functional.page.browser import Page
 from tests.functional.page.live import Make, date
 from tests.functional.page.service import Service
@@ -86,6 +88,53 @@ def test_subscriptions(make: Make, look: Callable[..., Page]) -> None:
     assert "lease.event.start_lease" in found["event_types"]
     assert "lease.update" not in found["event_types"]
     page.until(lambda: "https://hooks.example.org/leases" in page.text(".subscriptions .list"))
+    _press(page, "subscriptions", "Delete")
+    _press(page, "subscriptions", "Delete")
+    page.until(lambda: "There are no subscriptions." in page.text(".subscriptions .list"))
+    assert live.ask("GET", "subscriptions")["subscriptions"] == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_subscriptions_by_mail(make: Make, look: Callable[..., Page], tmp_path: Path, width: int) -> None:
+    """Only addresses of the allowed domains are taken; what was chosen comes there by mail, and no secret is shown."""
+    mails = MailReceiver(tmp_path)
+    settings = {
+        "enabled_drivers": "webhook,mail",
+        "mail_host": "localhost",
+        "mail_port": mails.port,
+        "mail_starttls": "true",
+        "mail_cafile": mails.certificate,
+        "mail_user": "leases",
+        "mail_password": "open sesame",
+        "mail_sender": "leases@example.org",
+        "mail_allowed_domains": "example.org",
+    }
+    live = make(1, 1, "[tenant_notifications]\n" + "".join(f"{key} = {value}\n" for key, value in settings.items()))
+    page = look(live, "#view=project")
+    page.resize(width, 844)
+    page.until(lambda: "There are no subscriptions." in page.text(".subscriptions .list"))
+    target = page.one(".subscriptions [name=target]")
+    page.enter(".subscriptions [name=driver]", "mail")
+    page.enter(".subscriptions [name=events]", "times")
+    target.send_keys("ada@elsewhere.example", Keys.ENTER)
+    page.until(lambda: "example.org" in page.text(".subscriptions .problem"))
+    assert live.ask("GET", "subscriptions")["subscriptions"] == []
+    target.clear()
+    target.send_keys("ada@example.org", Keys.ENTER)
+    page.until(lambda: "ada@example.org" in page.text(".subscriptions .list"))
+    assert page.text(".subscriptions .problem") == ""
+    assert page.text(".subscriptions .made") == ""
+    assert page.script("return document.documentElement.scrollWidth <= innerWidth") is True
+    (found,) = live.ask("GET", "subscriptions")["subscriptions"]
+    assert (found["driver"], found["target"]) == ("mail", "ada@example.org")
+    mails.start()
+    try:
+        live.lease("course", "immediate", 1, duration=3600)
+        page.until(lambda: mails.got)
+    finally:
+        mails.stop()
+    assert mails.got[0]["X-Recipients"] == "ada@example.org"
+    assert "course" in str(mails.got[0]["Subject"])
     _press(page, "subscriptions", "Delete")
     _press(page, "subscriptions", "Delete")
     page.until(lambda: "There are no subscriptions." in page.text(".subscriptions .list"))
