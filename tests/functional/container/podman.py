@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ _HEALTH_SECONDS = 5.0
 class Podman:
     """Podman on storage of its own.
 
-    :param images: folder in which images and volumes are kept from run to run
+    :param images: folder in which images are kept from run to run
     :ivar environment: variables with which other programs use the same storage
     :raises tests.servers.base.MissingServerError: Podman is not installed
     """
@@ -34,16 +35,20 @@ class Podman:
         self._run = tempfile.TemporaryDirectory(prefix="lease-podman-")
         run = Path(self._run.name)
         storage, settings = run / "storage.conf", run / "containers.conf"
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        # Podman lowers its own limit of processes to the kernel's, and what it starts can have no higher one.
+        processes = int(Path("/proc/sys/kernel/pid_max").read_text())
+        limits = [_limit("nofile", resource.RLIMIT_NOFILE), _limit("nproc", resource.RLIMIT_NPROC, processes)]
         storage.write_text(
             f'[storage]\ndriver = "overlay"\ngraphroot = "{images}/storage"\nrunroot = "{run}/storage"\n'
         )
         settings.write_text(
             f'[engine]\ntmp_dir = "{run}/engine"\nevents_logger = "file"\n'
+            # Podman's database notes the folders of a run and prefers what it has noted, so each run has its own.
+            f'static_dir = "{run}/static"\nvolume_path = "{run}/volumes"\n'
             # These work on a machine without systemd, too.
             'cgroup_manager = "cgroupfs"\n[containers]\nlog_driver = "k8s-file"\n'
             # Podman's own limits may be above those of the machine, which not every root may raise.
-            f'default_ulimits = ["nofile={soft}:{hard}"]\n'
+            f"default_ulimits = {json.dumps(limits)}\n"
             f'[network]\nnetwork_config_dir = "{run}/networks"\n'
         )
         self.environment = dict(
@@ -101,10 +106,22 @@ class Podman:
 
     def _check_health(self) -> None:
         while not self._ended.wait(_HEALTH_SECONDS):
-            for name in self.run("container", "ls", "--format", "{{.Names}}").split():
-                command = [self._program, "healthcheck", "run", name]
-                # Most containers have no check.
-                subprocess.run(command, env=self.environment, capture_output=True, check=False, timeout=60)
+            # Whatever fails here, as while a container is removed, must not end the checks of the others.
+            with suppress(ServerError):
+                for name in self.run("container", "ls", "--format", "{{.Names}}").split():
+                    # Most containers have no check.
+                    with suppress(ServerError, subprocess.TimeoutExpired):
+                        self.run("healthcheck", "run", name)
+
+
+def _limit(name: str, kind: int, highest: int = resource.RLIM_INFINITY) -> str:
+    """Return this process's soft and hard limit, but no higher ones, as ``containers.conf`` writes them."""
+    # There, too, -1 is no limit.
+    soft, hard = (
+        highest if each == resource.RLIM_INFINITY else each if highest == resource.RLIM_INFINITY else min(each, highest)
+        for each in resource.getrlimit(kind)
+    )
+    return f"{name}={soft}:{hard}"
 
 
 def run_program(command: Sequence[str], environment: dict[str, str], stdin: int | None = None) -> str:
