@@ -2,8 +2,8 @@
 
 No lease can start while the database or the broker is away, so lateness counts from the planned start or from the end
 of the fault, whichever is later. Of the engine, its process is killed, which its supervisor starts again, or the
-supervisor as well, as when a machine's service manager starts the whole program again. The first counts from the
-planned start. The second is a fault until the program is loaded and leads; how long that took is printed beside.
+supervisor as well, as when a machine's service manager starts the whole program again. Both count from the planned
+start: the time to load the program counts, too.
 """
 
 from __future__ import annotations
@@ -94,8 +94,7 @@ def _lateness(service: Service, leases: list[Document], victim: str, is_managed:
             service.end_engine()
             service.start_engine()
         assert wait_until(lambda: service.programs.leader()[0] > epoch, LIMIT)
-        back = time.time()
-        since = float(start) if victim == _ENGINE else max(start, back)
+        since, back = float(start), time.time()
     else:
         server = service.lab.servers[victim]
         server.kill()
