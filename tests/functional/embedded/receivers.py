@@ -124,6 +124,14 @@ class MailReceiver(Controller):
             auth_required=True,
         )
 
+    @property
+    def settings(self) -> str:
+        """Lines of the group ``tenant_notifications`` with which the service sends its mails here."""
+        return (
+            f"mail_host = localhost\nmail_port = {self.port}\nmail_starttls = true\nmail_cafile = {self.certificate}\n"
+            "mail_user = leases\nmail_password = open sesame\nmail_sender = leases@example.org\n"
+        )
+
     def factory(self) -> SMTP:
         """Return the protocol of a new connection."""
         session = SMTP(self.handler, **self.SMTP_kwargs)

@@ -52,14 +52,7 @@ policy_file = {tmp_path / "policy.yaml"}
 [tenant_notifications]
 enabled_drivers = mail
 retry_interval = 1
-mail_host = localhost
-mail_port = {mails.port}
-mail_starttls = true
-mail_cafile = {mails.certificate}
-mail_user = leases
-mail_password = open sesame
-mail_sender = leases@example.org
-"""
+{mails.settings}"""
     )
     found.start()
     Rest(found).register(4)

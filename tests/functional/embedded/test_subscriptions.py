@@ -293,18 +293,7 @@ def test_mails(make: Make, tmp_path: Path) -> None:
     (tmp_path / "templates" / "lease.create.txt").write_text("Subject: $name is $state\n\n$name\n")
     mails = MailReceiver(tmp_path)
     mails.code = "550 5.1.1 no such user at mail.internal"
-    settings = {
-        "mail_host": "localhost",
-        "mail_port": mails.port,
-        "mail_starttls": "true",
-        "mail_cafile": mails.certificate,
-        "mail_user": "leases",
-        "mail_password": "open sesame",
-        "mail_sender": "leases@example.org",
-        "mail_allowed_domains": "example.org",
-        "mail_templates": tmp_path / "templates",
-    }
-    lines = "".join(f"{key} = {value}\n" for key, value in settings.items())
+    lines = f"{mails.settings}mail_allowed_domains = example.org\nmail_templates = {tmp_path / 'templates'}\n"
     service = make(configuration=_SETTINGS.replace("= webhook", "= webhook,mail") + lines)
     mails.start()
     try:
