@@ -243,12 +243,12 @@ def test_who_may_approve_decides(page: Page, sight: Service) -> None:
     """Others may only give up the lease while it waits. A reason is needed to decline it."""
     sight.change("course", state="awaiting-approval", offered_until=NOW + HOUR)
     page.open("#lease=id-course")
-    assert [one.text for one in page.all("#details .changes .buttons button")] == ["Cancel the lease"]
+    assert [one.text for one in page.all("#details .changes > .buttons button")] == ["Cancel the lease"]
     assert "waiting for approval" in page.text("#details .lease")
     sight.may_approve = True
     sight.change("course", may_change=False)
     names = ["Approve", "Decline"]
-    page.until(lambda: [one.text for one in page.all("#details .changes .buttons button")] == names)
+    page.until(lambda: [one.text for one in page.all("#details .changes > .buttons button")] == names)
     _choose(page, "Decline")
     assert not page.one("#change-form [type=submit]").is_enabled()
     page.one("#change-form [name=value]").send_keys("too long for one course")
