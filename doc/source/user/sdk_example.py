@@ -8,7 +8,7 @@ terms = {
     "name": "course",
     "kind": "immediate",
     "duration": "2h",
-    "nodes": [{"count": 2, "resources": {"VCPU": 1, "MEMORY_MB": 512}}],
+    "nodes": [{"count": 2, "resources": {"VCPU": 1, "MEMORY_MB": 512, "DISK_GB": 1}}],
 }
 quote = reservation.create_quote(**terms)
 if not quote.is_granted:

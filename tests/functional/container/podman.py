@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -24,7 +25,7 @@ _HEALTH_SECONDS = 5.0
 class Podman:
     """Podman on storage of its own.
 
-    :param images: folder in which images are kept from run to run
+    :param images: folder in which images are kept from run to run; one run at a time uses it
     :ivar environment: variables with which other programs use the same storage
     :raises tests.servers.base.MissingServerError: Podman is not installed
     """
@@ -43,14 +44,16 @@ class Podman:
         )
         settings.write_text(
             f'[engine]\ntmp_dir = "{run}/engine"\nevents_logger = "file"\n'
-            # Podman's database notes the folders of a run and prefers what it has noted, so each run has its own.
-            f'static_dir = "{run}/static"\nvolume_path = "{run}/volumes"\n'
+            f'volume_path = "{run}/volumes"\n'
             # These work on a machine without systemd, too.
             'cgroup_manager = "cgroupfs"\n[containers]\nlog_driver = "k8s-file"\n'
             # Podman's own limits may be above those of the machine, which not every root may raise.
             f"default_ulimits = {json.dumps(limits)}\n"
             f'[network]\nnetwork_config_dir = "{run}/networks"\n'
         )
+        # The database notes the folders of a run, and Podman refuses others. It has to be where Podman expects it: the
+        # command with which conmon restarts a container names only the storage.
+        shutil.rmtree(images / "storage/libpod", ignore_errors=True)
         self.environment = dict(
             os.environ, CONTAINERS_STORAGE_CONF=str(storage), CONTAINERS_CONF=str(settings), PYTHONUNBUFFERED="1"
         )

@@ -135,6 +135,15 @@ def _enter_endpoints(lab: Lab, seen_by_containers: Callable[[str], str]) -> None
             keystone.ask("POST", "endpoints", {"endpoint": endpoint})
 
 
+def test_the_image_has_neither_sources_nor_passwords(site: Site) -> None:
+    site.project.compose("build")
+    run = ("run", "--rm", "--network", "none", "lease-scheduler")
+    assert site.podman.run(*run, "id", "--user", "--name").strip() == "lease-scheduler"
+    found = site.podman.run(*run, "find", "/", "-xdev", "-name", ".git", "-o", "-xdev", "-name", "lease-scheduler.conf")
+    assert found == ""
+    assert "upgrade" in site.podman.run(*run, "lease-scheduler-status", "--help")
+
+
 def test_from_nothing_to_a_lease_that_outlives_the_containers(site: Site) -> None:
     project, podman = site.project, site.podman
     project.compose("up", "--build", "--detach")
@@ -167,12 +176,3 @@ def test_from_nothing_to_a_lease_that_outlives_the_containers(site: Site) -> Non
 
     project.compose("down", "--volumes")
     assert project.left("container", "network", "volume") == set()
-
-
-def test_the_image_has_neither_sources_nor_passwords(site: Site) -> None:
-    site.project.compose("build")
-    run = ("run", "--rm", "--network", "none", "lease-scheduler")
-    assert site.podman.run(*run, "id", "--user", "--name").strip() == "lease-scheduler"
-    found = site.podman.run(*run, "find", "/", "-xdev", "-name", ".git", "-o", "-xdev", "-name", "lease-scheduler.conf")
-    assert found == ""
-    assert "upgrade" in site.podman.run(*run, "lease-scheduler-status", "--help")

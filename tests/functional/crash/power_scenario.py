@@ -143,10 +143,12 @@ def run(
         Leases(engine.plan, Enforcement()).create({}, _fluid(_FIRST, 100_000))
     _submit(engine, reader, clock, sleepers, fluid=fluid)
 
-    def is_over() -> bool:
+    def are_over() -> bool:
         views = [reader.lease(_id_of(name)) for name, _, _ in sleepers.values()]
-        are_over = all(view is None or view["state"] in _FINAL for view in views)
-        return are_over and all(_power(reader, host) in (None, PowerState.AWAKE) for host in sleepers)
+        return all(view is None or view["state"] in _FINAL for view in views)
+
+    def is_over() -> bool:
+        return are_over() and all(_power(reader, host) in (None, PowerState.AWAKE) for host in sleepers)
 
     limit = time.monotonic() + 60
     while not (is_over() and not cloud.footprints() and not services.closed()):
@@ -154,6 +156,9 @@ def run(
             break
         if fluid and is_over():
             _end(engine, reader)
+        if are_over():
+            # A host sleeps on if no engine ran until its lease was over.
+            _wake(engine, reader, sleepers)
         time.sleep(0.05)
     seen = {
         "boundaries": boundaries.count,
@@ -193,6 +198,13 @@ def _add_hosts(engine: SiteEngine, reader: SqlReader, names: Iterable[str]) -> N
     for name in names:
         if not any(host["name"] == name for host in reader.hosts()):
             PoolKeeper(engine).create_host({}, {"name": name})
+
+
+def _wake(engine: SiteEngine, reader: SqlReader, names: Iterable[str]) -> None:
+    """Wake the hosts that are asleep."""
+    for host in reader.hosts():
+        if host["name"] in names and _power(reader, host["name"]) is PowerState.ASLEEP:
+            PoolKeeper(engine).wake_host({}, host["id"])
 
 
 def _end(engine: SiteEngine, reader: SqlReader) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
+from contextlib import suppress
 from dataclasses import dataclass
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -146,7 +147,9 @@ class MailReceiver(Controller):
     async def _end_sessions(self) -> None:
         for session in self._sessions:
             if isinstance(session.transport, asyncio.WriteTransport):
-                session.transport.abort()
+                # A transport whose connection has ended by itself has no protocol any more, and fails.
+                with suppress(AttributeError):
+                    session.transport.abort()
         # The transports close their sockets in the next rounds of the loop.
         for _ in range(3):
             await asyncio.sleep(0)
