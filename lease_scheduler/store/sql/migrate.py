@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from alembic import command
@@ -9,11 +11,24 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, text
 
 from lease_scheduler.store.sql.schema import METADATA
 
 _SCRIPTS = Path(__file__).parent / "migrations"
+
+#: Statements that take and release a lock, by dialect. In MySQL and MariaDB, locks belong to the server and not to the
+#: database, and only MySQL waits for one without a limit, which is a day here.
+_LOCKS = {
+    "mysql": (
+        text("SELECT GET_LOCK(CONCAT('lease-scheduler.', MD5(DATABASE())), 86400)"),
+        text("SELECT RELEASE_LOCK(CONCAT('lease-scheduler.', MD5(DATABASE())))"),
+    ),
+    "postgresql": (
+        text("SELECT pg_advisory_lock(hashtext('lease-scheduler'))"),
+        text("SELECT pg_advisory_unlock(hashtext('lease-scheduler'))"),
+    ),
+}
 
 
 def _config(connection: Connection | None = None) -> Config:
@@ -24,10 +39,29 @@ def _config(connection: Connection | None = None) -> Config:
 
 
 def upgrade(engine: Engine, revision: str = "head") -> None:
-    """Create the tables or migrate them to a revision; do nothing if they have it already."""
-    with engine.connect() as connection:
+    """Create the tables or migrate them to a revision; do nothing if they have it already.
+
+    Programs that do so at the same time wait for each other, but not on SQLite.
+    """
+    with _alone(engine), engine.connect() as connection:
         command.upgrade(_config(connection), revision)
         connection.commit()
+
+
+@contextmanager
+def _alone(engine: Engine) -> Iterator[None]:
+    """Hold a lock of the database server within the block. The server releases it if the connection ends."""
+    statements = _LOCKS.get(engine.dialect.name)
+    if statements is None:
+        yield
+        return
+    lock, unlock = statements
+    with engine.connect() as connection:
+        connection.execute(lock)
+        try:
+            yield
+        finally:
+            connection.execute(unlock)
 
 
 def current(engine: Engine) -> str | None:

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
+import pytest
 from sqlalchemy import JSON, Column, MetaData, String, Table, insert, inspect, select
 
 from lease_scheduler.records.documents import LeaseDocument
@@ -13,6 +17,13 @@ from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.schema import DELIVERIES, FLOATING_IPS, HOSTS, LEASES, METADATA
 from lease_scheduler.store.sql.store import SqlStore
+
+_UPGRADE = """
+import sys
+from lease_scheduler.store.sql import migrate
+from lease_scheduler.store.sql.database import open_database
+migrate.upgrade(open_database(sys.argv[1]))
+"""
 
 
 def test_tables_are_made_from_nothing_and_match_the_schema(database_url: str) -> None:
@@ -29,6 +40,18 @@ def test_a_second_upgrade_changes_nothing(database_url: str) -> None:
     engine = open_database(database_url)
     migrate.upgrade(engine)
     migrate.upgrade(engine)
+    assert migrate.differences(engine) == []
+    engine.dispose()
+
+
+def test_programs_that_make_the_tables_at_the_same_time_wait_for_each_other(database_url: str) -> None:
+    if database_url.startswith("sqlite"):
+        pytest.skip("SQLite has no such lock")
+    words = [sys.executable, "-c", _UPGRADE, database_url]
+    programs = [subprocess.Popen(words, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    said = [program.communicate(timeout=300)[1] for program in programs]
+    assert [program.returncode for program in programs] == [0, 0, 0], said
+    engine = open_database(database_url)
     assert migrate.differences(engine) == []
     engine.dispose()
 
