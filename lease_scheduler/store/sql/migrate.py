@@ -17,8 +17,8 @@ from lease_scheduler.store.sql.schema import METADATA
 
 _SCRIPTS = Path(__file__).parent / "migrations"
 
-#: Statements that take and release a lock, by dialect. In MySQL and MariaDB, locks belong to the server and not to the
-#: database, and only MySQL waits for one without a limit, which is a day here.
+#: Statements that take and release a lock, by dialect. In MySQL and MariaDB, all databases of a server share the names
+#: of locks. MariaDB cannot wait for one without a limit, so the wait is limited to a day.
 _LOCKS = {
     "mysql": (
         text("SELECT GET_LOCK(CONCAT('lease-scheduler.', MD5(DATABASE())), 86400)"),
