@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from oslo_db.api import wrap_db_retry
 from oslo_db.exception import DBDuplicateEntry
 from sqlalchemy import (
     BigInteger,
@@ -19,7 +20,6 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.exc import IntegrityError
 
 from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.records.units import Units
@@ -100,6 +100,14 @@ class SqlStore(SqlMessages):
 
     # -- taking over -------------------------------------------------------------------------------------
 
+    # Engines that start together on an empty database all insert the row: one succeeds, the others find it afterwards.
+    # MariaDB may tell them so as a deadlock, because each holds the gap that the other inserts into.
+    @wrap_db_retry(  # type: ignore[untyped-decorator]
+        retry_interval=0.05,
+        max_retry_interval=1,
+        retry_on_deadlock=True,
+        exception_checker=lambda error: isinstance(error, DBDuplicateEntry),
+    )
     def take_over(self, engine_name: str, now: int) -> int:
         """Become the writer of the site. The previous writer can write nothing from then on.
 
@@ -107,26 +115,14 @@ class SqlStore(SqlMessages):
         :param now: first value of the clock of a new site
         :return: the new fencing number
         """
-        try:
-            with self._database.begin() as connection:
-                if self._bump_epoch(connection, engine_name) == 0:
-                    values = {"epoch": 1, "engine": engine_name, "revision": 0, "next_sequence": 0, "clock": now}
-                    connection.execute(insert(SITES).values(name=self._site, **values))
-                self._read_claim(connection)
-        except (DBDuplicateEntry, IntegrityError):
-            # Another engine has inserted the row in between.
-            with self._database.begin() as connection:
-                self._bump_epoch(connection, engine_name)
-                self._read_claim(connection)
-        return self._epoch
-
-    def _bump_epoch(self, connection: Connection, engine_name: str) -> int:
-        claim = update(SITES).where(SITES.c.name == self._site).values(epoch=SITES.c.epoch + 1, engine=engine_name)
-        return connection.execute(claim).rowcount
-
-    def _read_claim(self, connection: Connection) -> None:
-        row = connection.execute(select(SITES).where(SITES.c.name == self._site)).mappings().one()
+        with self._database.begin() as connection:
+            claim = update(SITES).where(SITES.c.name == self._site).values(epoch=SITES.c.epoch + 1, engine=engine_name)
+            if connection.execute(claim).rowcount == 0:
+                values = {"epoch": 1, "engine": engine_name, "revision": 0, "next_sequence": 0, "clock": now}
+                connection.execute(insert(SITES).values(name=self._site, **values))
+            row = connection.execute(select(SITES).where(SITES.c.name == self._site)).mappings().one()
         self._epoch, self._revision = row["epoch"], row["revision"]
+        return self._epoch
 
     def load(self) -> Snapshot:
         """Return everything that an engine needs to continue, as the last transaction left it.
