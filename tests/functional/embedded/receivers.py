@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from contextlib import suppress
 from dataclasses import dataclass
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -100,6 +99,18 @@ class WebReceiver:
             self._server = None
 
 
+class _Session(SMTP):
+    """A connection of a mail client, whose transport is kept: that of TLS comes later and needs no end of its own."""
+
+    tcp: asyncio.WriteTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the transport."""
+        if self.tcp is None and isinstance(transport, asyncio.WriteTransport):
+            self.tcp = transport
+        super().connection_made(transport)
+
+
 class MailReceiver(Controller):
     """A mail server that records mails. Its certificate is for localhost, and is its own authority.
 
@@ -110,7 +121,7 @@ class MailReceiver(Controller):
 
     def __init__(self, folder: Path) -> None:
         self.got: list[EmailMessage] = []
-        self._sessions: list[SMTP] = []
+        self._sessions: list[_Session] = []
         self.code = "250 OK"
         self.certificate, key = self_signed(folder)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -135,7 +146,7 @@ class MailReceiver(Controller):
 
     def factory(self) -> SMTP:
         """Return the protocol of a new connection."""
-        session = SMTP(self.handler, **self.SMTP_kwargs)
+        session = _Session(self.handler, **self.SMTP_kwargs)
         self._sessions.append(session)
         return session
 
@@ -145,13 +156,14 @@ class MailReceiver(Controller):
         super().stop(no_assert)
 
     async def _end_sessions(self) -> None:
-        for session in self._sessions:
-            if isinstance(session.transport, asyncio.WriteTransport):
-                # A transport whose connection has ended by itself has no protocol any more, and fails.
-                with suppress(AttributeError):
-                    session.transport.abort()
-        # The transports close their sockets in the next rounds of the loop.
-        for _ in range(3):
+        # The server is not closed yet: it could give no transport to connections that it has accepted already.
+        for listening in getattr(self.server, "sockets", ()):
+            self.loop.remove_reader(listening.fileno())
+        # An accepted connection gets its transport a round later, and a transport closes its socket in the next.
+        for _ in range(5):
+            for session in self._sessions:
+                if session.tcp is not None:
+                    session.tcp.abort()
             await asyncio.sleep(0)
 
     def _login(self, server: object, session: object, envelope: object, mechanism: str, data: Any) -> AuthResult:
