@@ -8,6 +8,7 @@ from typing import Any
 from novaclient.exceptions import NotFound, NoUniqueMatch
 
 from lease_scheduler.calibration.servers import ours
+from lease_scheduler.cloud.nova.listing import all_flavors
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.nova.aggregates import BLAZAR_OWNER, LEASE_ID, read_coming
 
@@ -100,7 +101,7 @@ def find_flavor(nova: Any, wanted: str) -> Any:
 
     :raises InvalidValueError: there is none, or there are several
     """
-    found = [each for each in nova.flavors.list(is_public=None) if wanted in (each.id, each.name)]
+    found = [each for each in all_flavors(nova) if wanted in (each.id, each.name)]
     if len(found) != 1:
         what = "there is none" if not found else f"there are {len(found)}"
         raise InvalidValueError("--flavor", f"{what} with the id or name {wanted!r}")

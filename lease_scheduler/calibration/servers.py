@@ -16,6 +16,7 @@ from novaclient.exceptions import ClientException, Conflict, NotFound
 from lease_scheduler.calibration.samples import MeasuredOperation, Sample
 from lease_scheduler.calibration.times import Times
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.listing import all_flavors
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.nova.boots import FLAVOR_PREEMPTIBLE
 
@@ -231,7 +232,7 @@ def flavors(nova: Any) -> list[Any]:
 
     They are recognized by name, because a killed run may not have set the extra spec.
     """
-    return [each for each in nova.flavors.list(is_public=None) if each.name.startswith(f"{TAG}-")]
+    return [each for each in all_flavors(nova) if each.name.startswith(f"{TAG}-")]
 
 
 def clean(nova: Any, limit: float) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from novaclient.exceptions import Conflict, NotFound
 from lease_scheduler.cloud.facts import Flavor
 from lease_scheduler.cloud.nova import extra_specs as specs
 from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.listing import all_flavors
 from lease_scheduler.cloud.nova.names import Labels
 from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.model.providers import ProviderGroup
@@ -43,7 +44,7 @@ class FlavorCatalogue(Mapping[str, Flavor]):
     def refresh(self) -> None:
         """Read all flavors again."""
         # Leases have many private flavors, so the projects that may use one are read when a request names it.
-        found = {each.id: self._value(each, frozenset()) for each in self._nova.flavors.list(is_public=None)}
+        found = {each.id: self._value(each, frozenset()) for each in all_flavors(self._nova)}
         with self._lock:
             self._known = found
             self._read_at.clear()

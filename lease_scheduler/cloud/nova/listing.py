@@ -1,9 +1,11 @@
-"""List of all servers that satisfy a query, page by page."""
+"""Lists of all servers or flavors that satisfy a query, page by page. Nova returns a limited number at once."""
 
 from __future__ import annotations
 
 from typing import Any
 from urllib.parse import urlencode
+
+from novaclient.exceptions import BadRequest
 
 
 def all_servers(nova: Any, **query: object) -> list[Any]:
@@ -14,11 +16,29 @@ def all_servers(nova: Any, **query: object) -> list[Any]:
 
     :param query: parameters of Nova's API, such as ``host`` or ``tags``
     """
+    return _all(nova, nova.servers, "servers", {"all_tenants": 1, **query})
+
+
+def all_flavors(nova: Any, *, is_public: bool | None = None) -> list[Any]:
+    """Return all flavors, as novaclient's objects; novaclient itself returns only the first page.
+
+    :param is_public: whether they are for everybody; None for all
+    """
+    return _all(nova, nova.flavors, "flavors", {"is_public": is_public})
+
+
+def _all(nova: Any, manager: Any, kind: str, query: dict[str, object]) -> list[Any]:
     found: list[Any] = []
-    wanted = {"all_tenants": 1, **query}
     while True:
-        _, page = nova.client.get(f"/servers/detail?{urlencode(wanted)}")
-        found += [nova.servers.resource_class(nova.servers, each, loaded=True) for each in page["servers"]]
-        if not page.get("servers_links"):
+        after = {"marker": found[-1].id} if found else {}
+        try:
+            _, page = nova.client.get(f"/{kind}/detail?{urlencode({**query, **after})}")
+        except BadRequest:
+            if not found:
+                raise
+            # What the page follows was deleted in the meantime, so the page follows what is before it.
+            found.pop()
+            continue
+        found += [manager.resource_class(manager, each, loaded=True) for each in page[kind]]
+        if not page.get(f"{kind}_links"):
             return found
-        wanted["marker"] = found[-1].id

@@ -14,6 +14,7 @@ from typing import Any
 
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.listing import all_flavors
 from lease_scheduler.cloud.nova.locks import Locks
 from lease_scheduler.cloud.nova.lost import LostCommands
 from lease_scheduler.cloud.nova.shelving import Shelving
@@ -119,7 +120,7 @@ class OutlivingServers:
         if server.status not in _CAN_RESIZE:
             return False
         if not flavors:
-            flavors += self._nova.flavors.list(is_public=True)
+            flavors += all_flavors(self._nova, is_public=True)
         flavor = _smallest(server, flavors)
         if flavor is None:
             LOG.warning("server %s cannot be kept: no public flavor is large enough", server.id)

@@ -22,6 +22,7 @@ from lease_scheduler.cloud.nova.aggregates import Aggregate, Aggregates
 from lease_scheduler.cloud.nova.broken_images import BrokenImages
 from lease_scheduler.cloud.nova.complaints import complain
 from lease_scheduler.cloud.nova.extra_specs import is_asked
+from lease_scheduler.cloud.nova.listing import all_flavors
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.placement import Placement
@@ -35,8 +36,6 @@ from lease_scheduler.records.documents import LeaseDocument
 LOG = logging.getLogger(__name__)
 
 Found = dict[tuple[Kind, str], Item]
-
-_PAGE = 500
 
 
 class Survey:
@@ -183,7 +182,7 @@ class Survey:
     def _look_at_flavors(self, items: Iterable[Item], live: Collection[str], found: Found) -> Iterable[Difference]:
         needed = {item.name: item for item in items if item.kind is Kind.EXTRA_SPECS}
         left_over = []
-        for each in self._list_flavors():
+        for each in all_flavors(self._nova):
             lease_id = names.lease_of_flavor(each.name, each.id)
             if lease_id is None and each.name == names.reservation(each.id):
                 lease_id = each.extra_specs.get(FLAVOR_LEASE)
@@ -192,13 +191,6 @@ class Survey:
             if each.id in needed:
                 self._note_flavor(each, needed[each.id], found)
         return left_over
-
-    def _list_flavors(self) -> Iterable[Any]:
-        """Yield all flavors. Nova returns a limited number at once."""
-        marker = None
-        while page := self._nova.flavors.list(is_public=None, marker=marker, limit=_PAGE):
-            yield from page
-            marker = page[-1].id
 
     def _note_flavor(self, flavor: Any, extra_specs: Item, found: Found) -> None:
         size = desired_state.size(flavor.ram, flavor.vcpus, flavor.disk)

@@ -15,6 +15,7 @@ from typing import Any
 from lease_scheduler.cloud.driver import HostsOccupiedError
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.lease_parts import is_slot_only
+from lease_scheduler.cloud.nova.listing import all_flavors
 from lease_scheduler.cloud.nova.placement import Placement
 
 #: Real seconds after which nova-scheduler knows a change of an aggregate, unless it is very busy.
@@ -104,7 +105,7 @@ class Vacancy:
 
     def _has_preemptible_flavors(self) -> bool:
         """Return whether there are preemptible flavors, whose servers may be on their way to hosts of the pool."""
-        return any(of.flavor_gives_way(each) for each in self._nova.flavors.list(is_public=None))
+        return any(of.flavor_gives_way(each) for each in all_flavors(self._nova))
 
     def _expected(self, provider_id: str, lease_id: str) -> list[str]:
         """Return the servers that do not belong to the lease and are on their way to a host."""

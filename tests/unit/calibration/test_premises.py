@@ -32,6 +32,7 @@ def _nova(
         return list((servers or {}).get(search_opts.get("host", ""), ()))
 
     services = [("a", "up", "enabled"), ("b", "up", "enabled"), ("c", "down", "enabled"), ("d", "up", "disabled")]
+    flavors = [_FLAVOR, SimpleNamespace(id="f2", name="small"), SimpleNamespace(id="f3", name="large")]
     absolute = [SimpleNamespace(name=name, value=value) for name, value in (limits or {}).items()]
     return SimpleNamespace(
         aggregates=_listing(aggregates),
@@ -41,7 +42,8 @@ def _nova(
             [SimpleNamespace(hypervisor_hostname=f"{host}.example", service={"host": host}) for host in "abcd"]
         ),
         limits=SimpleNamespace(get=lambda: SimpleNamespace(absolute=absolute)),
-        flavors=_listing([_FLAVOR, SimpleNamespace(id="f2", name="small"), SimpleNamespace(id="f3", name="large")]),
+        client=SimpleNamespace(get=lambda url: (None, {"flavors": flavors})),
+        flavors=SimpleNamespace(resource_class=lambda manager, each, loaded: each),
     )
 
 

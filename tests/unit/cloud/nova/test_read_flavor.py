@@ -49,7 +49,8 @@ class FakeNova:
         self.flavor = _flavor({})
         self.flavor.id = "big"
         setattr(self.flavor, "os-flavor-access:is_public", False)
-        self.flavors = SimpleNamespace(list=lambda is_public: [self.flavor], get=self._get)
+        self.client = SimpleNamespace(get=lambda url: (None, {"flavors": [self.flavor]}))
+        self.flavors = SimpleNamespace(resource_class=lambda manager, each, loaded: each, get=self._get)
         self.flavor_access = SimpleNamespace(list=self._access)
 
     def _get(self, flavor_id: str) -> Any:

@@ -25,7 +25,10 @@ class World:
         self.servers: dict[str, SimpleNamespace] = {}
         self.consumers: dict[str, dict[str, int]] = {}
         kinds = [SimpleNamespace(extra_specs=extra_specs) for extra_specs in flavors]
-        nova = SimpleNamespace(flavors=SimpleNamespace(list=lambda is_public: kinds))
+        nova = SimpleNamespace(
+            client=SimpleNamespace(get=lambda url: (None, {"flavors": kinds})),
+            flavors=SimpleNamespace(resource_class=lambda manager, each, loaded: each),
+        )
         self.vacancy = Vacancy(nova, self._listed, self, clock=lambda: self.now)  # type: ignore[arg-type]
 
     def _listed(self, uuid: str) -> list[Any]:
