@@ -66,3 +66,21 @@ def test_all_answers_are_cleared(recent: Recent[str, str]) -> None:
     recent.put("a", "answer", recent.mark())
     recent.clear()
     assert recent.get("a") is None
+
+
+def test_an_answer_is_kept_while_other_keys_change(recent: Recent[str, str]) -> None:
+    """Something changes all the time while many leases start."""
+    mark = recent.mark()
+    recent.change("b", "other", recent.mark())
+    recent.put("a", "answer", mark)
+    assert (recent.get("a"), recent.get("b")) == ("answer", "other")
+    recent.change("a", "of after", mark)
+    assert recent.get("a") == "of after"
+
+
+def test_a_change_is_known_for_longer_than_any_request_takes(recent: Recent[str, str], clock: Clock) -> None:
+    mark = recent.mark()
+    recent.change("a")
+    clock.now += 500.0
+    recent.put("a", "of before", mark)
+    assert recent.get("a") is None
