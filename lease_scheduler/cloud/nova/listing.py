@@ -7,6 +7,10 @@ from urllib.parse import urlencode
 
 from novaclient.exceptions import BadRequest
 
+#: Most things that may be deleted at the ends of pages while one list is read. A Nova that lists something and then
+#: knows nothing of it, again and again, must not be asked for ever.
+_MOST_DELETED = 20
+
 
 def all_servers(nova: Any, **query: object) -> list[Any]:
     """Return the servers of all projects that satisfy a query, as novaclient's objects.
@@ -29,15 +33,17 @@ def all_flavors(nova: Any, *, is_public: bool | None = None) -> list[Any]:
 
 def _all(nova: Any, manager: Any, kind: str, query: dict[str, object]) -> list[Any]:
     found: list[Any] = []
+    deleted = 0
     while True:
         after = {"marker": found[-1].id} if found else {}
         try:
             _, page = nova.client.get(f"/{kind}/detail?{urlencode({**query, **after})}")
         except BadRequest:
-            if not found:
+            if not found or deleted == _MOST_DELETED:
                 raise
             # What the page follows was deleted in the meantime, so the page follows what is before it.
             found.pop()
+            deleted += 1
             continue
         found += [manager.resource_class(manager, each, loaded=True) for each in page[kind]]
         if not page.get(f"{kind}_links"):

@@ -83,3 +83,20 @@ def test_a_query_that_is_refused_is_an_error() -> None:
     nova.client.get = lambda url: (_ for _ in ()).throw(BadRequest(400, "no such parameter"))
     with pytest.raises(ClientException, match="no such parameter"):
         all_servers(nova, nothing=1)
+
+
+def test_a_nova_that_lists_what_it_does_not_know_is_not_asked_for_ever() -> None:
+    nova = _Nova("servers", 3, 1)
+    answer = nova.client.get
+    asked: list[str] = []
+
+    def get(url: str) -> Any:
+        asked.append(url)
+        if "marker=servers-2" in url:
+            raise BadRequest(400, "marker [servers-2] not found")
+        return answer(url)
+
+    nova.client.get = get
+    with pytest.raises(BadRequest, match="marker"):
+        all_servers(nova)
+    assert len(asked) < 50
