@@ -20,6 +20,10 @@ settings.register_profile("repeatable", derandomize=True, database=None, deadlin
 settings.register_profile("hunt", deadline=None, max_examples=5_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
+# Programs that tests start keep their compiled modules, as installed ones do. Compiling takes as long as the rest of a
+# start, so a killed engine would come back later than in production.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -11,9 +10,6 @@ from tests.functional.lab.service import Document, Service, running_service
 from tests.servers.openstack.client import CloudClient
 from tests.servers.openstack.lab import Lab
 from tests.servers.openstack.notifications import NotificationRecorder
-
-# Installed programs are compiled. Without that a start takes twice as long, and a killed engine would be back later.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.fixture
