@@ -27,7 +27,6 @@ from benchmarks.plans import DAY, HOST, SPAN, best_effort, empty_planner, fill, 
 from benchmarks.timing import Timing
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.in_memory import InMemoryCloud
-from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.outcomes import Outcomes
 from lease_scheduler.engine.state import EngineOptions, EngineState
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -41,7 +40,7 @@ from lease_scheduler.plan.quote import quote
 from lease_scheduler.plan.worst_fit import Slivers, worst_fit
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
-from lease_scheduler.policy.penalty.none import NoPenalty
+from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.simulation.recorder import RunRecorder
 from lease_scheduler.store.memory import MemoryStore
 
@@ -173,15 +172,14 @@ class _Bench:
         self._rng = rng
         self._names = count()
         recorder = RunRecorder()
-        breaches = Breaches(recorder, NoPenalty(PolicyOptions()))
         self._state = EngineState(
             planner,
+            PolicySet(),
             InMemoryCloud(CloudBehaviour(), {}),
             MemoryStore(),
             recorder,
             EngineOptions(),
-            breaches,
-            Outcomes(()),
+            Outcomes(tuple),
         )
 
     def timed(self, decide: Callable[[], None]) -> tuple[str, float]:

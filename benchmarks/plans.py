@@ -17,12 +17,10 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.interfaces import Queueing
-from lease_scheduler.plan.neutral import FIFO
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.policy_set import PolicySet
+from lease_scheduler.policy.queueing.base import QueueingPolicy
 
 DAY = 86_400
 #: Live leases lie within this many seconds from now.
@@ -42,19 +40,16 @@ def flavor(vcpus: int) -> Resources:
 _FLAVORS = [flavor(2), flavor(4), flavor(8)]
 
 
-def empty_planner(hosts: int, queueing: Queueing | None = None) -> Planner:
+def empty_planner(hosts: int, queueing: QueueingPolicy | None = None) -> Planner:
     """Return a planner with the default policies and options.
 
     :param queueing: another queueing policy
     """
-    options = PolicyOptions()
     return Planner(
         Site.homogeneous(hosts, HOST),
         PlanningOptions(),
-        load_policy("host_selection", "greedy", options),
-        load_policy("preemption", "by-kind", options),
+        PolicySet() if queueing is None else PolicySet(queueing=queueing),
         deadline_preemption=True,
-        queueing=queueing or FIFO,
     )
 
 

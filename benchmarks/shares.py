@@ -88,8 +88,8 @@ def _months_through_the_engine(out: Console, *, quick: bool) -> None:
         workload, shares = as_workload(alone), alone.shares()
         del alone
         settings = RunSettings(
+            policies={"queueing": "winks"},
             planning=PlanningOptions(backfilling_limit=None, suspension=Suspension.NONE),
-            queueing="winks",
             policy_options={"winks_window": str(200 if wide else 0)},
         )
         begun = time.process_time()

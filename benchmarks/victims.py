@@ -29,6 +29,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.preemption import victims
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.policy_set import PolicySet
 
 _HOSTS = 1_000
 _VICTIMS = 16
@@ -48,8 +49,10 @@ def _planner(policy: str, rng: np.random.Generator) -> Planner:
     planner = Planner(
         Site.homogeneous(_HOSTS, HOST),
         PlanningOptions(room_lead=RoomLead.CHARGE),
-        load_policy("host_selection", "greedy", options),
-        load_policy("preemption", policy, options),
+        PolicySet(
+            host_selection=load_policy("host_selection", "greedy", options),
+            preemption=load_policy("preemption", policy, options),
+        ),
     )
     hosts = rng.permutation(_HOSTS).tolist()
     for number in range(_VICTIMS):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.interfaces import HostsAt
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
-from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.loader import load_policies
+from lease_scheduler.policy.policy_set import PolicySet
 
 
 class LastFit(HostSelectionPolicy):
@@ -25,7 +27,7 @@ class LastFit(HostSelectionPolicy):
 def inject(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have simulations choose hosts with the error."""
 
-    def load_wrong(family: str, name: str, options: PolicyOptions) -> Any:
-        return LastFit(options) if family == "host_selection" else load_policy(family, name, options)
+    def load_wrong(names: Mapping[str, str], options: PolicyOptions) -> PolicySet:
+        return replace(load_policies(names, options), host_selection=LastFit(options))
 
-    monkeypatch.setattr("lease_scheduler.simulation.site_run.load_policy", load_wrong)
+    monkeypatch.setattr("lease_scheduler.simulation.site_run.load_policies", load_wrong)

@@ -12,7 +12,7 @@ from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.cmd import configuration, rest, wiring
 from lease_scheduler.cmd.messages import one_line_errors
 from lease_scheduler.cmd.metrics_server import MetricsServer, process_registry
-from lease_scheduler.cmd.policies import Replaceable
+from lease_scheduler.cmd.replaceable import Replaceable
 from lease_scheduler.cmd.signals import EndingSignals
 from lease_scheduler.model.errors import InvalidValueError
 

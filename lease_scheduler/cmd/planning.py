@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from oslo_config import cfg
@@ -10,58 +10,48 @@ from oslo_config import cfg
 from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.options.pools import conf_of_pool, host_patterns, naming
 from lease_scheduler.cmd.options.service import live_engine_options
-from lease_scheduler.cmd.policies import Policies
+from lease_scheduler.cmd.policies import configured_policies
 from lease_scheduler.conf.values import ahead_options, live_planning_options
 from lease_scheduler.model.host import Site
+from lease_scheduler.plan.interfaces import PlannerPolicies
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.policy.base import Learnt
+from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.service.policies import PoolPlanning, SitePolicies
 
 
 class SitePlanning:
     """The configured policies of a site and of its pools.
 
-    :param conf: the configuration; read again at each ``replace``
+    :param conf: the configuration; read again whenever policies are made
     :raises InvalidValueError: an option is wrong, or a policy does not exist; the error names the pool
     :ivar policies: the policies of a site that has only one pool
     :ivar pools: how the leases of each pool are planned, in the configured order; empty if the site has only one
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
-        #: By pool, which is empty if the site has only one.
-        self._policies = {"": Policies(conf)}
-        self.policies = _site_policies(conf, self._policies[""])
-        self.pools: dict[str, PoolPlanning] = {}
-        for pool in conf.pools.names:
-            with naming(pool):
-                own = conf_of_pool(conf, pool)
-                self._policies[pool] = Policies(own)
-                self.pools[pool] = PoolPlanning(
-                    _site_policies(own, self._policies[pool]), live_engine_options(own), host_patterns(conf, pool)
-                )
+        self.policies = SitePolicies(lambda: configured_policies(conf), make_planner(conf))
+        self.pools = {pool: _pool_planning(conf, pool) for pool in conf.pools.names}
+        self.check()
 
-    def replace(self, learnt: Mapping[tuple[str, str, str], Mapping[str, Learnt]]) -> None:
-        """Replace all policies by those that are configured now.
+    def check(self) -> None:
+        """Refuse policies that do not exist, and options that they do not take.
 
-        :param learnt: what policies have learnt, by (pool, family, name); the new ones continue with it
         :raises InvalidValueError: as for the class
         """
-        for pool, policies in self._policies.items():
-            policies.replace({(family, name): of for (where, family, name), of in learnt.items() if where == pool})
+        for each in (self.policies, *(pool.policies for pool in self.pools.values())):
+            each.make()
 
 
-def _site_policies(conf: cfg.ConfigOpts, policies: Policies) -> SitePolicies:
-    return SitePolicies(
-        make_planner(conf, policies),
-        policies.admission,
-        policies.make_pricing,
-        policies.penalty,
-        policies.power,
-        policies.assurance,
-        policies.relocation,
-        policies.fractional,
-    )
+def _pool_planning(conf: cfg.ConfigOpts, pool: str) -> PoolPlanning:
+    own = conf_of_pool(conf, pool)
+
+    def make() -> PolicySet:
+        with naming(pool):
+            return configured_policies(own)
+
+    with naming(pool):
+        return PoolPlanning(SitePolicies(make, make_planner(own)), live_engine_options(own), host_patterns(conf, pool))
 
 
 def planning_of_site(conf: cfg.ConfigOpts) -> PlanningOptions:
@@ -71,19 +61,11 @@ def planning_of_site(conf: cfg.ConfigOpts) -> PlanningOptions:
     return replace(options, suspend_buffer=max(options.suspend_buffer, configured_cloud(conf).preparation_time))
 
 
-def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], Planner]:
+def make_planner(conf: cfg.ConfigOpts) -> Callable[[Site, PlannerPolicies], Planner]:
     """Return a function that makes planners with the configured options."""
     options = planning_of_site(conf)
     deadline_preemption = conf.scheduling.deadline_placement == "deadline"
     transfers = ahead_options(conf)
-    return lambda site: Planner(
-        site,
-        options,
-        policies.host_selection,
-        policies.preemption,
-        deadline_preemption=deadline_preemption,
-        transfers=transfers,
-        mapper=policies.mapper,
-        queueing=policies.queueing,
-        duration=policies.duration,
+    return lambda site, policies: Planner(
+        site, options, policies, deadline_preemption=deadline_preemption, transfers=transfers
     )

@@ -240,10 +240,10 @@ class EngineService:
                 if self.plan is None or self._enforcement is None:
                     raise EngineUnavailableError("there is no engine yet")
                 self._enforcement.replace_filters(self._filters)
-                self.plan.take_over(service_options(self._conf), self._planning.replace)
+                self.plan.take_over(service_options(self._conf))
             except EngineUnavailableError:
-                # The next engine starts with these policies, and restores what its pricing policy has learnt.
-                self._planning.replace({})
+                # The next engine makes its policies from what is configured then.
+                self._planning.check()
 
     def _lead(self, on_broken: Callable[[], None]) -> Leader:
         try:

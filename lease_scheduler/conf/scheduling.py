@@ -4,43 +4,20 @@ from __future__ import annotations
 
 from oslo_config import cfg
 
+from lease_scheduler.policy.policy_set import FAMILIES
+
 GROUP = cfg.OptGroup("scheduling", title="Planning of leases")
 
 OPTIONS: list[cfg.Opt] = [
-    cfg.StrOpt(
-        "policy_admission",
-        default="accept-all",
-        mutable=True,
-        help="Admission policy: decides which requests are planned at all. Name of an entry point in the namespace "
-        "lease_scheduler.policy.admission.",
-    ),
-    cfg.StrOpt(
-        "policy_preemption",
-        default="by-kind",
-        mutable=True,
-        help="Preemption policy: decides which leases may be preempted for a request. Name of an entry point in the "
-        "namespace lease_scheduler.policy.preemption.",
-    ),
-    cfg.StrOpt(
-        "policy_host_selection",
-        default="greedy",
-        mutable=True,
-        help="Host selection policy: decides in which order hosts are filled. Name of an entry point in the namespace "
-        "lease_scheduler.policy.host_selection.",
-    ),
-    cfg.StrOpt(
-        "policy_mapper",
-        default="greedy",
-        mutable=True,
-        help="Mapper policy: decides how the VMs of a lease are distributed over hosts. Name of an entry point in the "
-        "namespace lease_scheduler.policy.mapper.",
-    ),
-    cfg.StrOpt(
-        "policy_queueing",
-        default="fifo",
-        mutable=True,
-        help="Queueing policy: decides in which order queued best-effort leases get places. Name of an entry point in "
-        "the namespace lease_scheduler.policy.queueing.",
+    *(
+        cfg.StrOpt(
+            family.option,
+            default=family.default,
+            mutable=True,
+            help=f"{family.name.replace('_', ' ').capitalize()} policy: decides {family.decides}. Name of an entry "
+            f"point in the namespace {family.namespace}.{' ' * bool(family.note)}{family.note}",
+        )
+        for family in FAMILIES.values()
     ),
     cfg.DictOpt(
         "flow_weights",
@@ -55,49 +32,6 @@ OPTIONS: list[cfg.Opt] = [
         mutable=True,
         help="Property of hosts whose value is the id of the project that donated the host. A project for which no "
         "weight is set has the number of hosts that it donated as its weight.",
-    ),
-    cfg.StrOpt(
-        "policy_duration",
-        default="requested",
-        mutable=True,
-        help="Duration policy: decides for how long best-effort leases are expected to run, which may be shorter than "
-        "requested. Name of an entry point in the namespace lease_scheduler.policy.duration.",
-    ),
-    cfg.StrOpt(
-        "policy_assurance",
-        default="none",
-        mutable=True,
-        help="Assurance policy: decides for how long preemptible leases are promised to run. Name of an entry point in "
-        "the namespace lease_scheduler.policy.assurance. With none, nothing is promised.",
-    ),
-    cfg.StrOpt(
-        "policy_pricing",
-        default="free",
-        mutable=True,
-        help="Pricing policy: decides what leases cost. Name of an entry point in the namespace "
-        "lease_scheduler.policy.pricing. With free, leases have no prices.",
-    ),
-    cfg.StrOpt(
-        "policy_penalty",
-        default="none",
-        mutable=True,
-        help="Penalty policy: decides what the provider owes for terms that were not kept. Name of an entry point in "
-        "the namespace lease_scheduler.policy.penalty.",
-    ),
-    cfg.StrOpt(
-        "policy_power",
-        default="none",
-        mutable=True,
-        help="Power policy: decides how many hosts sleep, and how many wake for leases that wait. Name of an entry "
-        "point in the namespace lease_scheduler.policy.power.",
-    ),
-    cfg.StrOpt(
-        "policy_relocation",
-        default="none",
-        mutable=True,
-        help="Relocation policy: decides which running leases move to other hosts although they could stay. Name of an "
-        "entry point in the namespace lease_scheduler.policy.relocation. Only leases that are preemptible and have the "
-        "preemption mode migrate are moved.",
     ),
     cfg.IntOpt(
         "relocation_interval",
@@ -117,14 +51,6 @@ OPTIONS: list[cfg.Opt] = [
         min=1,
         help="Seconds for which a lease runs undisturbed after its start, or after it has moved, before the relocation "
         "policy moves it. A lease that has less left to run is not moved either.",
-    ),
-    cfg.StrOpt(
-        "policy_fractional",
-        default="none",
-        mutable=True,
-        help="Fractional policy: decides how fluid leases, which have a min_yield, share CPU. Name of an entry point "
-        "in the namespace lease_scheduler.policy.fractional. With none, requests for such leases are refused; with "
-        "dfrs, [policy] fractional_algorithm also decides where they run.",
     ),
     cfg.FloatOpt(
         "refund_share",

@@ -22,6 +22,7 @@ from lease_scheduler.plan.options import (
     Suspension,
 )
 from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOptions
+from lease_scheduler.policy.policy_set import FAMILIES
 
 
 def planning_options(conf: cfg.ConfigOpts) -> PlanningOptions:
@@ -155,6 +156,11 @@ def flow_weights(conf: cfg.ConfigOpts) -> dict[str, float]:
     for name, text in conf.scheduling.flow_weights.items():
         found[name] = checked_weight(f"scheduling.flow_weights: {name}", text)
     return found
+
+
+def policy_names(conf: cfg.ConfigOpts) -> dict[str, str]:
+    """Return the name of the policy that is selected of each family."""
+    return {family.name: conf.scheduling[family.option] for family in FAMILIES.values()}
 
 
 def policy_options(conf: cfg.ConfigOpts) -> dict[str, str]:

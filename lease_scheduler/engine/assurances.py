@@ -35,12 +35,14 @@ class Assurances:
     A lease is promised something once, for the time from its first start on.
 
     :param state: state that the parts of the engine share
-    :param policy: makes promises
     """
 
-    def __init__(self, state: EngineState, policy: AssurancePolicy) -> None:
+    def __init__(self, state: EngineState) -> None:
         self._state = state
-        self._policy = policy
+
+    @property
+    def _policy(self) -> AssurancePolicy:
+        return self._state.policies.assurance
 
     @property
     def are_made(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from lease_scheduler.engine.interfaces import Recorder
@@ -21,11 +22,11 @@ class Breaches:
     Leases that keep hosts free for operators, and leases without VMs, have no terms that could be broken.
 
     :param recorder: records breaches
-    :param policy: computes penalties
+    :param policy: returns the present policy, which computes penalties
     :param tolerance: seconds for which a start may be late, or nodes may be missing, before that is a breach
     """
 
-    def __init__(self, recorder: Recorder, policy: PenaltyPolicy, tolerance: int = 0) -> None:
+    def __init__(self, recorder: Recorder, policy: Callable[[], PenaltyPolicy], tolerance: int = 0) -> None:
         self._recorder = recorder
         self._policy = policy
         self._tolerance = tolerance
@@ -139,7 +140,7 @@ class Breaches:
         owed = 0.0
         if request.price is not None:
             left = max(0.0, request.price - lease.penalties)
-            owed = min(left, max(0.0, self._policy.penalty(breach, request)))
+            owed = min(left, max(0.0, self._policy().penalty(breach, request)))
         self._recorder.breached(lease, replace(breach, penalty=owed))
         return replace(lease, penalties=lease.penalties + owed)
 

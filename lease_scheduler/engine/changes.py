@@ -27,7 +27,6 @@ from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
 from lease_scheduler.plan.quote import more_nodes_beside, refusal_of
 from lease_scheduler.plan.trials import loses
-from lease_scheduler.policy.admission.base import AdmissionPolicy
 
 _NOWHERE: frozenset[int] = frozenset()
 
@@ -52,12 +51,10 @@ class LeaseChanges:
     """Changes live leases. The caller publishes the changes, and lets other leases use what became free.
 
     :param state: state that the parts of the engine share
-    :param admission: decides which terms are planned at all
     """
 
-    def __init__(self, state: EngineState, admission: AdmissionPolicy) -> None:
+    def __init__(self, state: EngineState) -> None:
         self._state = state
-        self._admission = admission
 
     # -- other terms -------------------------------------------------------------------------------------
 
@@ -183,10 +180,10 @@ class LeaseChanges:
         # What a lease that has started costs beyond that is charged to it, and does not keep it from going on.
         if never is not None and lease.started is None:
             raise NoPlaceError(Refusal("policy", never))
-        view = self._state.view(now)
-        refusal = self._admission.refusal(at_most(terms), now, view)
+        view, admission = self._state.view(now), self._state.policies.admission
+        refusal = admission.refusal(at_most(terms), now, view)
         # If the old terms would be refused now as well, for example for short notice, the change is not the reason.
-        if refusal is not None and self._admission.refusal(at_most(lease.request), now, view) is None:
+        if refusal is not None and admission.refusal(at_most(lease.request), now, view) is None:
             raise NoPlaceError(Refusal("policy", refusal))
         self._check_steady(lease)
         if terms.nodes != lease.request.nodes and (self._boots(lease) or lease.state in SUSPENDED_STATES):

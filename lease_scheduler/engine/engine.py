@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from lease_scheduler.engine.assurances import Assurances
-from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.briefing import Briefing
 from lease_scheduler.engine.changes import LeaseChanges
 from lease_scheduler.engine.deviations import Deviations
@@ -48,20 +47,8 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import Quote
 from lease_scheduler.plan.reservable import Room, room
 from lease_scheduler.plan.transfers.caches import CachedImage
-from lease_scheduler.policy.admission.base import AdmissionPolicy
-from lease_scheduler.policy.assurance.base import AssurancePolicy
-from lease_scheduler.policy.assurance.none import NoAssurance
-from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.fractional.base import FractionalPolicy
-from lease_scheduler.policy.fractional.none import NoFractional
-from lease_scheduler.policy.penalty.base import PenaltyPolicy
-from lease_scheduler.policy.penalty.none import NoPenalty
-from lease_scheduler.policy.power.base import PowerPolicy
-from lease_scheduler.policy.power.none import NoPower
-from lease_scheduler.policy.pricing.base import PricingPolicy
-from lease_scheduler.policy.pricing.free import Free
-from lease_scheduler.policy.relocation.base import RelocationPolicy
-from lease_scheduler.policy.relocation.none import NoRelocation
+from lease_scheduler.policy.base import Policy
+from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.prediction.coverage import Covered
 
 
@@ -72,21 +59,15 @@ class Engine:
     ``next_due`` has come, when the cloud has something to report, and when a request was submitted.
 
     :param planner: plans the leases
-    :param admission: decides which requests are planned at all
+    :param policies: its policies, which the planner has, too
     :param clock: tells the present instant
     :param cloud: carries out operations
     :param store: keeps the values of leases
     :param recorder: records what happens
     :param options: options of the engine
-    :param pricing: pricing policy; None means that leases have no prices
     :param carrier: brings disk images to hosts; needed if the planner plans transfers
-    :param penalty: penalty policy; None means that breaches cost nothing
     :param order: order of submission that it shares with other engines; None for its own
-    :param power: power policy; None means that hosts sleep only when told to
-    :param assurance: assurance policy; None means that no lifetimes are promised
-    :param relocation: relocation policy; None means that no lease moves while it runs without need
     :param forecasts: tells by when leases start; None to tell nothing
-    :param fractional: fractional policy; None means that no lease is fluid
     :ivar hosts: takes hosts out of service, lets them sleep, and replaces them
     :ivar fewer_hosts: tells what fluid leases would get with fewer hosts
     :raises InvalidValueError: transfers are planned, but there is no carrier
@@ -95,59 +76,42 @@ class Engine:
     def __init__(
         self,
         planner: Planner,
-        admission: AdmissionPolicy,
+        policies: PolicySet,
         clock: Clock,
         cloud: Cloud,
         store: Store,
         recorder: Recorder,
         options: EngineOptions,
-        pricing: PricingPolicy | None = None,
         carrier: ImageCarrier | None = None,
-        penalty: PenaltyPolicy | None = None,
         order: SubmissionOrder | None = None,
-        power: PowerPolicy | None = None,
-        assurance: AssurancePolicy | None = None,
-        relocation: RelocationPolicy | None = None,
         forecasts: Forecasts | None = None,
-        fractional: FractionalPolicy | None = None,
     ) -> None:
         is_planned = planner.plan.images is not None or planner.ahead is not None
         if is_planned and carrier is None:
             raise InvalidValueError("transfers", "are planned, but the cloud does not bring images to hosts")
-        penalty = penalty or NoPenalty(PolicyOptions())
-        pricing = pricing or Free(PolicyOptions())
-        breaches = Breaches(recorder, penalty, options.breach_tolerance)
-        power = power or NoPower(PolicyOptions())
-        self._assurance = assurance or NoAssurance(PolicyOptions())
-        relocation = relocation or NoRelocation(PolicyOptions())
-        fractional = fractional or NoFractional(PolicyOptions())
-        of_engine = (pricing, penalty, power, self._assurance, relocation, fractional)
-        observers = (admission, *planner.policies.values(), *of_engine)
         self._forecasts = forecasts
         if forecasts is not None:
             forecasts.follow_durations(lambda: planner.context.duration)
-        outcomes = Outcomes((*observers, forecasts), lambda: self._briefing.of_hosts())
-        self._state = EngineState(planner, cloud, store, recorder, options, breaches, outcomes, power_policy=power)
-        self._briefing = Briefing(self._state, self._assurance, forecasts)
-        prices, assurances = Prices(self._state, pricing), Assurances(self._state, self._assurance)
+        outcomes = Outcomes(self._observers, lambda: self._briefing.of_hosts())
+        self._state = EngineState(planner, policies, cloud, store, recorder, options, outcomes)
+        self._briefing = Briefing(self._state, forecasts)
+        prices, assurances = Prices(self._state), Assurances(self._state)
         self._offers = Offers(self._state, prices)
-        self._admission = admission
         self._clock = clock
         self._deviations = Deviations(self._state)
         outages = Outages(self._state, self._deviations.relocation)
         self._powers = HostPowers(self._state, self._deviations.relocation)
-        self._changes = LeaseChanges(self._state, admission)
+        self._changes = LeaseChanges(self._state)
         self._images: ImageSupply = (
             Transfers(self._state, self._deviations.relocation, carrier)
             if planner.ahead is None or carrier is None
             else AheadTransfers(self._state, planner.ahead, carrier)
         )
         self._order = order or SubmissionOrder()
-        fluid = FluidShares(self._state, fractional)
+        fluid = FluidShares(self._state)
         self.fewer_hosts = FewerHosts(self._state, fluid, clock.now)
         self._steps = EngineSteps(
             self._state,
-            admission,
             prices,
             self._offers,
             self._deviations,
@@ -156,13 +120,13 @@ class Engine:
             self._order,
             self._powers,
             assurances,
-            LiveMoves(self._state, relocation, fluid),
+            LiveMoves(self._state, fluid),
             fluid,
-            FluidDecisions(self._state, fractional),
+            FluidDecisions(self._state),
             forecasts,
         )
         self._follow_up = FollowUp(self._state, self._offers, self._steps)
-        self._quotes = Quotes(self._state, admission, prices, assurances, self._order, self._steps)
+        self._quotes = Quotes(self._state, prices, assurances, self._order, self._steps)
         self.hosts = Hosts(self._state, outages, self._powers, clock.now, self._steps.serve_queue)
         self._known: set[str] = set()
 
@@ -231,6 +195,20 @@ class Engine:
     def note_needs(self, needs: Needs) -> None:
         """Have the next step share CPU among fluid leases by what they are now known to need."""
         self._steps.fluid.needs = needs
+
+    @property
+    def policies(self) -> PolicySet:
+        """The present policies."""
+        return self._state.policies
+
+    def use(self, policies: PolicySet) -> None:
+        """Decide with other policies from now on. Call ``brief_policies`` before the next step."""
+        self._state.policies = policies
+        self._state.planner.use(policies)
+
+    def _observers(self) -> Iterable[Policy]:
+        told = self._state.policies.by_family().values()
+        return told if self._forecasts is None else (*told, self._forecasts)
 
     def brief_policies(self) -> None:
         """Tell the policies that follow them of the live leases, because they are new or have been restored."""
@@ -308,7 +286,7 @@ class Engine:
         smallest = terms if least is None else with_counts(terms, least)
         if too_large(self._state.planner.context, smallest) is not None:
             raise NoPlaceError(explain(self._state.planner, smallest, now))
-        refusal = self._admission.refusal(terms, now, self._state.view(now))
+        refusal = self._state.policies.admission.refusal(terms, now, self._state.view(now))
         if refusal is not None:
             raise NoPlaceError(Refusal("policy", refusal))
         placed = self._offers.exchange(lease, terms, now, least)
@@ -499,13 +477,13 @@ class Engine:
 
         :param assurances: probabilities with which they are to do so
         """
-        self._assurance.follow(self._state.planner.plan.site)
+        self._state.policies.assurance.follow(self._state.planner.plan.site)
         notice = self._state.preparation_time
-        return self._assurance.guest_lifetimes(assurances, self.live_leases(), self._clock.now(), notice)
+        return self._state.policies.assurance.guest_lifetimes(assurances, self.live_leases(), self._clock.now(), notice)
 
     def forecasts(self) -> dict[str, Covered]:
         """Return how well forecasts held, by their names."""
-        found = dict(self._assurance.coverage())
+        found = dict(self._state.policies.assurance.coverage())
         if self._forecasts is not None:
             found |= self._forecasts.coverage(self._clock.now())
         return {name: each.covered() for name, each in found.items()}
@@ -528,8 +506,8 @@ class Engine:
     def step(self) -> None:
         """Do everything that is due now; see ``engine.stepping`` for the order."""
         now = self._clock.now()
-        if self._assurance.promises:
-            self._assurance.pass_to(now)
+        if self._state.policies.assurance.promises:
+            self._state.policies.assurance.pass_to(now)
         self._steps.step(now)
 
     def next_due(self) -> int | None:

@@ -27,14 +27,16 @@ class FluidShares:
     """Keeps the yields of fluid leases up to date, and with them their virtual time.
 
     :param state: state that the parts of the engine share
-    :param policy: decides how they share CPU
     :ivar needs: what they need, as far as that is known
     """
 
-    def __init__(self, state: EngineState, policy: FractionalPolicy) -> None:
+    def __init__(self, state: EngineState) -> None:
         self._state = state
-        self._policy = policy
         self.needs: Needs = UNKNOWN
+
+    @property
+    def _policy(self) -> FractionalPolicy:
+        return self._state.policies.fractional
 
     def refusal(self, request: LeaseRequest) -> str | None:
         """Return why a request for a fluid lease is refused, or None."""

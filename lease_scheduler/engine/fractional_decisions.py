@@ -18,19 +18,21 @@ class FluidDecisions:
     """Asks the fractional policy where fluid leases run, and has the plan follow it.
 
     :param state: state that the parts of the engine share
-    :param policy: decides where they run; may be replaced by one that does not
     :ivar known: ids of the leases that the latest decision has taken into account
     """
 
-    def __init__(self, state: EngineState, policy: FractionalPolicy) -> None:
+    def __init__(self, state: EngineState) -> None:
         self._state = state
-        self._policy = policy
         self.known: frozenset[str] = frozenset()
         # When the latest decision was made, and when the next one is due without another reason.
         self._decided_at: int | None = None
         self._decides_at: int | None = None
         # What hosts had for these leases at the end of the latest step, and what others left of them.
         self._room: tuple[IntArray, IntArray] | None = None
+
+    @property
+    def _policy(self) -> FractionalPolicy:
+        return self._state.policies.fractional
 
     def next_due(self) -> int | None:
         """Return the next instant at which to decide, or None."""

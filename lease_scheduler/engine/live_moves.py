@@ -46,15 +46,17 @@ class LiveMoves:
     when the one before would have, and no more often.
 
     :param state: state that the parts of the engine share
-    :param policy: decides which nodes move
     :param fluid: knows what fluid leases need
     """
 
-    def __init__(self, state: EngineState, policy: RelocationPolicy, fluid: FluidShares) -> None:
+    def __init__(self, state: EngineState, fluid: FluidShares) -> None:
         self._state = state
-        self._policy = policy
         self._fluid = fluid
         self._decides_at: int | None = None
+
+    @property
+    def _policy(self) -> RelocationPolicy:
+        return self._state.policies.relocation
 
     def next_due(self) -> int | None:
         """Return the next instant at which to decide, or None."""

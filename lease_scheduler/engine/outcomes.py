@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from operator import attrgetter
-from typing import Any
 
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import Assured
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import QUEUED_STATES, LeaseState
 from lease_scheduler.plan.preemption import is_preempted
+from lease_scheduler.policy.base import Policy
 from lease_scheduler.policy.outcomes import Outcome
 
 _ENDS = {
@@ -25,21 +24,20 @@ _ENDS = {
 class Outcomes:
     """Passes outcomes on to those policies that observe them.
 
-    :param policies: the policies of the engine, and the planner's own defaults, which learn nothing
+    :param policies: returns the present policies
     :param brief: called before they are told, so that they know the present hosts
     """
 
-    def __init__(self, policies: Iterable[object], brief: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, policies: Callable[[], Iterable[Policy]], brief: Callable[[], None] = lambda: None) -> None:
         self._brief = brief
-        self._policies = [policy for policy in policies if hasattr(policy, "observes")]
+        self._policies = policies
 
     def tell(self, changes: Sequence[tuple[Lease | None, Lease]], now: int) -> None:
         """Tell what these changes of leases amount to.
 
         :param changes: value before, or None, and value after, in the order in which the leases changed
         """
-        # A policy may be replaced by one that observes, so this is asked each time.
-        observers: list[Any] = list(filter(attrgetter("observes"), self._policies))
+        observers = [policy for policy in self._policies() if policy.observes]
         if not observers:
             return
         self._brief()

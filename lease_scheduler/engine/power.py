@@ -115,7 +115,7 @@ class HostPowers:
         for host in hosts:
             self._ready.pop(host, None)
             if state.powers[host].state is PowerState.WAKING:
-                state.power_policy.woke(max(0, now - state.powers[host].since))
+                state.policies.power.woke(max(0, now - state.powers[host].since))
             state.powers[host] = state.powers[host].to(PowerState.AWAKE, now)
         give_back(state.planner.plan, hosts, now)
         for host in state.occupied.keys() & hosts:
@@ -207,7 +207,7 @@ class HostPowers:
         short notice may still use them as soon as the operator says.
         """
         state, options = self._state, self._options
-        longer = max(0, state.power_policy.wake_time() - options.wake_time)
+        longer = max(0, state.policies.power.wake_time() - options.wake_time)
         return self._longest_lead + longer + state.preparation_time
 
     def _first_use(self) -> int | None:

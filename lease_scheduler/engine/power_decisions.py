@@ -42,7 +42,7 @@ class PowerDecisions:
 
     @property
     def _policy(self) -> PowerPolicy:
-        return self._state.power_policy
+        return self._state.policies.power
 
     @property
     def _options(self) -> PowerOptions:

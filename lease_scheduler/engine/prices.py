@@ -97,12 +97,14 @@ class Prices:
     A project that gives no ``max_price`` accepts every price, so the policy learns nothing from it.
 
     :param state: state that the parts of the engine share
-    :param policy: computes the price of a node-hour
     """
 
-    def __init__(self, state: EngineState, policy: PricingPolicy) -> None:
+    def __init__(self, state: EngineState) -> None:
         self._state = state
-        self._policy = policy
+
+    @property
+    def _policy(self) -> PricingPolicy:
+        return self._state.policies.pricing
 
     @property
     def are_asked(self) -> bool:

@@ -16,14 +16,12 @@ from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.plan.explain import Refusal
 from lease_scheduler.plan.quote import Quote, quote
 from lease_scheduler.plan.sleepers import closed
-from lease_scheduler.policy.admission.base import AdmissionPolicy
 
 
 class Quotes:
     """Answers as the next step would decide; nothing changes.
 
     :param state: state that the parts of the engine share
-    :param admission: decides which requests are planned at all
     :param prices: computes prices
     :param assurances: decides for how long leases are promised to run
     :param order: gives requests their positions in the order of submission
@@ -33,14 +31,12 @@ class Quotes:
     def __init__(
         self,
         state: EngineState,
-        admission: AdmissionPolicy,
         prices: Prices,
         assurances: Assurances,
         order: SubmissionOrder,
         steps: EngineSteps,
     ) -> None:
         self._state = state
-        self._admission = admission
         self._prices = prices
         self._assurances = assurances
         self._order = order
@@ -51,7 +47,7 @@ class Quotes:
         rigid = self._steps.fluid.refusal(request)
         if rigid is not None:
             return Quote(refusal=Refusal("fractional", rigid))
-        refusal = self._admission.refusal(request, now, self._state.view(now))
+        refusal = self._state.policies.admission.refusal(request, now, self._state.view(now))
         if refusal is not None:
             return Quote(refusal=Refusal("policy", refusal))
         earliest = now + self._state.options.planning_lead

@@ -25,9 +25,7 @@ from lease_scheduler.plan.outages import block, unblock
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.sleepers import closed
 from lease_scheduler.policy.admission.site_view import SiteView
-from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.power.base import PowerPolicy
-from lease_scheduler.policy.power.none import NoPower
+from lease_scheduler.policy.policy_set import PolicySet
 
 #: Seconds after which hosts that were not free for a preparation are checked again.
 PREPARATION_INTERVAL = 5
@@ -86,6 +84,7 @@ class EngineState:
     """The live state of an engine.
 
     :ivar planner: plans the leases; has the plan
+    :ivar policies: the present policies, among them those of the planner
     :ivar cloud: carries out operations
     :ivar store: keeps the values of leases
     :ivar recorder: records what happens
@@ -104,7 +103,6 @@ class EngineState:
     :ivar occupied: host that is occupied by servers that do not give way -> when it is checked again; nothing is
         planned there until then
     :ivar powers: power of the hosts that have ever been told to sleep
-    :ivar power_policy: decides how many hosts sleep
     :ivar stuck: id of a lease that cannot be suspended -> hosts that it keeps others from. These hosts are occupied,
         and the lease does not hold them in the plan
     :ivar without: lease id -> hosts of its assignment that it goes without, because other servers are on them
@@ -112,16 +110,17 @@ class EngineState:
     """
 
     planner: Planner
+    policies: PolicySet
     cloud: Cloud
     store: Store
     recorder: Recorder
     options: EngineOptions
-    breaches: Breaches
     outcomes: Outcomes
     agenda: Agenda = field(default_factory=Agenda)
     preparations: Agenda = field(default_factory=Agenda)
     operations: dict[str, Operation] = field(default_factory=dict)
     failed_boots: Counter[str] = field(default_factory=Counter)
+    breaches: Breaches = field(init=False)
     lateness: Lateness = field(init=False)
     closed_hosts: set[int] = field(default_factory=set)
     preempted: list[str] = field(default_factory=list)
@@ -129,12 +128,12 @@ class EngineState:
     fluid: dict[str, None] = field(default_factory=dict)
     occupied: dict[int, int] = field(default_factory=dict)
     powers: KnownPowers = field(default_factory=KnownPowers)
-    power_policy: PowerPolicy = field(default_factory=lambda: NoPower(PolicyOptions()))
     stuck: dict[str, frozenset[int]] = field(default_factory=dict)
     without: dict[str, frozenset[int]] = field(default_factory=dict)
     follow: Callable[[Lease | None, Lease, int], None] | None = None
 
     def __post_init__(self) -> None:
+        self.breaches = Breaches(self.recorder, lambda: self.policies.penalty, self.options.breach_tolerance)
         self.lateness = Lateness(self.planner, self.options.operation_quantile)
 
     @property
@@ -166,7 +165,7 @@ class EngineState:
     @contextmanager
     def only_awake(self, now: int) -> Iterator[None]:
         """Plan nothing on sleeping hosts within the block if the power policy decides when hosts wake for the queue."""
-        if not self.powers or not self.power_policy.manages:
+        if not self.powers or not self.policies.power.manages:
             yield
             return
         with closed(self.planner.plan, self.powers.off_hosts, now):

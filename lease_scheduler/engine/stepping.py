@@ -42,14 +42,12 @@ from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import is_preempted, loses_work
 from lease_scheduler.plan.quote import Quote, refusal_of
 from lease_scheduler.plan.sleepers import closed
-from lease_scheduler.policy.admission.base import AdmissionPolicy
 
 
 class EngineSteps:
     """Does what is due at an instant.
 
     :param state: state that the parts of the engine share
-    :param admission: decides which requests are planned at all
     :param prices: computes prices
     :param forecasts: tells by when leases start; None to tell nothing
     :param order: gives requests their positions in the order of submission
@@ -63,7 +61,6 @@ class EngineSteps:
     def __init__(
         self,
         state: EngineState,
-        admission: AdmissionPolicy,
         prices: Prices,
         offers: Offers,
         deviations: Deviations,
@@ -78,7 +75,6 @@ class EngineSteps:
         forecasts: Forecasts | None = None,
     ) -> None:
         self._state = state
-        self._admission = admission
         self._prices = prices
         self._assurances = assurances
         self.live_moves = live_moves
@@ -108,7 +104,7 @@ class EngineSteps:
         if self._state.fluid:
             self.places.set_apart()
         # Without any host that has slept or may come to, a step costs nothing more.
-        may_sleep = self._state.powers or self._state.power_policy.manages
+        may_sleep = self._state.powers or self._state.policies.power.manages
         if may_sleep:
             # An end that is reported makes room that others take at once.
             self._powers.keep_taken(now)
@@ -150,7 +146,7 @@ class EngineSteps:
         moves = self.live_moves.next_due()
         places = self.places.next_due() if self._state.fluid or self.places.known else None
         instants = [self._preparation.next_due(), self._images.next_due(), retries, looks, queue, moves, places]
-        if self._state.powers or self._state.power_policy.manages:
+        if self._state.powers or self._state.policies.power.manages:
             instants += [self._powers.next_due(), self.power_decisions.next_due()]
         ahead = min((instant for instant in instants if instant is not None), default=None)
         while (entry := agenda.first()) is not None:
@@ -307,7 +303,7 @@ class EngineSteps:
             refusal = too_large(state.planner.context, smallest)
             refusal = refusal or self.fluid.refusal(request)
             refusal = refusal or state.planner.never_served(smallest)
-            refusal = refusal or self._admission.refusal(request, now, state.view(now))
+            refusal = refusal or state.policies.admission.refusal(request, now, state.view(now))
             if refusal is not None:
                 state.finish(lease, LeaseState.REJECTED, now, refusal)
             elif request.kind is LeaseKind.BEST_EFFORT:

@@ -18,9 +18,9 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.availability import FOREVER, IntArray
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.demand import Demand
-from lease_scheduler.plan.hosts_by_keys import HostsByKeys, by_keys, sorts_hosts
+from lease_scheduler.plan.hosts_by_keys import HostsByKeys, by_keys
 from lease_scheduler.plan.interfaces import HostsAt
-from lease_scheduler.plan.mapper import GreedyMapping, hosts_at
+from lease_scheduler.plan.mapper import hosts_at
 from lease_scheduler.plan.phases import build_holding
 from lease_scheduler.plan.queue_filter import need_of
 
@@ -108,8 +108,8 @@ def _can_be_alike(context: PlanningContext) -> bool:
         context.plan.images is None
         and not context.duration.shortens
         # Not by type, as the service passes proxies.
-        and getattr(context.mapper.distribute, "__func__", None) is GreedyMapping.distribute
-        and sorts_hosts(context.selection)
+        and context.mapper.fills_in_order
+        and context.selection.sorts_by_keys
     )
 
 

@@ -16,7 +16,7 @@ from lease_scheduler.plan.availability import Availability, IntArray
 from lease_scheduler.plan.awake_trial import fits_awake
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.demand import Demand
-from lease_scheduler.plan.interfaces import HostsAt
+from lease_scheduler.plan.interfaces import HostsAt, HostSelection
 from lease_scheduler.plan.mapper import GREEDY, map_vms
 from lease_scheduler.plan.obstacles import deadline_leases_in_the_way
 from lease_scheduler.plan.plan import NotPlannableError
@@ -174,7 +174,7 @@ def _wanted(node_set: NodeSet) -> str:
     return f"a node of {seen.replaced(**{HOST_SHARE: 0})}{groups}"
 
 
-class _AnyOrder:
+class _AnyOrder(HostSelection):
     """Host selection for when only the existence of a place matters."""
 
     def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:

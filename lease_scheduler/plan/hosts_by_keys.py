@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +19,17 @@ class HostsByKeys(HostSelection):
     """Sorts hosts by keys. The method to write is ``keys``.
 
     Many leases of one kind that start at one instant are placed at once with such a policy, because the place of a
-    host in the order does not depend on the other hosts.
+    host in the order does not depend on the other hosts. A class that overrides ``rank`` sorts by something else,
+    unless it sets ``sorts_by_keys`` itself.
     """
+
+    sorts_by_keys = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Note whether the class still sorts by its keys."""
+        super().__init_subclass__(**kwargs)
+        if "rank" in cls.__dict__ and "sorts_by_keys" not in cls.__dict__:
+            cls.sorts_by_keys = False
 
     @abstractmethod
     def keys(self, hosts: HostsAt, lease: LeaseRequest) -> tuple[SortKey, ...]:
@@ -39,9 +49,3 @@ def by_keys(keys: tuple[SortKey, ...]) -> IntArray:
     """Return the positions of hosts in the order of their keys."""
     order: IntArray = np.lexsort(keys[::-1])
     return order
-
-
-def sorts_hosts(selection: HostSelection) -> bool:
-    """Return whether a policy sorts hosts by keys, and by nothing else."""
-    # Not by type, as the service passes proxies.
-    return getattr(selection.rank, "__func__", None) is HostsByKeys.rank

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -125,7 +125,12 @@ class QueueRound:
 
 
 class HostSelection(Protocol):
-    """Decides in which order hosts are filled (haizea F38)."""
+    """Decides in which order hosts are filled (haizea F38).
+
+    :cvar sorts_by_keys: whether it is a ``HostsByKeys`` whose order follows from its keys and from nothing else
+    """
+
+    sorts_by_keys: ClassVar[bool] = False
 
     @abstractmethod
     def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:
@@ -134,7 +139,13 @@ class HostSelection(Protocol):
 
 
 class Mapper(Protocol):
-    """Decides how the VMs of a lease are distributed over hosts (haizea F30)."""
+    """Decides how the VMs of a lease are distributed over hosts (haizea F30).
+
+    :cvar fills_in_order: whether it fills each host before it takes the next one. Many leases of one kind that start at
+        one instant are then placed at once
+    """
+
+    fills_in_order: ClassVar[bool] = False
 
     @abstractmethod
     def distribute(self, places: IntArray, present: IntArray, count: int) -> IntArray:
@@ -271,4 +282,33 @@ class ExpectedDuration(Protocol):
 
         Values outside of 1 to ``lease.remaining`` count as the nearer of the two.
         """
+        ...
+
+
+class PlannerPolicies(Protocol):
+    """The policies that the planner calls, one of each family."""
+
+    @property
+    def host_selection(self) -> HostSelection:
+        """In which order hosts are filled."""
+        ...
+
+    @property
+    def preemption(self) -> Preemption:
+        """Which leases may be preempted for a request."""
+        ...
+
+    @property
+    def mapper(self) -> Mapper:
+        """How the VMs of a lease are distributed over hosts."""
+        ...
+
+    @property
+    def queueing(self) -> Queueing:
+        """In which order queued leases get places."""
+        ...
+
+    @property
+    def duration(self) -> ExpectedDuration:
+        """How long leases are expected to run."""
         ...

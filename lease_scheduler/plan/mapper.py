@@ -7,6 +7,8 @@ the same result; otherwise the interval found here is never shorter.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from lease_scheduler.model.lease import LeaseRequest
@@ -16,8 +18,16 @@ from lease_scheduler.plan.exact_mapping import Attempts, Competition, could_fit,
 from lease_scheduler.plan.interfaces import HostsAt, HostSelection, Mapper, Room
 
 
-class GreedyMapping:
+class GreedyMapping(Mapper):
     """Fills each host before the next one (haizea F31, F33)."""
+
+    fills_in_order = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Note whether the class still fills hosts in order."""
+        super().__init_subclass__(**kwargs)
+        if "distribute" in cls.__dict__ and "fills_in_order" not in cls.__dict__:
+            cls.fills_in_order = False
 
     def distribute(self, places: IntArray, present: IntArray, count: int) -> IntArray:
         """See ``interfaces.Mapper``."""

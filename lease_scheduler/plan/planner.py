@@ -24,17 +24,8 @@ from lease_scheduler.plan.displacing import make_room
 from lease_scheduler.plan.early_end import pull, pull_deadline_leases, replan_waiting
 from lease_scheduler.plan.elastic import at_least, is_elastic, place_elastic, placed_soonest
 from lease_scheduler.plan.exact_placement import exact_holding, find_room
-from lease_scheduler.plan.interfaces import (
-    ExpectedDuration,
-    HostSelection,
-    Mapper,
-    Preemption,
-    Queueing,
-    QueueRound,
-)
+from lease_scheduler.plan.interfaces import PlannerPolicies, Queueing, QueueRound
 from lease_scheduler.plan.largest_fit import fewer_that_fit
-from lease_scheduler.plan.mapper import GREEDY
-from lease_scheduler.plan.neutral import FIFO, REQUESTED
 from lease_scheduler.plan.options import PlanningOptions, PreemptAt
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 from lease_scheduler.plan.preemption import instants_of_room
@@ -65,14 +56,10 @@ class Planner:
 
     :param site: the hosts
     :param options: options set by the operator
-    :param selection: host selection policy
-    :param preemption: preemption policy
+    :param policies: the policies that it calls
     :param deadline_preemption: whether deadline leases may preempt each other (``[scheduling] deadline_placement``)
     :param transfers: how disk images get to hosts; None if they do not have to be brought there
-    :param mapper: mapper policy
-    :param queueing: queueing policy
-    :param duration: policy of expected durations
-    :ivar policies: the policies of the planner, by family
+    :ivar policies: the policies that it calls
     :ivar weights: weights of flows, for the queueing policy
     :ivar look_again: when the queue may have to be processed again even if nothing else happens; None if never
     :ivar ahead: how images are brought ahead of the start to hosts that would otherwise get them when servers boot;
@@ -84,40 +71,51 @@ class Planner:
         self,
         site: Site,
         options: PlanningOptions,
-        selection: HostSelection,
-        preemption: Preemption,
+        policies: PlannerPolicies,
         *,
         deadline_preemption: bool = False,
         transfers: TransferOptions | None = None,
-        mapper: Mapper = GREEDY,
-        queueing: Queueing = FIFO,
-        duration: ExpectedDuration = REQUESTED,
     ) -> None:
-        self.policies: Mapping[str, object] = {
-            "host_selection": selection,
-            "preemption": preemption,
-            "mapper": mapper,
-            "queueing": queueing,
-            "duration": duration,
-        }
+        self.policies = policies
         self.plan = Plan(site)
-        self.queueing = queueing
         self.weights: Mapping[str, float] = {}
         self.look_again: int | None = None
         self.turn_places = TurnPlaces(remembers=transfers is None)
         self.ahead = None if transfers is None or transfers.required else transfers
         self.caches = ImageCaches(0 if self.ahead is None else self.ahead.host_cache_age)
-        if self.ahead is not None:
-            selection = CachedFirst(selection, self.caches)
-        elif transfers is not None:
+        if transfers is not None and self.ahead is None:
             self.plan.images = ImagePlan(transfers)
-            selection = HoldersFirst(selection, lambda: self.plan.images)
         self.options = options
         self.unbuffered = SuspensionModel(options, self.plan.share_of_host)
-        self.context = PlanningContext(self.plan, options, self.unbuffered, selection, preemption, mapper, duration)
+        self.context = self._context(options, self.unbuffered)
         self.deadline_preemption = deadline_preemption
+
+    def use(self, policies: PlannerPolicies) -> None:
+        """Plan with other policies from now on. What is already planned stays."""
+        self.policies = policies
+        self.context = self._context(self.context.options, self.context.suspension)
+
+    def _context(self, options: PlanningOptions, suspension: SuspensionModel) -> PlanningContext:
+        policies = self.policies
+        selection = policies.host_selection
+        if self.ahead is not None:
+            selection = CachedFirst(selection, self.caches)
+        elif self.plan.images is not None:
+            selection = HoldersFirst(selection, lambda: self.plan.images)
+        return PlanningContext(
+            self.plan, options, suspension, selection, policies.preemption, policies.mapper, policies.duration
+        )
+
+    def _context_for(self, lease: Lease) -> PlanningContext:
+        if not lease.is_offered:
+            return self.context
         # An offer may be declined, so no lease loses work before the start of an offered one.
-        self._for_offers = replace(self.context, options=replace(options, preempt_at=PreemptAt.START))
+        return replace(self.context, options=replace(self.context.options, preempt_at=PreemptAt.START))
+
+    @property
+    def queueing(self) -> Queueing:
+        """The queueing policy."""
+        return self.policies.queueing
 
     def leave_time(self, options: PlanningOptions) -> None:
         """Plan with other buffers and durations of operations from now on. What is already planned stays.
@@ -127,7 +125,6 @@ class Planner:
         self.context = replace(
             self.context, options=options, suspension=SuspensionModel(options, self.plan.share_of_host)
         )
-        self._for_offers = replace(self.context, options=replace(options, preempt_at=PreemptAt.START))
         # How long a run has to be for a suspension at its end follows from these durations.
         self.plan.needs.clear()
 
@@ -151,7 +148,7 @@ class Planner:
     def _place(self, lease: Lease, now: int, start: int | None, present: PresentHosts | None) -> Lease:
         """Give a lease that is not elastic its place."""
         if lease.kind is LeaseKind.DEADLINE:
-            context = self._for_offers if lease.is_offered else self.context
+            context = self._context_for(lease)
             return plan_deadline(context, lease, now, may_preempt=self.deadline_preemption)
         if start is None and lease.kind is LeaseKind.IMMEDIATE:
             return self._place_at_once(lease, now, present)
@@ -177,7 +174,7 @@ class Planner:
         """Place a reservation or immediate lease at a start, or as soon afterwards as other leases can be suspended."""
         if start < now:
             raise NotPlannableError(f"lease {lease.lease_id}: its start has passed")
-        context = self._for_offers if lease.is_offered else self.context
+        context = self._context_for(lease)
         try:
             return self._place_at(context, lease, start, now, present)
         except NotPlannableError:

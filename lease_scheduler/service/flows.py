@@ -30,7 +30,7 @@ class FlowKeeper:
         site = self._site
         with site.inquiry(context):
             # A site with several pools is shared in each of them by itself.
-            queueing = next(iter(site.parts.values())).planner.policies["queueing"]
+            queueing = site.engine.policies(next(iter(site.parts))).queueing
             weights = site.weights
             shown: dict[str, dict[str, Any]] = {
                 name: {"name": name, "weight": weight, "share": None, "behind": 0.0, "queued": 0, "leases": []}
@@ -56,8 +56,7 @@ class FlowKeeper:
                 shown[report.name] = {**known, "leases": leases}
             for name, flow in shown.items():
                 flow["source"] = weights.source(name)
-            policy = getattr(queueing, "name", "fifo")
-        return {"policy": policy, "flows": [shown[name] for name in sorted(shown)]}
+        return {"policy": queueing.name, "flows": [shown[name] for name in sorted(shown)]}
 
     @answers(EngineRequests.set_flow)
     def set(self, context: Document, name: str, weight: float | None) -> Document:

@@ -8,7 +8,6 @@ from typing import Any
 from lease_scheduler.policy.base import Learnt, Policy
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.flow_weights import STORED
-from lease_scheduler.service.policies import ReplacePolicies
 
 
 class Learning:
@@ -48,9 +47,11 @@ class Learning:
                 else:
                     kept[subject] = learnt
 
-    def replace(self, replace_policies: ReplacePolicies) -> None:
-        """Have the policies replaced; the new ones go on with what policies of their names have learnt."""
-        replace_policies(self.learnt)
+    def replace(self, policies: Mapping[tuple[str, str], Policy]) -> None:
+        """Follow other policies of some families; they go on with what policies of their names have learnt."""
+        for (pool, family), policy in policies.items():
+            policy.restore(self.learnt.get((pool, family, policy.name), {}))
+        self._policies = {**self._policies, **policies}
         self._forget_replaced()
 
     def _forget_replaced(self) -> None:

@@ -84,7 +84,7 @@ class LeaseDocuments:
             alike = next((terms for other, terms in built.items() if site.records.nested_in(other) == nested), None)
             terms = self._terms_in(lease, pool) if alike is None else _in_pool(alike, pool)
             built[pool] = terms
-            if terms.request.duration >= UNLIMITED and site.parts[pool].pricing.charges:
+            if terms.request.duration >= UNLIMITED and site.engine.policies(pool).pricing.charges:
                 raise InvalidValueError("duration", "is needed here, because leases have prices; give one")
             return terms
 

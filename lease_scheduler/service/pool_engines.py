@@ -23,6 +23,7 @@ from lease_scheduler.plan.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.quote import Quote
 from lease_scheduler.plan.reservable import Room
 from lease_scheduler.plan.transfers.caches import CachedImage
+from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.prediction.coverage import Covered
 
 #: Name of a pool; None for the only pool of a site without names of pools.
@@ -289,6 +290,15 @@ class PoolEngines:
         """Share CPU by what fluid leases are now known to need; see ``Engine.note_needs``."""
         for engine in self._engines.values():
             engine.note_needs(needs)
+
+    def use(self, policies: Mapping[PoolName, PolicySet]) -> None:
+        """Decide with other policies from now on; see ``Engine.use``."""
+        for pool, engine in self._engines.items():
+            engine.use(policies[pool])
+
+    def policies(self, pool: PoolName) -> PolicySet:
+        """Return the present policies of a pool."""
+        return self._of_pool(pool).policies
 
     def brief_policies(self) -> None:
         """Tell the queueing policies of the live leases; see ``Engine.brief_policies``."""

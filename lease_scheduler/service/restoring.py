@@ -11,7 +11,7 @@ from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, ImageCarrier, Re
 from lease_scheduler.engine.submissions import SubmissionOrder
 from lease_scheduler.model.host import Site
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.policy.pricing.base import PricingPolicy
+from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.records.pool import FOR_GOOD
 from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.service.cloud_shares import CloudShares
@@ -26,14 +26,14 @@ class PoolParts:
     """What the engine of a pool is made of.
 
     :ivar planning: how leases are planned
-    :ivar planner: made for the hosts of the pool
-    :ivar pricing: has learnt nothing yet
+    :ivar policies: have learnt nothing yet
+    :ivar planner: made for the hosts of the pool, with these policies
     :ivar forecasts: have learnt nothing yet
     """
 
     planning: PoolPlanning
+    policies: PolicySet
     planner: Planner
-    pricing: PricingPolicy
     forecasts: Forecasts
 
 
@@ -57,15 +57,12 @@ def pool_parts(
     :param pools: name of a host -> its pool
     :param plannings: by pool
     """
-    return {
-        pool: PoolParts(
-            planning,
-            planning.policies.make_planner(pool_site(site, pools, pool)),
-            planning.policies.make_pricing(),
-            Forecasts(),
-        )
-        for pool, planning in plannings.items()
-    }
+    found = {}
+    for pool, planning in plannings.items():
+        policies = planning.policies.make()
+        planner = planning.policies.make_planner(pool_site(site, pools, pool), policies)
+        found[pool] = PoolParts(planning, policies, planner, Forecasts())
+    return found
 
 
 def restored_engines(
@@ -112,24 +109,17 @@ def _engine(
     carrier: ImageCarrier,
     order: SubmissionOrder,
 ) -> Engine:
-    policies = parts.planning.policies
     return Engine(
         parts.planner,
-        policies.admission,
+        parts.policies,
         StepClock(work),
         cloud=cloud,
         store=work,
         recorder=recorder,
         options=parts.planning.engine,
-        pricing=parts.pricing,
         carrier=carrier,
-        penalty=policies.penalty,
         order=order,
-        power=policies.power,
-        relocation=policies.relocation,
-        assurance=policies.assurance,
         forecasts=parts.forecasts,
-        fractional=policies.fractional,
     )
 
 

@@ -18,6 +18,8 @@ from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerE
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.model.transfer import Transfer
+from lease_scheduler.policy.base import Policy
+from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.policy.queueing.report import FlowReport
 from lease_scheduler.prediction.coverage import Covered
 from lease_scheduler.records.idleness import Idleness
@@ -33,7 +35,8 @@ from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.metrics.state import Observation
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.orders import order_of
-from lease_scheduler.service.policies import PoolPlanning, ReplacePolicies, SitePolicies, learning_policies
+from lease_scheduler.service.policies import PoolPlanning, SitePolicies
+from lease_scheduler.service.pool_engines import PoolName
 from lease_scheduler.service.pools import Pools
 from lease_scheduler.service.refusals import refusals
 from lease_scheduler.service.reminders import BeforeStart, PreemptionWarnings, Reminders
@@ -127,15 +130,11 @@ class SitePlan:
             }
         )
         self._follow_weights()
-        learning = {
-            (pool or "", family): policy
-            for pool, parts in self.parts.items()
-            for family, policy in {
-                **learning_policies(parts.planning.policies, parts.planner, parts.pricing),
-                "forecasts": parts.forecasts,
-            }.items()
+        forecasts: dict[tuple[str, str], Policy] = {
+            (pool or "", "forecasts"): parts.forecasts for pool, parts in self.parts.items()
         }
-        self._learning = Learning(learning, snapshot.policy_state)
+        policies_of_pools = {pool: parts.policies for pool, parts in self.parts.items()}
+        self._learning = Learning(_by_pool_and_family(policies_of_pools) | forecasts, snapshot.policy_state)
         self.engine = restored_engines(snapshot, self.work, *where, self.parts)
         #: When and how projects are notified that their leases end soon.
         self.ends = BeforeEnd(
@@ -298,9 +297,9 @@ class SitePlan:
                     flows={pool: self.flow_reports(pool) for pool in self.parts},
                     pools=tuple(self.parts),
                     price_rates={
-                        pool: parts.pricing.rate(None, None)
-                        for pool, parts in self.parts.items()
-                        if parts.pricing.charges
+                        pool: pricing.rate(None, None)
+                        for pool in self.parts
+                        if (pricing := self.engine.policies(pool).pricing).charges
                     },
                     watts=self.options.watts,
                     forecasts=self.forecasts(),
@@ -350,15 +349,17 @@ class SitePlan:
         for transfer in self.work.intents.take_transfers():
             self.bring(transfer)
 
-    def take_over(self, options: ServiceOptions, replace_policies: ReplacePolicies) -> None:
-        """Switch to other options and policies, keeping what policies have learnt.
+    def take_over(self, options: ServiceOptions) -> None:
+        """Switch to other options, and to the policies that are configured now, keeping what policies have learnt.
 
-        :param replace_policies: called with what policies have learnt
         :raises EngineUnavailableError: the engine is closed or broken
+        :raises InvalidValueError: a policy does not exist, or one of its options is wrong; all stay as they are
         """
+        policies = {pool: parts.planning.policies.make() for pool, parts in self.parts.items()}
         with self.transaction():
             self._learning.write(self.work.changes)
-            self._learning.replace(replace_policies)
+            self._learning.replace(_by_pool_and_family(policies))
+            self.engine.use(policies)
             self.options = options
             self._follow_weights()
             self.engine.brief_policies()
@@ -413,13 +414,8 @@ class SitePlan:
 
     def flow_reports(self, pool: str | None) -> Sequence[FlowReport]:
         """Return the state of the flows among which the queueing policy of a pool shares its hosts."""
-        planner = self.parts[pool].planner
-        queueing = planner.queueing
-        if not hasattr(queueing, "flows"):
-            return ()
-        planner.brief_queueing()
-        found: Sequence[FlowReport] = queueing.flows(self.work.now)
-        return found
+        self.parts[pool].planner.brief_queueing()
+        return self.engine.policies(pool).queueing.flows(self.work.now)
 
     def adjust(self, lease: Lease) -> None:
         """Make the cloud follow a change of a lease whose servers run."""
@@ -453,3 +449,11 @@ class SitePlan:
             self.records.private_names() if hides_private else frozenset(),
             self.records.nested_in(name),
         )
+
+
+def _by_pool_and_family(policies: Mapping[PoolName, PolicySet]) -> dict[tuple[str, str], Policy]:
+    return {
+        (pool or "", family): policy
+        for pool, of_pool in policies.items()
+        for family, policy in of_pool.by_family().items()
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
@@ -11,6 +11,7 @@ from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.transfers.options import TransferOptions
+from lease_scheduler.policy.policy_set import default_names
 
 
 class StopWhen(Enum):
@@ -36,19 +37,8 @@ class RunSettings:
 
     :ivar planning: options of the planner
     :ivar engine: options of the engine
-    :ivar admission: name of the admission policy
-    :ivar preemption: name of the preemption policy
-    :ivar host_selection: name of the host selection policy
-    :ivar mapper: name of the mapper
-    :ivar queueing: name of the queueing policy
-    :ivar duration: name of the duration policy
-    :ivar assurance: name of the assurance policy
-    :ivar pricing: name of the pricing policy
-    :ivar penalty: name of the penalty policy
+    :ivar policies: name of a policy by family; a family that is left out has its default policy
     :ivar flow_weights: weights of flows, by name
-    :ivar power: name of the power policy
-    :ivar relocation: name of the relocation policy
-    :ivar fractional: name of the fractional policy
     :ivar policy_options: options of the policies
     :ivar deadline_preemption: whether deadline leases may preempt each other (``[scheduling] deadline_placement``)
     :ivar transfers: how disk images get to hosts; None if all hosts have all images
@@ -63,19 +53,8 @@ class RunSettings:
 
     planning: PlanningOptions = field(default_factory=PlanningOptions)
     engine: EngineOptions = field(default_factory=lambda: EngineOptions(power=PowerOptions(confirms=False)))
-    admission: str = "accept-all"
-    preemption: str = "by-kind"
-    host_selection: str = "greedy"
-    mapper: str = "greedy"
-    queueing: str = "fifo"
-    duration: str = "requested"
-    assurance: str = "none"
-    pricing: str = "free"
-    penalty: str = "none"
+    policies: Mapping[str, str] = field(default_factory=default_names)
     flow_weights: Mapping[str, float] = field(default_factory=dict)
-    power: str = "none"
-    relocation: str = "none"
-    fractional: str = "none"
     policy_options: Mapping[str, str] = field(default_factory=dict)
     deadline_preemption: bool = True
     transfers: TransferOptions | None = None
@@ -86,3 +65,10 @@ class RunSettings:
     probes: tuple[str, ...] = ()
     attributes: Mapping[str, str] = field(default_factory=dict)
     failure_handling: FailureHandling = FailureHandling.CANCEL
+
+    def with_policies(self, **names: str) -> RunSettings:
+        """Return these settings with other policies of some families.
+
+        :param names: name of a policy by family
+        """
+        return replace(self, policies={**self.policies, **names})

@@ -18,7 +18,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import Quote
 from lease_scheduler.policy.admission.site_view import SiteView
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.loader import load_policies
 from lease_scheduler.simulation.accounting import Accounting
 from lease_scheduler.simulation.clock import SimulatedClock
 from lease_scheduler.simulation.invariants import check_plan
@@ -61,17 +61,13 @@ class SiteRun:
         self.site = chosen
         self.workload = workload
         self.settings = settings
-        options = PolicyOptions(settings.policy_options)
+        self.policies = load_policies(settings.policies, PolicyOptions(settings.policy_options))
         self.planner = Planner(
             chosen,
             settings.planning,
-            load_policy("host_selection", settings.host_selection, options),
-            load_policy("preemption", settings.preemption, options),
+            self.policies,
             deadline_preemption=settings.deadline_preemption,
             transfers=settings.transfers,
-            mapper=load_policy("mapper", settings.mapper, options),
-            queueing=load_policy("queueing", settings.queueing, options),
-            duration=load_policy("duration", settings.duration, options),
         )
         self.planner.weights = settings.flow_weights
         self.clock = clock
@@ -83,23 +79,15 @@ class SiteRun:
             lease.request.lease_id: lease.real_duration for lease in workload.leases if lease.real_duration is not None
         }
         self.cloud = InMemoryCloud(settings.cloud, self._real_durations)
-        self.pricing = load_policy("pricing", settings.pricing, options)
-        self.penalty = load_policy("penalty", settings.penalty, options)
         self.engine = Engine(
             self.planner,
-            load_policy("admission", settings.admission, options),
+            self.policies,
             self.clock,
             self.cloud,
             self.store,
             self.recorder,
             settings.engine,
-            self.pricing,
             self.cloud,
-            self.penalty,
-            power=load_policy("power", settings.power, options),
-            assurance=load_policy("assurance", settings.assurance, options),
-            relocation=load_policy("relocation", settings.relocation, options),
-            fractional=load_policy("fractional", settings.fractional, options),
         )
         self._next_request = 0
         self._best_effort_count = sum(lease.request.kind is LeaseKind.BEST_EFFORT for lease in workload.leases)
@@ -133,7 +121,7 @@ class SiteRun:
         self._was_asked = False
         self._submit_due(now)
         self.engine.step()
-        if self.settings.fractional != "none":
+        if self.policies.fractional.shares:
             self.cloud.share(self._shares(), now)
         if self._probes:
             self.store.tell(self.planner.plan, now)
@@ -220,7 +208,7 @@ class SiteRun:
 
     def _as_its_user_asks(self, request: LeaseRequest) -> LeaseRequest:
         """Return the request with the most that its user would pay, if leases have prices (haizea F77)."""
-        rate = users_rate(request) if self.pricing.charges else None
+        rate = users_rate(request) if self.policies.pricing.charges else None
         return request if rate is None else replace(request, max_price=rate * request.node_hours)
 
     # -- looking at it -----------------------------------------------------------------------------------
@@ -267,7 +255,7 @@ class SiteRun:
     def _counters(self) -> dict[str, int]:
         """Return the counters of the run; breaches are counted only if there are penalties, since Haizea has none."""
         counted = Counter(self.recorder.counters)
-        if self.penalty.charges:
+        if self.policies.penalty.charges:
             counted.update(f"breaches_{breach.kind.value.replace('-', '_')}" for breach in self.recorder.breaches)
         return counted
 

@@ -291,7 +291,9 @@ def test_every_phase_is_at_its_instant(name: str, monkeypatch: pytest.MonkeyPatc
     scenario = SCENARIOS[name]
     workload = _workload(scenario)
     planning = PlanningOptions(suspend_rate=32, resume_rate=32, migration=scenario.migration, migration_bandwidth=100)
-    run = Run(workload, RunSettings(planning=planning, preemption=scenario.preemption, check_invariants=True))
+    run = Run(
+        workload, RunSettings(policies={"preemption": scenario.preemption}, planning=planning, check_invariants=True)
+    )
     operations: list[Operation] = []
     begin = run.cloud.begin
 
@@ -334,7 +336,9 @@ def test_a_lease_is_done_or_rejected_by_its_user(rate: str, users_rate: float, p
     lease = _reservation("0:00", 4, "0:30", "1:00")
     asked = replace(lease.request, lease_id="L1", extras={"simul_userrate": str(users_rate)})
     workload = Workload("scenario", (replace(lease, request=asked),), Site.homogeneous(4, _ONE_CORE))
-    settings = RunSettings(pricing="constant", policy_options={"pricing_rate": rate}, check_invariants=True)
+    settings = RunSettings(
+        policies={"pricing": "constant"}, policy_options={"pricing_rate": rate}, check_invariants=True
+    )
     (found,) = Run(workload, settings).execute().leases
 
     assert (found.state, found.request.price) == (state, price)
@@ -349,7 +353,7 @@ def test_the_adaptive_rate_of_one_user() -> None:
     ]
     leases = tuple(WorkloadLease(request) for request in asked)
     workload = Workload("scenario", leases, Site.homogeneous(4, _ONE_CORE))
-    result = Run(workload, RunSettings(pricing="adaptive")).execute()
+    result = Run(workload, RunSettings(policies={"pricing": "adaptive"})).execute()
 
     assert [lease.request.price for lease in result.leases] == [1, 1.5, 2.25, 3.375, 2.8125, 2.8125]
     assert result.leases[3].state is LeaseState.REJECTED_BY_USER

@@ -74,7 +74,9 @@ def test_promises_are_kept_and_all_that_fits_is_accepted(name: str) -> None:
             slack_threshold=1.2,
             least_slack_first=True,
         )
-        settings = RunSettings(planning=planning, preemption=policy, deadline_preemption=True, check_invariants=True)
+        settings = RunSettings(
+            policies={"preemption": policy}, planning=planning, deadline_preemption=True, check_invariants=True
+        )
         result = Run(workload, settings).execute()
         check_result(result, workload)
         ended = {lease.lease_id: lease for lease in result.leases}

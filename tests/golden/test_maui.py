@@ -87,7 +87,7 @@ def _run(tickets: list[Ticket], jobs: list[WorkloadLease], backfilling_limit: in
     leases = (*absences, *sorted(jobs, key=lambda job: job.request.submitted))
     settings = RunSettings(planning=PlanningOptions(backfilling_limit=backfilling_limit, suspension=Suspension.NONE))
     run = Run(Workload("broker", leases, Site.homogeneous(len(tickets), _NODE)), settings)
-    run.planner.queueing = Maui(PolicyOptions())
+    run.engine.use(replace(run.engine.policies, queueing=Maui(PolicyOptions())))
     return run
 
 

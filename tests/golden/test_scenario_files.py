@@ -126,7 +126,9 @@ def test_invariants_hold_with_prices(name: str, folder: Path) -> None:
         workload = annotate(workload, Annotations(rates))
     for pricing, options in _PRICES:
         for combination in _COMBINATIONS:
-            settings = replace(_settings("by-kind", *combination, None), pricing=pricing, policy_options=options)
+            settings = replace(
+                _settings("by-kind", *combination, None).with_policies(pricing=pricing), policy_options=options
+            )
             _check_prices(workload, settings)
 
 
@@ -155,7 +157,7 @@ def test_prices_of_the_scenario_files(folder: Path) -> None:
 
     def found(name: str, rate: str) -> list[tuple[LeaseState, float | None]]:
         settings = _settings("by-kind", "aggressive", Suspension.ALL, Migration.YES, None)
-        settings = replace(settings, pricing="constant", policy_options={"pricing_rate": rate})
+        settings = replace(settings.with_policies(pricing="constant"), policy_options={"pricing_rate": rate})
         leases = Run(read_lwf(folder / f"{name}.lwf"), settings).execute().leases
         return [(lease.state, lease.request.price) for lease in leases]
 
@@ -216,8 +218,8 @@ def _settings(
         migrate_disks=transfers is not None,
     )
     return RunSettings(
+        policies={"preemption": policy},
         planning=planning,
-        preemption=policy,
         deadline_preemption=policy != "ar-preempts-everything",
         transfers=transfers,
         check_invariants=True,

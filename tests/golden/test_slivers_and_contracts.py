@@ -23,6 +23,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.worst_fit import fitting, spread_worst_fit
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.host_selection.greedy import GreedySelection
+from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.policy.preemption.by_kind import ByKind
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
@@ -33,7 +34,9 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 def _planner(*hosts: Resources) -> Planner:
     site = Site.of([Host(f"h{number}", capacity) for number, capacity in enumerate(hosts)])
     options = PolicyOptions()
-    return Planner(site, PlanningOptions(), GreedySelection(options), ByKind(options))
+    return Planner(
+        site, PlanningOptions(), PolicySet(host_selection=GreedySelection(options), preemption=ByKind(options))
+    )
 
 
 def _reservation(lease_id: str, size: Resources, start: int = 0, end: int = 100, count: int = 1) -> LeaseRequest:

@@ -27,8 +27,8 @@ def _lease(name: str, flow: str, units: int, duration: int, least: int | None = 
 
 def _run(*leases: WorkloadLease) -> Run:
     settings = RunSettings(
+        policies={"queueing": "winks"},
         planning=PlanningOptions(backfilling_limit=0, suspension=Suspension.NONE),
-        queueing="winks",
         flow_weights={"f": 0.5, "g": 0.5},
     )
     return Run(Workload("elastic", leases, Site.homogeneous(1, Resources({VCPU: _UNITS}))), settings)

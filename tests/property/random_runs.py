@@ -23,6 +23,7 @@ from lease_scheduler.plan.options import (
     RoomLead,
     Suspension,
 )
+from lease_scheduler.policy.policy_set import default_names
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
@@ -186,9 +187,12 @@ RUN_SETTINGS = st.builds(
         host_repair_time=st.sampled_from([60, 3600]),
         explain_refusals=st.booleans(),
     ),
-    preemption=st.sampled_from(_PREEMPTION),
-    host_selection=st.sampled_from(["greedy", "packing", "no-policy", "worst-fit", "vector-fit"]),
-    mapper=st.sampled_from(["greedy", "greedy", "spread"]),
+    policies=st.builds(
+        lambda **drawn: default_names() | drawn,
+        preemption=st.sampled_from(_PREEMPTION),
+        host_selection=st.sampled_from(["greedy", "packing", "no-policy", "worst-fit", "vector-fit"]),
+        mapper=st.sampled_from(["greedy", "greedy", "spread"]),
+    ),
     policy_options=st.sampled_from([{}, {"preemption_age_basis": "run"}, {"preemption_safe_age": "600"}]),
     deadline_preemption=st.booleans(),
     check_invariants=st.just(True),

@@ -21,6 +21,7 @@ from lease_scheduler.plan.options import PlanningOptions, Suspension
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.policy_set import PolicySet
 
 _NOW = 100
 
@@ -93,9 +94,11 @@ def _served(
     planner = Planner(
         site,
         PlanningOptions(**options),
-        load_policy("host_selection", "greedy", PolicyOptions()),
-        load_policy("preemption", "by-kind", PolicyOptions()),
-        queueing=load_policy("queueing", queueing, PolicyOptions({"winks_window": "60"})),
+        PolicySet(
+            host_selection=load_policy("host_selection", "greedy", PolicyOptions()),
+            preemption=load_policy("preemption", "by-kind", PolicyOptions()),
+            queueing=load_policy("queueing", queueing, PolicyOptions({"winks_window": "60"})),
+        ),
     )
     planner.plan.put_all(reserved)
     planner.plan.take_changes()

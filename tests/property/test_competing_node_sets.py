@@ -21,6 +21,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import quote
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.policy_set import PolicySet
 
 _SELECTIONS = {
     name: load_policy("host_selection", name, PolicyOptions()) for name in ("greedy", "no-policy", "worst-fit")
@@ -115,7 +116,11 @@ def test_node_sets_have_a_place_exactly_if_there_is_one(
     """haizea F31: for leases of all kinds, in all orders of their node sets."""
     fits = _fits_on(site, tuple(sets))
     event("fits" if fits else "does not fit")
-    planner = Planner(site, PlanningOptions(), _SELECTIONS[selection], _PREEMPTION, mapper=_MAPPERS[mapper])
+    planner = Planner(
+        site,
+        PlanningOptions(),
+        PolicySet(host_selection=_SELECTIONS[selection], preemption=_PREEMPTION, mapper=_MAPPERS[mapper]),
+    )
 
     for order in permutations(sets):
         for kind in LeaseKind:

@@ -42,7 +42,7 @@ def mixed(draw: st.DrawFn, *, works: bool) -> tuple[Workload, RunSettings]:
     exact = replace(
         cloud, boot_failure_probability=0.0, resume_failure_probability=0.0, suspend_failure_probability=0.0
     )
-    return replace(workload, leases=leases), replace(run_settings, fractional="max-min", cloud=exact)
+    return replace(workload, leases=leases), replace(run_settings.with_policies(fractional="max-min"), cloud=exact)
 
 
 def _fluid(draw: st.DrawFn, lease: WorkloadLease, least: int, *, works: bool) -> WorkloadLease:
@@ -131,7 +131,9 @@ def test_nobody_notices_that_others_share(drawn: tuple[Workload, RunSettings]) -
     workload, run_settings = drawn
     rigid = replace(workload, leases=tuple(_made_rigid(lease) for lease in workload.leases))
     shared, occupations, counters = outcome_of(workload, run_settings, frozenset())
-    alone, same_occupations, same_counters = outcome_of(rigid, replace(run_settings, fractional="none"), frozenset())
+    alone, same_occupations, same_counters = outcome_of(
+        rigid, run_settings.with_policies(fractional="none"), frozenset()
+    )
 
     assert [_plain(lease) for lease in shared] == [_plain(lease) for lease in alone]
     assert occupations == same_occupations

@@ -96,7 +96,9 @@ def workload(trace: Trace) -> Workload:
 
 def run_settings(name: str) -> RunSettings:
     """Return settings with which an algorithm decides, and operations take no time."""
-    return RunSettings(planning=_AT_ONCE, fractional="dfrs", policy_options={"fractional_algorithm": name})
+    return RunSettings(
+        policies={"fractional": "dfrs"}, planning=_AT_ONCE, policy_options={"fractional_algorithm": name}
+    )
 
 
 def in_loop(trace: Trace, name: str) -> tuple[list[_Decided], list[int]]:
@@ -154,7 +156,7 @@ def test_a_queueing_policy_decides_nothing_about_them(seed: int, queueing: str) 
     whole = NodeSet(trace.nodes, Resources({VCPU: 100, MEMORY_MB: 100}))
     waiting = LeaseRequest("waiting", LeaseKind.BEST_EFFORT, (whole,), int(trace.release[middle]), duration=600)
     leases = (*jobs.leases[: middle + 1], WorkloadLease(waiting, 600), *jobs.leases[middle + 1 :])
-    run = Run(replace(jobs, leases=leases), replace(run_settings(name), queueing=queueing))
+    run = Run(replace(jobs, leases=leases), run_settings(name).with_policies(queueing=queueing))
     compared = 0
     for each in expected:
         instant = run.next_instant()
@@ -190,7 +192,7 @@ def _mixed(draw: st.DrawFn, *, exact: bool) -> tuple[Workload, RunSettings]:
     name = draw(st.sampled_from([each for each in NAMES if "stretch" not in each and "AVG" not in each]))
     options = {**chosen.policy_options, "fractional_algorithm": name, "fractional_period": "300"}
     cloud = CloudBehaviour() if exact else chosen.cloud
-    return drawn, replace(chosen, fractional="dfrs", policy_options=options, cloud=cloud)
+    return drawn, replace(chosen.with_policies(fractional="dfrs"), policy_options=options, cloud=cloud)
 
 
 @_EXAMPLES

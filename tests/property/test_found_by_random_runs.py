@@ -87,7 +87,9 @@ def test_a_lease_that_the_empty_site_can_hold_is_not_stranded_by_the_host_policy
     )
 
     for policy in ("greedy", "packing", "no-policy"):
-        assert _run(site, RunSettings(host_selection=policy), lease).leases[0].state is LeaseState.DONE, policy
+        assert _run(site, RunSettings(policies={"host_selection": policy}), lease).leases[0].state is LeaseState.DONE, (
+            policy
+        )
 
 
 def test_a_boot_that_outlasts_its_place_takes_no_other_lease_s_hosts() -> None:

@@ -19,7 +19,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.plan.transfers.options import Mechanism, TransferOptions
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.loader import load_policies
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.workload import Workload
@@ -136,19 +136,17 @@ class _Observed:
         """Replace the engine by another one that knows what was stored, but not which transfers were in progress."""
         run, old = self._run, self._run.engine
         self.kept.update(old.take_cache_changes())
-        options = PolicyOptions(run.settings.policy_options)
+        policies = load_policies(run.settings.policies, PolicyOptions(run.settings.policy_options))
         run.planner = Planner(
             run.site,
             run.settings.planning,
-            load_policy("host_selection", run.settings.host_selection, options),
-            load_policy("preemption", run.settings.preemption, options),
+            policies,
             deadline_preemption=run.settings.deadline_preemption,
             transfers=run.settings.transfers,
-            mapper=load_policy("mapper", run.settings.mapper, options),
         )
         run.engine = Engine(
             run.planner,
-            load_policy("admission", run.settings.admission, options),
+            policies,
             run.clock,
             run.cloud,
             run.store,

@@ -43,8 +43,7 @@ def _movable(draw: st.DrawFn) -> tuple[Workload, RunSettings]:
     )
     options = {**chosen.policy_options, "energy_aware_threshold": "100"}
     return replace(workload, leases=leases), replace(
-        chosen,
-        relocation="energy-aware",
+        chosen.with_policies(relocation="energy-aware"),
         engine=replace(chosen.engine, relocation=limits),
         policy_options=options,
     )

@@ -26,6 +26,7 @@ from lease_scheduler.plan.quote import Quote, quote
 from lease_scheduler.plan.reservable import room
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.policy_set import PolicySet
 
 _VM = Resources({VCPU: 1, MEMORY_MB: 2})
 _PLANNED = [LeaseKind.RESERVATION, LeaseKind.DEADLINE]
@@ -74,7 +75,13 @@ def _planners(draw: st.DrawFn) -> Planner:
         shutdown_time=draw(st.sampled_from([0, 3])), slack_threshold=draw(st.sampled_from([0, 2]))
     )
     selection = _SELECTIONS[draw(st.sampled_from(sorted(_SELECTIONS)))]
-    planner = Planner(site, options, selection, _PREEMPTION, mapper=_MAPPERS[draw(st.sampled_from(sorted(_MAPPERS)))])
+    planner = Planner(
+        site,
+        options,
+        PolicySet(
+            host_selection=selection, preemption=_PREEMPTION, mapper=_MAPPERS[draw(st.sampled_from(sorted(_MAPPERS)))]
+        ),
+    )
     for number in range(draw(st.integers(0, 8))):
         request = draw(_requests(str(number), st.just(LeaseKind.RESERVATION)))
         _granted(planner, request, number, 0)
@@ -191,8 +198,9 @@ def _full_planners(draw: st.DrawFn) -> tuple[Planner, int]:
     planner = Planner(
         Site.homogeneous(draw(st.integers(1, 5)), _VM),
         options,
-        _SELECTIONS["greedy"],
-        load_policy("preemption", "by-kind", PolicyOptions()),
+        PolicySet(
+            host_selection=_SELECTIONS["greedy"], preemption=load_policy("preemption", "by-kind", PolicyOptions())
+        ),
         deadline_preemption=True,
     )
     for number in range(draw(st.integers(1, 8))):

@@ -22,6 +22,7 @@ from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.policy_set import PolicySet
 
 VGPU, OUT, IN = "VGPU", "NET_BW_EGR_KILOBIT_PER_SEC", "NET_BW_IGR_KILOBIT_PER_SEC"
 _TRAITS = ("CUSTOM_A", "CUSTOM_B")
@@ -109,7 +110,7 @@ class _Cloud:
 def test_every_server_of_a_granted_lease_finds_its_devices(data: st.DataObject, number: int, requests: int) -> None:
     """Servers start at the starts of their leases, and Placement takes the providers that are worst for the others."""
     site = Site(tuple(data.draw(_hosts(each)) for each in range(number)))
-    planner = Planner(site, PlanningOptions(), _SELECTION, _PREEMPTION)
+    planner = Planner(site, PlanningOptions(), PolicySet(host_selection=_SELECTION, preemption=_PREEMPTION))
     refused = 0
     for each in range(requests):
         request = data.draw(_requests(each))
@@ -143,7 +144,7 @@ def test_every_server_of_a_granted_lease_finds_its_devices(data: st.DataObject, 
 def test_an_empty_site_serves_what_is_not_too_large(data: st.DataObject) -> None:
     """What ``too_large`` admits has a place on the empty site, and what one provider can serve alone is admitted."""
     site = Site((data.draw(_hosts(1)),))
-    planner = Planner(site, PlanningOptions(), _SELECTION, _PREEMPTION)
+    planner = Planner(site, PlanningOptions(), PolicySet(host_selection=_SELECTION, preemption=_PREEMPTION))
     request = data.draw(_requests(0))
     if too_large(planner.context, request) is None:
         planner.place(Lease(request, 0, LeaseState.PENDING), 0)
@@ -159,7 +160,9 @@ def test_amounts_of_one_provider_among_several(amount: int, most: int) -> None:
     """Two GPUs of 4: eight units fit. Of larger amounts as many fit as do however the GPUs are used otherwise."""
     gpu = Provider(Resources({VGPU: 4}))
     planner = Planner(
-        Site((Host("host", Resources({VCPU: 20}), providers=(gpu, gpu)),)), PlanningOptions(), _SELECTION, _PREEMPTION
+        Site((Host("host", Resources({VCPU: 20}), providers=(gpu, gpu)),)),
+        PlanningOptions(),
+        PolicySet(host_selection=_SELECTION, preemption=_PREEMPTION),
     )
     nodes = NodeSet(1, Resources({VCPU: 1}), groups=(ProviderGroup(Resources({VGPU: amount})),))
     placed = 0

@@ -141,7 +141,7 @@ def _check(workload: Workload, run_settings: RunSettings, consumers: dict[str, _
         elif said is False or (lease.lease_id in offers.held and said is None and exact):
             assert lease.state is _TURNED_DOWN
             assert lease.started is None
-        elif lease.lease_id not in offers.held and run_settings.pricing == "free":
+        elif lease.lease_id not in offers.held and run_settings.policies["pricing"] == "free":
             assert lease.state is not _TURNED_DOWN
 
 
@@ -192,7 +192,7 @@ def test_an_offer_keeps_its_place_and_nothing_of_it_begins(
 ) -> None:
     """The place stays exactly the same, hosts included, until the offer ends; an accepted offer gets all of it."""
     consumers = data.draw(_offered(workload))
-    _check(data.draw(_with_users(workload)), replace(run_settings, pricing=pricing), consumers, exact=True)
+    _check(data.draw(_with_users(workload)), run_settings.with_policies(pricing=pricing), consumers, exact=True)
 
 
 @settings(_EXAMPLES, max_examples=150)
@@ -201,7 +201,7 @@ def test_an_offer_is_moved_for_nobody(workload: Workload, run_settings: RunSetti
     """Neither for leases with less slack or higher priority, nor because of capacity that comes free early."""
     consumers = data.draw(_offered(workload))
     planning = replace(run_settings.planning, least_slack_first=True, preemption_grace=0)
-    chosen = replace(run_settings, planning=planning, preemption="by-kind", deadline_preemption=True)
+    chosen = replace(run_settings.with_policies(preemption="by-kind"), planning=planning, deadline_preemption=True)
     _check(workload, chosen, consumers, exact=True)
 
 
@@ -214,5 +214,5 @@ def test_nothing_begins_before_it_is_accepted_when_the_cloud_deviates(
     assert workload.site is not None
     consumers = data.draw(_offered(workload))
     cloud = data.draw(clouds(len(workload.site)))
-    chosen = replace(run_settings, pricing=pricing, cloud=cloud)
+    chosen = replace(run_settings.with_policies(pricing=pricing), cloud=cloud)
     _check(data.draw(_with_users(workload)), chosen, consumers, exact=False)

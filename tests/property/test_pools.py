@@ -17,7 +17,7 @@ from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.loader import load_policies
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.policies import PoolPlanning, SitePolicies
@@ -36,19 +36,8 @@ Action = tuple[Any, ...]
 
 
 def _calm() -> SitePolicies:
-    none = PolicyOptions({})
-    calm = site_policies(PlanningOptions(backfilling_limit=0))
-
-    def make_planner(site: Any) -> Any:
-        planner = calm.make_planner(site)
-        return type(planner)(
-            site,
-            planner.options,
-            load_policy("host_selection", "packing", none),
-            load_policy("preemption", "no-preemption", none),
-        )
-
-    return SitePolicies(make_planner, calm.admission)
+    names = {"host_selection": "packing", "preemption": "no-preemption"}
+    return site_policies(PlanningOptions(backfilling_limit=0), lambda: load_policies(names, PolicyOptions()))
 
 
 #: Policies of each pool. In one of them, nothing is preempted and nobody overtakes in the queue.

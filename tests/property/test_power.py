@@ -53,17 +53,16 @@ def _workloads(draw: st.DrawFn) -> list[WorkloadLease]:
 
 def _run(leases: list[WorkloadLease], power: str) -> Run:
     chosen = RunSettings(
+        policies={"power": power},
         planning=PlanningOptions(suspend_rate=64, resume_rate=64, room_lead=RoomLead.STRICT),
         engine=EngineOptions(power=_POWER, explain_refusals=False),
-        power=power,
-        # So that a spare is kept, changes and ends within these short runs.
         policy_options={"power_epoch": "200", "power_least_epochs": "3"} if power == "predictive" else {},
         check_invariants=True,
     )
     run = Run(Workload("power", tuple(leases), Site.homogeneous(_HOSTS, _VM)), chosen)
     for _ in range(100):
         # Predictive wakes hosts 30 s earlier than the plan says.
-        run.engine._state.power_policy.woke(_POWER.wake_time + 30)
+        run.policies.power.woke(_POWER.wake_time + 30)
     while (instant := run.next_instant()) is not None and instant < 50_000:
         run.clock.set(max(run.clock.now(), instant))
         run.step()
@@ -136,10 +135,9 @@ def test_no_best_effort_lease_waits_for_ever(
 ) -> None:
     """dfrs F39 to F44, contention F60: hosts wake that they fit on, and are awake when the algorithm looks."""
     chosen = RunSettings(
+        policies={"power": power, "fractional": "dfrs"},
         planning=PlanningOptions(suspend_rate=64, resume_rate=64),
         engine=EngineOptions(power=replace(_POWER, interval=70), explain_refusals=False),
-        power=power,
-        fractional="dfrs",
         policy_options={
             "power_waiting_factor": "0.001",
             "fractional_algorithm": algorithm,

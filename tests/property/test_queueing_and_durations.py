@@ -9,7 +9,6 @@ from random import Random
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lease_scheduler.engine.outcomes import Outcomes
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
@@ -63,11 +62,10 @@ class _AnyDuration(DurationPolicy):
 def _run(workload: Workload, chosen: RunSettings, queueing: int | None, duration: int | None, *, exact: bool) -> None:
     run = Run(workload, chosen)
     if queueing is not None:
-        run.planner.queueing = _AnyOrder(queueing)
+        run.engine.use(replace(run.engine.policies, queueing=_AnyOrder(queueing)))
     expectations = _AnyDuration(0 if duration is None else duration)
     if duration is not None:
-        run.planner.context = replace(run.planner.context, duration=expectations)
-        run.engine._state.outcomes = Outcomes([expectations])
+        run.engine.use(replace(run.engine.policies, duration=expectations))
     result = run.execute()
 
     check_result(result, workload, exact=exact)

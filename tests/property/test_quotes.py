@@ -87,8 +87,7 @@ def test_a_quote_is_what_a_booking_gets(
 ) -> None:
     queueing, options = policy
     run_settings = replace(
-        chosen,
-        queueing=queueing,
+        chosen.with_policies(queueing=queueing),
         policy_options={**chosen.policy_options, **options},
         flow_weights={"a": 3.0, "b": 1.0},
         engine=replace(chosen.engine, preparation_time=0),

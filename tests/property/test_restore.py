@@ -12,8 +12,7 @@ from lease_scheduler.engine.engine import Engine
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import Learnt, PolicyOptions
-from lease_scheduler.policy.loader import load_policy
-from lease_scheduler.policy.queueing.base import QueueingPolicy
+from lease_scheduler.policy.loader import load_policies
 from lease_scheduler.simulation.invariants import check_plan
 from lease_scheduler.simulation.result import Occupation
 from lease_scheduler.simulation.run import Run
@@ -29,36 +28,29 @@ def take_over(run: Run, learnt: dict[str, Learnt] | None = None) -> None:
     :param learnt: what the queueing policy has stored; it is brought up to date
     """
     kept = {} if learnt is None else learnt
-    assert isinstance(run.planner.queueing, QueueingPolicy)
-    for subject, entry in run.planner.queueing.take_changes().items():
+    for subject, entry in run.engine.policies.queueing.take_changes().items():
         if entry is None:
             kept.pop(subject, None)
         else:
             kept[subject] = json.loads(json.dumps(entry))
     old, old_plan, run_settings = run.engine, run.planner.plan, run.settings
-    options = PolicyOptions(run_settings.policy_options)
+    policies = load_policies(run_settings.policies, PolicyOptions(run_settings.policy_options))
     run.planner = Planner(
         run.site,
         run_settings.planning,
-        load_policy("host_selection", run_settings.host_selection, options),
-        load_policy("preemption", run_settings.preemption, options),
+        policies,
         deadline_preemption=run_settings.deadline_preemption,
-        mapper=load_policy("mapper", run_settings.mapper, options),
-        queueing=load_policy("queueing", run_settings.queueing, options),
     )
     run.planner.weights = run_settings.flow_weights
-    assert isinstance(run.planner.queueing, QueueingPolicy)
-    run.planner.queueing.restore(kept)
+    policies.queueing.restore(kept)
     run.engine = Engine(
         run.planner,
-        load_policy("admission", run_settings.admission, options),
+        policies,
         run.clock,
         run.cloud,
         run.store,
         run.recorder,
         run_settings.engine,
-        relocation=load_policy("relocation", run_settings.relocation, options),
-        fractional=load_policy("fractional", run_settings.fractional, options),
     )
     stored = list(run.store.load())
     run.engine.restore(stored, old.operations.values(), old.next_sequence, old.hosts.outages)

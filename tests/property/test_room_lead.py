@@ -43,7 +43,7 @@ def test_no_lease_that_can_be_suspended_loses_work(workload: Workload, run_setti
     """No run is ever lost, and delays are announced: a done reservation started exactly when its terms last said."""
     asked = replace(workload, leases=tuple(_saving_state(lease) for lease in workload.leases))
     planning = replace(run_settings.planning, room_lead=RoomLead.STRICT, suspension=Suspension.ALL)
-    chosen = replace(run_settings, planning=planning, preemption=policy)
+    chosen = replace(run_settings.with_policies(preemption=policy), planning=planning)
 
     result = Run(asked, chosen).execute()
 
@@ -61,7 +61,7 @@ def _lost_runs(workload: Workload, run_settings: RunSettings, lead: RoomLead) ->
     """Return how many runs were lost to reservations under a room lead."""
     asked = replace(workload, leases=tuple(_saving_state(lease) for lease in workload.leases))
     planning = replace(run_settings.planning, room_lead=lead, suspension=Suspension.ALL)
-    result = Run(asked, replace(run_settings, planning=planning, preemption="by-kind")).execute()
+    result = Run(asked, replace(run_settings.with_policies(preemption="by-kind"), planning=planning)).execute()
     return result.counters.get("preemptions_with_loss", 0)
 
 
@@ -83,7 +83,7 @@ def test_charge_keeps_every_start_and_all_work(workload: Workload, run_settings:
     asked = replace(workload, leases=whole)
     planning = replace(run_settings.planning, room_lead=RoomLead.CHARGE, suspension=Suspension.ALL)
 
-    result = Run(asked, replace(run_settings, planning=planning, preemption=policy)).execute()
+    result = Run(asked, replace(run_settings.with_policies(preemption=policy), planning=planning)).execute()
 
     check_result(result, asked)
     assert result.counters.get("preemptions_with_loss", 0) == 0

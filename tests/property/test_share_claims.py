@@ -51,9 +51,8 @@ def _run(leases: list[LeaseRequest], hosts: int, weights: Mapping[str, float], *
         Site.homogeneous(hosts, _VM),
     )
     settings = RunSettings(
-        # Only claims suspend leases.
+        policies={"queueing": "winks"},
         planning=PlanningOptions(suspend_rate=32, resume_rate=32, planned_suspension=Suspension.NONE),
-        queueing="winks",
         flow_weights=weights,
         policy_options={"winks_preempt_after": str(_LEAST_RUN), **options},
         check_invariants=True,

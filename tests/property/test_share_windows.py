@@ -60,8 +60,8 @@ def _leases(draw: st.DrawFn, notice: bool = True) -> tuple[WorkloadLease, ...]:
 
 def _run(leases: tuple[WorkloadLease, ...], options: dict[str, str]) -> Run:
     chosen = RunSettings(
+        policies={"queueing": "winks"},
         planning=PlanningOptions(backfilling_limit=None, suspension=Suspension.NONE),
-        queueing="winks",
         flow_weights={"a": 3.0, "b": 1.0},
         policy_options=options,
     )

@@ -47,8 +47,9 @@ def _shared(draw: st.DrawFn) -> tuple[Workload, RunSettings]:
         "winks_preempt_after": draw(st.sampled_from(["0", "0", "300"])),
     }
     chosen = replace(
-        run_settings,
-        queueing=draw(st.sampled_from(["winks", "winks", "winks", "budget", "priority", "edf"])),
+        run_settings.with_policies(
+            queueing=draw(st.sampled_from(["winks", "winks", "winks", "budget", "priority", "edf"]))
+        ),
         flow_weights={"a": 5.0, "b": draw(st.sampled_from([0.1, 3.0]))},
         policy_options={**run_settings.policy_options, **options},
     )
@@ -87,8 +88,7 @@ def test_the_share_of_a_window_follows_from_all_flows(
     workload, run_settings = shared
     assert workload.site is not None
     chosen = replace(
-        run_settings,
-        queueing="winks",
+        run_settings.with_policies(queueing="winks"),
         cloud=data.draw(clouds(len(workload.site))),
         policy_options={**run_settings.policy_options, "winks_window": data.draw(st.sampled_from(["60", "600"]))},
     )
@@ -141,8 +141,8 @@ def test_each_backlogged_project_gets_its_share_within_the_bound(
             leases.append(WorkloadLease(request, real))
     failures = tuple(HostFailure(random.randrange(hosts), 100 * each + 7, 20) for each in range(1, 4)) if fails else ()
     chosen = RunSettings(
+        policies={"queueing": "winks"},
         cloud=CloudBehaviour(host_failures=failures),
-        queueing="winks",
         flow_weights={name: float(weight) for name, weight in zip(names, weights, strict=True)},
     )
     workload = Workload("backlog", tuple(leases), Site.homogeneous(hosts, Resources({VCPU: 100})))

@@ -42,7 +42,7 @@ def test_what_is_foreseen_decides_as_what_is_looked_for(
     workload: Workload, run_settings: RunSettings, data: st.DataObject
 ) -> None:
     assert workload.site is not None
-    chosen = replace(run_settings, cloud=data.draw(clouds(len(workload.site))), assurance="planned")
+    chosen = replace(run_settings, cloud=data.draw(clouds(len(workload.site)))).with_policies(assurance="planned")
     with_reuse = Run(workload, chosen).execute()
     with mock.patch.object(TurnPlaces, "_known", return_value=None):
         without = Run(workload, chosen).execute()
@@ -54,7 +54,7 @@ def test_what_is_foreseen_decides_as_what_is_looked_for(
 def test_what_is_foreseen_is_the_earliest_place(workload: Workload, run_settings: RunSettings) -> None:
     """Looking first whether a lease can start at once changes no place."""
     foresee = TurnPlaces.foresee
-    run = Run(workload, replace(run_settings, assurance="planned"))
+    run = Run(workload, run_settings.with_policies(assurance="planned"))
 
     def checked(places: TurnPlaces, context: PlanningContext, lease: Lease, now: int) -> Holding | None:
         found = foresee(places, context, lease, now)

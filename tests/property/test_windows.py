@@ -17,6 +17,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.windows import Window, Windows, windows
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.policy_set import PolicySet
 
 _HORIZON = 24
 _NAMES = [f"host-{number}" for number in range(3)]
@@ -46,8 +47,10 @@ def _planners(draw: st.DrawFn) -> Planner:
     planner = Planner(
         site,
         PlanningOptions(),
-        load_policy("host_selection", "greedy", none),
-        load_policy("preemption", "by-kind", none),
+        PolicySet(
+            host_selection=load_policy("host_selection", "greedy", none),
+            preemption=load_policy("preemption", "by-kind", none),
+        ),
     )
     for number in range(draw(st.integers(0, 6))):
         preemptible = draw(st.booleans())

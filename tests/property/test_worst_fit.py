@@ -21,6 +21,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.worst_fit import Slivers, worst_fit
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.policy_set import PolicySet
 
 _Vectors = list[tuple[int, ...]]
 
@@ -127,9 +128,11 @@ def test_the_policy_with_the_mapper_spread_is_the_algorithm(
     planner = Planner(
         site,
         PlanningOptions(),
-        load_policy("host_selection", "worst-fit", none),
-        load_policy("preemption", "no-preemption", none),
-        mapper=load_policy("mapper", "spread", none),
+        PolicySet(
+            host_selection=load_policy("host_selection", "worst-fit", none),
+            preemption=load_policy("preemption", "no-preemption", none),
+            mapper=load_policy("mapper", "spread", none),
+        ),
     )
     for sequence, (host, start, resources) in enumerate(used):
         request = LeaseRequest(

@@ -8,7 +8,7 @@ from oslo_config import cfg
 
 from lease_scheduler.cmd.options.behaviour import simulator_behaviour
 from lease_scheduler.cmd.options.engine import engine_options
-from lease_scheduler.conf.values import flow_weights, planning_options, policy_options, transfer_options
+from lease_scheduler.conf.values import flow_weights, planning_options, policy_names, policy_options, transfer_options
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.overheads import OverheadOptions
 from lease_scheduler.simulation.settings import FailureHandling, RunSettings, StopWhen
@@ -29,19 +29,8 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         planning=planning_options(conf),
         # Simulated hosts do in time what they are told.
         engine=engine_options(conf, explain_refusals=conf.engine.explain_refusals, confirms_power=False),
-        admission=conf.scheduling.policy_admission,
-        preemption=conf.scheduling.policy_preemption,
-        host_selection=conf.scheduling.policy_host_selection,
-        mapper=conf.scheduling.policy_mapper,
-        queueing=conf.scheduling.policy_queueing,
-        duration=conf.scheduling.policy_duration,
-        assurance=conf.scheduling.policy_assurance,
-        pricing=conf.scheduling.policy_pricing,
-        penalty=conf.scheduling.policy_penalty,
+        policies=policy_names(conf),
         flow_weights=flow_weights(conf),
-        power=conf.scheduling.policy_power,
-        relocation=conf.scheduling.policy_relocation,
-        fractional=conf.scheduling.policy_fractional,
         policy_options=policy_options(conf),
         deadline_preemption=conf.scheduling.deadline_placement == "deadline",
         transfers=transfer_options(conf),

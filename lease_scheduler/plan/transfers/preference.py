@@ -15,7 +15,7 @@ from lease_scheduler.plan.transfers.images import ImagePlan
 
 
 @dataclass(frozen=True)
-class HoldersFirst:
+class HoldersFirst(HostSelection):
     """The order of another policy, but with hosts first that have the image or will have it according to the plan.
 
     :ivar selection: the other policy
@@ -39,7 +39,7 @@ class HoldersFirst:
 
 
 @dataclass(frozen=True)
-class CachedFirst:
+class CachedFirst(HostSelection):
     """The order of another policy, but with hosts first that have, or will have, the most of a lease's images.
 
     :ivar selection: the other policy

@@ -6,5 +6,5 @@ from lease_scheduler.plan.mapper import GreedyMapping
 from lease_scheduler.policy.mapper.base import MapperPolicy
 
 
-class GreedyMapper(GreedyMapping, MapperPolicy):
+class GreedyMapper(MapperPolicy, GreedyMapping):
     """Fills each host before the next one (haizea F31; Sotomayor 2010, algorithm 1)."""

@@ -49,9 +49,8 @@ class UnbalancedSite:
             for name in names
         )
         settings = RunSettings(
+            policies={"fractional": "max-min", "relocation": "even-yields" if moves else "none"},
             engine=EngineOptions(relocation=RelocationOptions(3 * phase, 2, 3 * phase)),
-            fractional="max-min",
-            relocation="even-yields" if moves else "none",
             check_invariants=True,
         )
         host = Resources({VCPU: CPUS, MEMORY_MB: 100})

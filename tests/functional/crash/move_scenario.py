@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
@@ -70,7 +70,9 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
     limits = RelocationOptions(interval=10, budget=4, rest=10)
     options = ServiceOptions(EngineOptions(boot_attempts=10, explain_refusals=False, relocation=limits), workers=2)
     together = load_policy("relocation", "energy-aware", PolicyOptions({}))
-    site = SitePlan(store, cloud, clock, replace(site_policies(), relocation=together), options, lambda: None)
+    site = SitePlan(
+        store, cloud, clock, site_policies(make=lambda: PolicySet(relocation=together)), options, lambda: None
+    )
     engine = SiteEngine(site)
     differences: list[str] = []
 

@@ -10,7 +10,6 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from lease_scheduler.model.power import PowerState
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.fractional.base import FractionalPolicy
 from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
@@ -52,7 +52,8 @@ _FIRST = "runs"
 def algorithm() -> FractionalPolicy:
     """Return what places fluid leases. Called before processes are forked, as it loads a compiler."""
     options = PolicyOptions({"fractional_algorithm": "Greedy*/OPT=MIN"})
-    return load_policy("fractional", "dfrs", options)
+    policy: FractionalPolicy = load_policy("fractional", "dfrs", options)
+    return policy
 
 
 class Switch:
@@ -132,7 +133,7 @@ def run(
         "main": PoolPlanning(site_policies(), options.engine),
         "side": PoolPlanning(site_policies(), options.engine, ("side-*",)),
     }
-    policies = replace(site_policies(), fractional=algorithm() if fluid else None)
+    policies = site_policies(make=lambda: PolicySet(fractional=algorithm()) if fluid else PolicySet())
     site = SitePlan(store, cloud, clock, policies, options, lambda: None, pools=plannings if pools else None)
     times = PowerTimes(interval=0.05, sleeping_interval=0.1, again=0.3, shutdown=0.5, patience=60)
     engine = SiteEngine(site, None, switch, times)

@@ -137,7 +137,7 @@ def test_the_simulation_does_what_the_lab_did(
     # The same record, and a scheduler that takes the last host with room.
     last_fit.inject(monkeypatch)
     record = read_run(service.programs.database, run.begun, end)
-    wrong = register(record, RunSettings(host_selection="packing"), runs=3)
+    wrong = register(record, RunSettings(policies={"host_selection": "packing"}), runs=3)
     assert not wrong.agrees
     with capsys.disabled():
         print(f"with a scheduler that takes the last host: {wrong.largest:.4f}")

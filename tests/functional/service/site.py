@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.meters.base import Meter
 from lease_scheduler.cloud.orders import AnyOrder, Removal
 from lease_scheduler.cloud.simulated import SimulatedCloud
-from lease_scheduler.cmd.policies import Replaceable
 from lease_scheduler.engine.state import EngineOptions
-from lease_scheduler.policy.base import Learnt, PolicyOptions
-from lease_scheduler.policy.loader import load_policy
-from lease_scheduler.policy.queueing.base import QueueingPolicy
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.loader import load_policies
+from lease_scheduler.policy.penalty.base import PenaltyPolicy
+from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.service.enforcement import Enforcement, UsageFilter
 from lease_scheduler.service.flows import FlowKeeper
 from lease_scheduler.service.leases import Leases
@@ -78,24 +79,24 @@ class Service:
         penalty: str = "none",
         refund_share: float = 1.0,
         boot_time: int = 0,
-        duration: str | None = None,
+        duration: str = "requested",
         filters: Sequence[UsageFilter] = (),
         meter: Meter | None = None,
         queueing: str = "fifo",
         **options: Any,
     ) -> None:
         self._filters, self._meter = filters, meter
-        self._queueing = queueing
         self._options, self._refund_share = options, refund_share
-        self._penalty = load_policy("penalty", penalty, PolicyOptions(policies))
+        self._policy_options = PolicyOptions(policies)
+        self._names = {"pricing": pricing, "penalty": penalty, "queueing": queueing, "duration": duration}
+        #: Takes the place of the penalty policy that is named.
+        self.penalty: PenaltyPolicy | None = None
         self._database = open_database(f"sqlite:///{folder}/service.sqlite")
         migrate.upgrade(self._database)
         self.reader = SqlReader(self._database)
         self.clock = JumpingClock()
         self.cloud = RecordingCloud(str(folder / "cloud.sqlite"), self.clock, boot_time)
         self.cloud.add_hypervisors(hypervisors(["compute-1", "compute-2"]))
-        self._duration, self._policy_options = duration, PolicyOptions(policies)
-        self._make_pricing = lambda: load_policy("pricing", pricing, PolicyOptions(policies))
         self.metrics = EngineMetrics()
         self.lead()
         pool = PoolKeeper(self.engine)
@@ -111,21 +112,11 @@ class Service:
             refund_share=self._refund_share,
             keeps_saved_work=True,
         )
-        planner: dict[str, Any] = {}
-        self._place = Replaceable(load_policy("queueing", self._queueing, self._policy_options))
-        if self._duration is not None:
-            # As after a restart: the policy has learnt nothing but what is stored.
-            planner["duration"] = load_policy("duration", self._duration, self._policy_options)
         self.site = SitePlan(
             store,
             self.cloud,
             self.clock,
-            site_policies(
-                make_pricing=self._make_pricing,
-                penalty=self._penalty,
-                queueing=cast(QueueingPolicy, self._place),
-                **planner,
-            ),
+            site_policies(make=self._policies),
             ServiceOptions(engine_options, workers=2, reconcile_interval=HOUR, announce_horizon=0, **self._options),
             lambda: None,
             self.metrics,
@@ -144,20 +135,18 @@ class Service:
 
         :param queueing: another queueing policy
         """
-        self._queueing = queueing or self._queueing
+        self._names["queueing"] = queueing or self._names["queueing"]
         self.engine.close()
         self.lead()
 
+    def _policies(self) -> PolicySet:
+        policies = load_policies(self._names, self._policy_options)
+        return policies if self.penalty is None else replace(policies, penalty=self.penalty)
+
     def switch(self, queueing: str) -> None:
         """Replace the queueing policy while the engine runs, as SIGHUP does."""
-
-        def replace(learnt: Mapping[tuple[str, str, str], Mapping[str, Learnt]]) -> None:
-            policy = load_policy("queueing", queueing, self._policy_options)
-            policy.restore(learnt.get(("", "queueing", queueing), {}))
-            self._place.put(policy)
-
-        self.site.take_over(self.site.options, replace)
-        self._queueing = queueing
+        self._names["queueing"] = queueing
+        self.site.take_over(self.site.options)
 
     def close(self) -> None:
         self.engine.close()

@@ -164,6 +164,6 @@ def test_a_bound_that_was_lowered_lets_leases_become_less(make: Make) -> None:
     lease_id = service.leases.create({}, _reservation(service, 3 * _DAY, 9 * HOUR))["lease_id"]
     end = _shown(service, lease_id)["end"]
     lower = replace(service.site.options, bounds=Bounds(max_duration=HOUR, max_lead_time=HOUR))
-    service.site.take_over(lower, lambda learnt: None)
+    service.site.take_over(lower)
     service.leases.update({}, lease_id, {"end": end - HOUR})
     assert _shown(service, lease_id)["end"] == end - HOUR

@@ -194,19 +194,19 @@ class CountsBreaches(NoPenalty):
 def test_policies_of_other_families_learn_too(make: Make) -> None:
     service = make()
     first = CountsBreaches(PolicyOptions())
-    service._penalty = first
+    service.penalty = first
     service.restart()
     for subject in ("a", "b", "a"):
         first.count(subject)
         service.offers.reject({}, service.offer(1)["lease_id"])
-    service._penalty = second = CountsBreaches(PolicyOptions())
+    service.penalty = second = CountsBreaches(PolicyOptions())
     service.restart()
     assert second.learnt == {"a": {"breaches": 2}, "b": {"breaches": 1}}
 
 
 def test_a_policy_that_goes_on_forgets_what_was_never_written(make: Make) -> None:
     service = make()
-    service._penalty = policy = CountsBreaches(PolicyOptions())
+    service.penalty = policy = CountsBreaches(PolicyOptions())
     service.restart()
     policy.count("a")
     service.offer(1)

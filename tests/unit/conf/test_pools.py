@@ -14,15 +14,13 @@ from lease_scheduler.cmd.options.pools import conf_of_pool, host_patterns, pool_
 from lease_scheduler.cmd.options.service import live_engine_options
 from lease_scheduler.cmd.options.simulation import run_settings
 from lease_scheduler.cmd.planning import SitePlanning
-from lease_scheduler.cmd.policies import Policies
+from lease_scheduler.cmd.policies import configured_policies
 from lease_scheduler.conf.pools import OVERRIDDEN, options_of_pool
 from lease_scheduler.conf.unknown import refuse_unknown_options
 from lease_scheduler.conf.values import live_planning_options, policy_options
 from lease_scheduler.engine.relocation_options import RelocationOptions
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.host import Site
 from lease_scheduler.model.pools import PoolRule
-from lease_scheduler.model.resources import Resources
 from lease_scheduler.plan.options import RoomLead, Suspension
 
 #: Parts of the service ask the cloud for its preparation time.
@@ -83,16 +81,11 @@ def test_every_option_of_planning_and_policies_can_be_set_for_a_pool() -> None:
 def test_each_pool_has_its_own_policies(tmp_path: Path) -> None:
     planning = SitePlanning(_load(tmp_path, _FILE))
     assert list(planning.pools) == ["general", "gpu"]
-    site = Site.homogeneous(1, Resources({"VCPU": 1}))
-    names = {
-        pool: {family: policy.name for family, policy in found.policies.make_planner(site).policies.items()}  # type: ignore[attr-defined]
-        for pool, found in planning.pools.items()
-    }
-    assert (names["general"]["preemption"], names["gpu"]["preemption"]) == ("by-kind", "no-preemption")
-    pricings = {pool: found.policies.make_pricing() for pool, found in planning.pools.items()}
-    assert [pricing.charges for pricing in pricings.values()] == [False, True]
-    assert pricings["gpu"].rate(None, None) == 3.0
-    assert planning.pools["gpu"].policies.admission is not planning.pools["general"].policies.admission
+    general, gpu = (found.policies.make() for found in planning.pools.values())
+    assert (general.preemption.name, gpu.preemption.name) == ("by-kind", "no-preemption")
+    assert (general.pricing.charges, gpu.pricing.charges) == (False, True)
+    assert gpu.pricing.rate(None, None) == 3.0
+    assert gpu.admission is not general.admission
 
 
 def test_projects_and_hosts_of_a_pool(tmp_path: Path) -> None:
@@ -113,11 +106,10 @@ def test_options_of_pools_are_read_again(tmp_path: Path) -> None:
     file = tmp_path / "service.conf"
     conf = _load(tmp_path, _FILE)
     planning = SitePlanning(conf)
-    pricing = planning.pools["gpu"].policies.make_pricing()
     again = _FILE.replace("pricing_rate = 3", "pricing_rate = 5").replace("physics", "biology")
     file.write_text(_CLOUD + again.replace("general, gpu", "general, gpu, rack"))
-    Reloading(conf, ["--config-file", str(file)], lambda fresh: None, lambda: planning.replace({}))()
-    assert pricing.rate(None, None) == 5.0
+    Reloading(conf, ["--config-file", str(file)], lambda fresh: None, planning.check)()
+    assert planning.pools["gpu"].policies.make().pricing.rate(None, None) == 5.0
     assert pool_rules(conf)[1].projects == {"biology"}
     assert conf.pools.names == ["general", "gpu"]
 
@@ -176,8 +168,8 @@ def test_a_pool_may_move_its_running_leases(tmp_path: Path) -> None:
     conf = _load(tmp_path, text)
     general, gpu = conf_of_pool(conf, "general"), conf_of_pool(conf, "gpu")
 
-    assert Policies(gpu).relocation.relocates
-    assert not Policies(general).relocation.relocates
+    assert configured_policies(gpu).relocation.relocates
+    assert not configured_policies(general).relocation.relocates
     assert live_engine_options(gpu).relocation == replace(live_engine_options(general).relocation, budget=3)
     assert live_engine_options(general).relocation == RelocationOptions()
 

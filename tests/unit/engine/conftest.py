@@ -91,15 +91,17 @@ def make_world() -> MakeWorld:
     ) -> World:
         items = tuple(lease if isinstance(lease, WorkloadLease) else WorkloadLease(lease) for lease in leases)
         settings = RunSettings(
+            policies={
+                "pricing": pricing,
+                "admission": admission,
+                "penalty": penalty,
+                "power": power,
+                "relocation": relocation,
+                "assurance": assurance,
+            },
             planning=replace(PlanningOptions(suspend_rate=32, resume_rate=32), **(planning or {})),
             engine=EngineOptions(**(engine or {})),
             cloud=cloud or CloudBehaviour(),
-            pricing=pricing,
-            admission=admission,
-            penalty=penalty,
-            power=power,
-            relocation=relocation,
-            assurance=assurance,
             policy_options=policies or {},
             transfers=transfers,
         )

@@ -38,7 +38,7 @@ def _reserved(lease_id: str, start: int, cpu: int = 4) -> LeaseRequest:
 def _world(*leases: LeaseRequest, hosts: Site | int = 3, policy: str = "max-min") -> World:
     items = tuple(WorkloadLease(each) for each in leases)
     site = Site.homogeneous(hosts, _HOST) if isinstance(hosts, int) else hosts
-    settings = RunSettings(fractional=policy, host_selection="greedy", check_invariants=True)
+    settings = RunSettings(policies={"fractional": policy, "host_selection": "greedy"}, check_invariants=True)
     return World(Run(Workload("test", items, site), settings)).until(0)
 
 

@@ -43,7 +43,7 @@ def _reserved(lease_id: str, cpu: int, start: int, duration: int) -> LeaseReques
 def _world(*leases: LeaseRequest | WorkloadLease, hosts: int = 1, policy: str = "max-min", **settings: Any) -> World:
     items = tuple(lease if isinstance(lease, WorkloadLease) else WorkloadLease(lease) for lease in leases)
     planning = PlanningOptions(suspend_rate=32, resume_rate=32)
-    options = RunSettings(planning=planning, fractional=policy, **settings)
+    options = RunSettings(policies={"fractional": policy}, planning=planning, **settings)
     return World(Run(Workload("test", items, Site.homogeneous(hosts, _HOST)), options))
 
 
@@ -175,7 +175,8 @@ def test_requests_are_refused_where_nothing_is_shared() -> None:
 
 def test_leases_have_what_they_hold_when_the_policy_is_switched_off() -> None:
     world = _world(_fluid("a", 50, 10)).until(10)
-    world.run.engine._steps.fluid._policy = NoFractional(PolicyOptions())
+    engine = world.run.engine
+    engine.use(replace(engine.policies, fractional=NoFractional(PolicyOptions())))
     world.unattended_until(20)
     assert world["a"].progress == Progress(20_000, 100, 20)
 
@@ -218,7 +219,9 @@ def test_nothing_is_left_on_a_host_without_cpu() -> None:
     host = Host("one", Resources({MEMORY_MB: 100}))
     nodes = (NodeSet(1, Resources({MEMORY_MB: 10})),)
     lease = LeaseRequest("a", LeaseKind.BEST_EFFORT, nodes, 0, duration=100, preemptible=True, min_yield=0.5)
-    world = World(Run(Workload("test", (WorkloadLease(lease),), Site((host,))), RunSettings(fractional="max-min")))
+    world = World(
+        Run(Workload("test", (WorkloadLease(lease),), Site((host,))), RunSettings(policies={"fractional": "max-min"}))
+    )
     assert _part(world.until(10), "a") == 1
 
 

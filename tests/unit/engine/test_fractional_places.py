@@ -60,10 +60,9 @@ def _world(
     """
     items = tuple(WorkloadLease(each, None if each.min_yield is None else work) for each in leases)
     settings = RunSettings(
+        policies={"power": power, "fractional": "dfrs"},
         planning=PlanningOptions(suspend_rate=rate, resume_rate=rate),
         engine=EngineOptions(power=_POWER),
-        power=power,
-        fractional="dfrs",
         policy_options={"fractional_algorithm": algorithm, **options},
         check_invariants=True,
     )

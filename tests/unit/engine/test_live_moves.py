@@ -51,10 +51,12 @@ def _world(
     **policy: str,
 ) -> World:
     settings = RunSettings(
+        policies={
+            "relocation": policy.pop("relocation", "energy-aware"),
+            "fractional": policy.pop("fractional", "none"),
+        },
         planning=PlanningOptions(suspend_rate=32, resume_rate=32),
         engine=EngineOptions(relocation=options),
-        relocation=policy.pop("relocation", "energy-aware"),
-        fractional=policy.pop("fractional", "none"),
         policy_options=policy,
         check_invariants=True,
     )

@@ -24,7 +24,9 @@ def _world(*durations: int) -> World:
     """Return a site of four hosts with windows of 100 s, and leases of two nodes, which may have 200 s."""
     leases = [WorkloadLease(request(str(number), BEST_EFFORT, 2, each)) for number, each in enumerate(durations, 1)]
     settings = RunSettings(
-        queueing="winks", policy_options={"winks_window": "100", "winks_debt": "no"}, cloud=CloudBehaviour()
+        policies={"queueing": "winks"},
+        policy_options={"winks_window": "100", "winks_debt": "no"},
+        cloud=CloudBehaviour(),
     )
     return World(Run(Workload("test", tuple(leases), Site.homogeneous(4, VM)), settings))
 

@@ -44,7 +44,7 @@ def test_the_life_of_a_preempted_lease(make_world: MakeWorld) -> None:
         hosts=1,
     )
     diary = _Diary()
-    world.run.engine._state.outcomes = Outcomes([AcceptAll(PolicyOptions()), diary])
+    world.run.engine._state.outcomes = Outcomes(lambda: [AcceptAll(PolicyOptions()), diary])
     world.end()
 
     assert diary.entries == [

@@ -500,7 +500,7 @@ def test_slow_hosts_wake_earlier_than_the_plan_says(make_world: MakeWorld) -> No
     world = make_world(lease, hosts=1, power="predictive", engine=_power(sleep_horizon=600), policies=options)
     world.until(0)
     for _ in range(59):
-        world.run.engine._state.power_policy.woke(400)
+        world.run.policies.power.woke(400)
     _asleep(world, 0, at=1000)
     world.unattended_until(20_000 - 511)
     assert _states(world) == [ASLEEP]

@@ -331,4 +331,4 @@ def test_a_cloud_that_brings_no_images_is_refused(make_world: MakeWorld) -> None
     cloud = InMemoryCloud(CloudBehaviour(), {})
 
     with pytest.raises(InvalidValueError, match="transfers"):
-        Engine(run.planner, run.engine._admission, run.clock, cloud, run.store, run.recorder, EngineOptions())
+        Engine(run.planner, run.policies, run.clock, cloud, run.store, run.recorder, EngineOptions())

@@ -45,7 +45,7 @@ def _preempted(policy: str, hosts: int, nodes: int, *leases: LeaseRequest) -> li
     """Return the leases that make room for a reservation of these nodes, from 1,000 to 1,600."""
     reservation = LeaseRequest("r", LeaseKind.RESERVATION, _nodes(nodes, 64), 300, 600, start=1_000)
     site = Site.homogeneous(hosts, Resources({VCPU: 1, MEMORY_MB: 4_096}))
-    chosen = RunSettings(planning=PlanningOptions(suspend_rate=32, resume_rate=32), preemption=policy)
+    chosen = RunSettings(policies={"preemption": policy}, planning=PlanningOptions(suspend_rate=32, resume_rate=32))
     workload = Workload("victims", tuple(map(WorkloadLease, (*leases, reservation))), site)
     found: dict[str, Lease] = {lease.lease_id: lease for lease in Run(workload, chosen).execute().leases}
     assert found["r"].started == 1_000

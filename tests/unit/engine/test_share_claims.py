@@ -27,8 +27,8 @@ SUSPENSION = 32
 def _world(*leases: LeaseRequest, weights: dict[str, float] | None = None, **options: str) -> World:
     """Return a site of four hosts; a lease has to run for 1,000 s before it may be suspended."""
     settings = RunSettings(
+        policies={"queueing": "winks"},
         planning=PlanningOptions(suspend_rate=32, resume_rate=32),
-        queueing="winks",
         flow_weights=weights or {},
         policy_options={"winks_preempt_after": "1000", **options},
     )

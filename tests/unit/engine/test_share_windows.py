@@ -29,9 +29,8 @@ def _starts(hosts: int, *leases: LeaseRequest | WorkloadLease, **options: str) -
     """Run leases on a site of these hosts, and return when each one has started."""
     known = tuple(each if isinstance(each, WorkloadLease) else WorkloadLease(each) for each in leases)
     settings = RunSettings(
+        policies={"preemption": "ar-preempts-everything", "queueing": "winks"},
         planning=PlanningOptions(backfilling_limit=None),
-        preemption="ar-preempts-everything",
-        queueing="winks",
         flow_weights={"a": 1.0, "b": 1.0},
         policy_options={f"winks_{name}": value for name, value in options.items()},
     )

@@ -143,7 +143,7 @@ def test_an_engine_whose_cloud_brings_no_images_is_refused(make_world: MakeWorld
     cloud = InMemoryCloud(CloudBehaviour(), {})
 
     with pytest.raises(InvalidValueError, match="transfers"):
-        Engine(run.planner, run.engine._admission, run.clock, cloud, run.store, run.recorder, EngineOptions())
+        Engine(run.planner, run.policies, run.clock, cloud, run.store, run.recorder, EngineOptions())
 
 
 def test_who_waited_for_an_image_starts_when_nobody_brings_images_any_more(make_world: MakeWorld) -> None:

@@ -19,6 +19,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.present_hosts import PresentHosts
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.host_selection.greedy import GreedySelection
+from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.policy.preemption.by_kind import ByKind
 
 #: A host that one VM of the size ``VM`` fills.
@@ -38,8 +39,7 @@ def new_planner(hosts: int = 4, capacity: Resources = VM, site: Site | None = No
     return Planner(
         site or Site.homogeneous(hosts, capacity),
         PlanningOptions(**{**defaults, **options}),
-        selection,
-        preemption,
+        PolicySet(host_selection=selection, preemption=preemption),
         deadline_preemption=deadline_preemption,
         transfers=transfers,
     )

@@ -89,7 +89,7 @@ def test_a_dead_end_of_the_policy_s_order_is_left_by_that_of_the_numbers(
 ) -> None:
     """haizea F31: both sets compete for the host that the policy fills first."""
 
-    class LastFirst:
+    class LastFirst(HostSelection):
         def rank(self, hosts, lease):  # type: ignore[no-untyped-def]
             return hosts.numbers[::-1]
 
@@ -150,7 +150,7 @@ def test_hosts_that_a_policy_leaves_out_stay_out_of_a_dead_end(
 ) -> None:
     """haizea F38."""
 
-    class NotTheFirst:
+    class NotTheFirst(HostSelection):
         def rank(self, hosts, lease):  # type: ignore[no-untyped-def]
             return hosts.numbers[1:]
 
@@ -162,7 +162,7 @@ def test_hosts_that_a_policy_leaves_out_stay_out_of_a_dead_end(
 def test_a_policy_may_leave_hosts_out(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F38: hosts that a policy does not rank are not used."""
 
-    class OnlyTheSecond:
+    class OnlyTheSecond(HostSelection):
         def rank(self, hosts, lease):  # type: ignore[no-untyped-def]
             return hosts.numbers[hosts.numbers == 1]
 

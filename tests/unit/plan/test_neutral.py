@@ -9,17 +9,21 @@ from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.interfaces import Queueing, QueueRound, Turn
+from lease_scheduler.plan.interfaces import QueueRound, Turn
 from lease_scheduler.plan.neutral import FIFO, REQUESTED
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.policy_set import PolicySet
+from lease_scheduler.policy.queueing.base import QueueingPolicy
 
 from .conftest import MakeLease, MakePlanner
 
 
-class _Told(Queueing):
+class _Told(QueueingPolicy):
     """A queueing policy made from a function."""
 
     def __init__(self, turns: Callable[[QueueRound], Iterable[Turn]]) -> None:
+        super().__init__(PolicyOptions())
         self._turns = turns
 
     def turns(self, queue: QueueRound) -> Iterable[Turn]:
@@ -28,7 +32,7 @@ class _Told(Queueing):
 
 def _served(planner: Planner, turns: Callable[[QueueRound], Iterable[Turn]], *leases: Lease, now: int = 0) -> list[str]:
     """Queue leases, serve the queue once, and return the ids of those that have a place, in the order of starts."""
-    planner.queueing = _Told(turns)
+    planner.use(PolicySet(queueing=_Told(turns)))
     for lease in leases:
         planner.enqueue(lease)
     planner.process_queue(now)

@@ -163,7 +163,7 @@ def test_run_times_are_learnt_in_a_run(policy: str) -> None:
     ]
     workload = replace(workload, leases=tuple(hurried))
     starts = {
-        name: [lease.started for lease in Run(workload, RunSettings(duration=name)).execute().leases]
+        name: [lease.started for lease in Run(workload, RunSettings(policies={"duration": name})).execute().leases]
         for name in ("requested", policy)
     }
     assert starts[policy] != starts["requested"]

@@ -303,7 +303,9 @@ def test_an_overloaded_site_through_the_engine(name: str) -> None:
         leases.append(WorkloadLease(_request(str(number), origin, number * 20, 200, 1)))
     site = Site.homogeneous(4, Resources({VCPU: 1, MEMORY_MB: 4096}))
     settings = RunSettings(
-        planning=PlanningOptions(backfilling_limit=None), engine=EngineOptions(explain_refusals=False), admission=name
+        policies={"admission": name},
+        planning=PlanningOptions(backfilling_limit=None),
+        engine=EngineOptions(explain_refusals=False),
     )
     result = Run(Workload("overload", tuple(leases), site), settings).execute()
     refused = [lease for lease in result.leases if lease.state is LeaseState.REJECTED]

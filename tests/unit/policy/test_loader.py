@@ -12,6 +12,7 @@ from lease_scheduler.policy.duration.base import DurationPolicy
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 from lease_scheduler.policy.host_selection.no_policy import NoPolicy
 from lease_scheduler.policy.mapper.base import MapperPolicy
+from lease_scheduler.policy.policy_set import FAMILIES
 from lease_scheduler.policy.preemption.base import PreemptionPolicy
 from lease_scheduler.policy.queueing.base import QueueingPolicy
 
@@ -32,12 +33,12 @@ def test_every_policy_of_the_specification_is_installed() -> None:
 
 def test_every_installed_policy_loads() -> None:
     options = PolicyOptions()
-    for family, base in loader.FAMILIES.items():
+    for family, declared in FAMILIES.items():
         names = loader.policy_names(family)
         assert names
         for name in names:
             policy = loader.load_policy(family, name, options)
-            assert isinstance(policy, base)
+            assert isinstance(policy, declared.base)
             assert policy.options is options
             assert policy.name == name
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.plan.interfaces import Mapper
 from lease_scheduler.plan.mapper import distributed
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
@@ -60,7 +61,7 @@ def test_what_does_not_fit_is_not_distributed(mapper: object) -> None:
     assert distributed(mapper, np.empty(0, np.int64), np.empty(0, np.int64), 1) is None  # type: ignore[arg-type]
 
 
-class _Wrong:
+class _Wrong(Mapper):
     def __init__(self, answer: list[int]) -> None:
         self._answer = answer
 

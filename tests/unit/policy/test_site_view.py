@@ -73,7 +73,8 @@ def _install(monkeypatch: pytest.MonkeyPatch, policy: AdmissionPolicy) -> None:
 
 def _loaded(monkeypatch: pytest.MonkeyPatch, policy: AdmissionPolicy) -> AdmissionPolicy:
     _install(monkeypatch, policy)
-    return loader.load_policy("admission", "another", PolicyOptions())
+    loaded: AdmissionPolicy = loader.load_policy("admission", "another", PolicyOptions())
+    return loaded
 
 
 def _plan() -> Plan:

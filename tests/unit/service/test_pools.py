@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,12 +12,11 @@ from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.power import PowerState
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
-from lease_scheduler.policy.pricing.base import PricingPolicy
+from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.service.fewer_hosts import FewerHostsReport
-from lease_scheduler.service.policies import PoolPlanning, SitePolicies, no_prices
+from lease_scheduler.service.policies import PoolPlanning, SitePolicies
 from tests.functional.lease_document import lease_document
 from tests.site_engine import hypervisors, site_policies
 from tests.unit.service.conftest import HOUR, Core, KeepingStore
@@ -33,8 +31,9 @@ def _planning(policies: SitePolicies | None = None, *hosts: str) -> PoolPlanning
     return PoolPlanning(policies or site_policies(), _ENGINE, hosts)
 
 
-def _constant(rate: str) -> Callable[[], PricingPolicy]:
-    return lambda: load_policy("pricing", "constant", PolicyOptions({"pricing_rate": rate}))
+def _priced(rate: str) -> SitePolicies:
+    options = PolicyOptions({"pricing_rate": rate})
+    return site_policies(make=lambda: PolicySet(pricing=load_policy("pricing", "constant", options)))
 
 
 @pytest.fixture
@@ -123,7 +122,7 @@ def test_a_host_that_is_down_stays_down_in_another_pool(pools: Core) -> None:
 
 def test_the_power_policy_of_a_pool_lets_its_own_hosts_sleep(lead: Lead) -> None:
     """Hosts of other pools stay awake; a host keeps what it has saved when it is moved, and is awake for that."""
-    gesp = replace(site_policies(), power=load_policy("power", "gesp", PolicyOptions()))
+    gesp = site_policies(make=lambda: PolicySet(power=load_policy("power", "gesp", PolicyOptions())))
     plannings = {"general": _planning(), "gpu": _planning(gesp, "gpu-*")}
     core = lead(pools=plannings, hosts=_HOSTS)
     core.site.step()
@@ -249,15 +248,7 @@ def test_a_maintenance_is_in_the_pool_of_its_hosts(pools: Core) -> None:
 
 def test_the_policies_of_a_pool_decide_alone(lead: Lead) -> None:
     """In ``calm`` nothing is preempted; in ``busy`` best-effort leases are."""
-    none = PolicyOptions({})
-
-    def calm_planner(site: Any) -> Any:
-        from lease_scheduler.plan.planner import Planner
-
-        selection = load_policy("host_selection", "greedy", none)
-        return Planner(site, PlanningOptions(), selection, load_policy("preemption", "no-preemption", none))
-
-    calm = SitePolicies(calm_planner, load_policy("admission", "accept-all", none))
+    calm = site_policies(make=lambda: PolicySet(preemption=load_policy("preemption", "no-preemption", PolicyOptions())))
     core = lead(pools={"calm": _planning(calm), "busy": _planning(None, "gpu-*")}, hosts=("compute-1", "gpu-1"))
     for pool in ("calm", "busy"):
         _ask(core, 1, "best-effort", pool=pool, duration=10 * HOUR)
@@ -280,7 +271,7 @@ def test_each_pool_has_its_own_queue(pools: Core) -> None:
 
 def test_each_pool_has_its_own_prices(lead: Lead) -> None:
     """A pool that costs more than the project would pay is not the first that grants the lease."""
-    dear, cheap = site_policies(make_pricing=_constant("9")), site_policies(make_pricing=_constant("2"))
+    dear, cheap = _priced("9"), _priced("2")
     core = lead(pools={"dear": _planning(dear), "cheap": _planning(cheap, "gpu-*")}, hosts=("compute-1", "gpu-1"))
     lease = core.lease(_ask(core, 1, max_price=5.0))
     assert (lease.request.pool, lease.request.price) == ("cheap", 2.0)
@@ -292,7 +283,7 @@ def test_each_pool_has_its_own_prices(lead: Lead) -> None:
 
 
 def test_a_lease_without_a_duration_goes_to_a_pool_without_prices(lead: Lead) -> None:
-    priced, free = site_policies(make_pricing=_constant("9")), site_policies(make_pricing=no_prices)
+    priced, free = _priced("9"), site_policies()
     core = lead(pools={"priced": _planning(priced), "free": _planning(free, "gpu-*")}, hosts=("compute-1", "gpu-1"))
     assert _pool(core, _ask(core, 1, "best-effort", duration=None)) == "free"
     with pytest.raises(RefusedError, match="duration: is needed here"):

@@ -30,7 +30,7 @@ from tests import last_fit
 #: Instants are seconds since the epoch, as on a site.
 _START, _END = 1_800_000_000, 1_800_000_600
 
-_SETTINGS = RunSettings(host_selection="packing")
+_SETTINGS = RunSettings(policies={"host_selection": "packing"})
 
 _BOOTS, _SHUTDOWNS = (2, 3, 5), (1, 2)
 

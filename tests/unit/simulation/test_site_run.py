@@ -54,7 +54,7 @@ def test_a_run_stops_with_the_last_best_effort_lease() -> None:
     ("refused", "settings"),
     [
         (_best_effort("no", 50, nodes=3), _UNTIL_DONE),
-        (_best_effort("no", 50, duration=900), replace(_UNTIL_DONE, admission="maximum-duration")),
+        (_best_effort("no", 50, duration=900), _UNTIL_DONE.with_policies(admission="maximum-duration")),
     ],
     ids=["larger than the site", "by the admission policy"],
 )
@@ -73,7 +73,7 @@ def test_a_best_effort_lease_that_is_refused_has_ended(refused: LeaseRequest, se
 def test_a_best_effort_lease_that_is_too_expensive_has_ended() -> None:
     """haizea F91: a lease that its user does not want at the price is not waited for either."""
     poor = _best_effort("no", 50, duration=3600, extras={"simul_userrate": "0.1"})
-    settings = replace(_UNTIL_DONE, pricing="constant", policy_options={"pricing_rate": "1"})
+    settings = replace(_UNTIL_DONE.with_policies(pricing="constant"), policy_options={"pricing_rate": "1"})
     result = Run(_workload(_best_effort("1"), poor, _reservation("later", start=5000)), settings).execute()
 
     assert (result.end, _states(result)["no"]) == (100, LeaseState.REJECTED_BY_USER)
@@ -146,7 +146,7 @@ def test_a_site_that_may_stop_takes_no_requests_from_outside(settings: RunSettin
 
 def test_requests_from_outside_are_made_at_the_price_that_their_user_would_pay() -> None:
     """haizea F77: as those of the workload, also for quotes."""
-    settings = RunSettings(pricing="constant", policy_options={"pricing_rate": "1"})
+    settings = RunSettings(policies={"pricing": "constant"}, policy_options={"pricing_rate": "1"})
     site = SiteRun(_workload(), settings, SimulatedClock())
     poor = _best_effort("1", duration=3600, extras={"simul_userrate": "0.1"})
     assert site.quote(poor).refusal is not None

@@ -141,6 +141,7 @@ def run_settings(preemption: str) -> RunSettings:
     The storage is shared, so a lease may resume on any host, and its VMs take turns.
     """
     return RunSettings(
+        policies={"preemption": preemption},
         planning=PlanningOptions(
             backfilling_limit=None,
             suspension=Suspension.ALL,
@@ -155,7 +156,6 @@ def run_settings(preemption: str) -> RunSettings:
             least_slack_first=False,
         ),
         engine=EngineOptions(explain_refusals=False),
-        preemption=preemption,
         policy_options={"preemption_among": "external", "preemption_safe_age": _NEVER_TOO_OLD},
         deadline_preemption=False,
     )

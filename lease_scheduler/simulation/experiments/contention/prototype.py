@@ -89,6 +89,7 @@ def run_settings(preemption: str) -> RunSettings:
     :param preemption: name of the preemption policy
     """
     return RunSettings(
+        policies={"preemption": preemption},
         planning=PlanningOptions(
             backfilling_limit=None,
             suspension=Suspension.ALL,
@@ -103,7 +104,6 @@ def run_settings(preemption: str) -> RunSettings:
             least_slack_first=False,
         ),
         engine=EngineOptions(explain_refusals=False),
-        preemption=preemption,
         policy_options={
             "preemption_among": "external",
             "overhead_suspend_rate": str(STORAGE_RATE),

@@ -204,10 +204,9 @@ def run_settings(case: EnergyCase) -> RunSettings:
         resume_rate=_FASTER * _RATES.resume_rate,
     )
     return replace(
-        settings,
+        settings.with_policies(power=POLICIES[case.policy]),
         planning=planning,
         engine=EngineOptions(explain_refusals=False, power=_power_options(case)),
-        power=POLICIES[case.policy],
         stop_when=StopWhen.EXACT,
         stop_time=(case.days + _PATIENCE) * _DAY,
         policy_options={**settings.policy_options, "power_waiting_factor": str(_WAITING_FACTOR)},

@@ -80,7 +80,7 @@ class AzureHostsCase:
         workload = read_azure(folder / TRACE, AzureOptions(sample=shape.sample, seed=self.seed))
         site = Site.homogeneous(shape.hosts, Resources({VCPU: 100 * shape.vcpus, MEMORY_MB: 1024 * shape.gib}))
         meter = FreeHosts(_DAY, workload.last_submission)
-        result = Run(workload, RunSettings(host_selection=self.selection), site).execute([meter])
+        result = Run(workload, RunSettings(policies={"host_selection": self.selection}), site).execute([meter])
         return {
             "free_hosts": meter.mean,
             "accepted": sum(lease.state is LeaseState.DONE for lease in result.leases) / len(result.leases),

@@ -66,10 +66,7 @@ class ConsolidationCase:
         site = Site.homogeneous(trace.nodes, Resources({VCPU: 100 * trace.cores}))
         leases = tuple(_reservation(*each) for each in enumerate(read_eucalyptus(folder / trace.file)))
         settings = RunSettings(
-            host_selection=self.selection,
-            relocation=self.relocation,
-            power="sesp",
-            # Hosts are emptied whatever the load is.
+            policies={"host_selection": self.selection, "relocation": self.relocation, "power": "sesp"},
             policy_options={"energy_aware_threshold": "100"},
             engine=EngineOptions(
                 explain_refusals=False,

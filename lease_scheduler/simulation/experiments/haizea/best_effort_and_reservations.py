@@ -90,13 +90,13 @@ def run_settings(configuration: str) -> RunSettings:
     :param configuration: one of ``CONFIGURATIONS``
     """
     return RunSettings(
+        policies={"preemption": "ar-preempts-everything"},
         planning=PlanningOptions(
             suspension=Suspension.NONE if configuration == "NOVM-NOSR" else Suspension.ALL,
             suspend_estimate=Estimate.SUM,
             preempt_at=PreemptAt.REQUEST,
         ),
         engine=EngineOptions(explain_refusals=False),
-        preemption="ar-preempts-everything",
         stop_when=StopWhen.BEST_EFFORT_DONE,
     )
 

@@ -128,6 +128,7 @@ def run_settings(mode: str, *, least_slack_first: bool = True) -> RunSettings:
     :param least_slack_first: whether the algorithm includes its last step
     """
     return RunSettings(
+        policies={"preemption": "no-preemption" if mode == "no preemption" else "deadline"},
         planning=PlanningOptions(
             suspension=Suspension.ALL if mode == "with suspension" else Suspension.NONE,
             suspend_rate=64,
@@ -137,7 +138,6 @@ def run_settings(mode: str, *, least_slack_first: bool = True) -> RunSettings:
             least_slack_first=least_slack_first,
         ),
         engine=EngineOptions(explain_refusals=False),
-        preemption="no-preemption" if mode == "no preemption" else "deadline",
         deadline_preemption=mode != "no preemption",
     )
 

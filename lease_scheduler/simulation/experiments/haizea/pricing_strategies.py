@@ -70,8 +70,7 @@ class PriceCase:
         """See ``campaigns.case.Case``."""
         workload = annotated(read_trace(self.trace), self.start, self.deadline, self.seed, self.users)
         settings = replace(
-            run_settings(self.mode),
-            pricing=self.strategy.lower(),
+            run_settings(self.mode).with_policies(pricing=self.strategy.lower()),
             policy_options={**_ADAPTIVE_OPTIONS, "pricing_seed": str(self.seed)},
         )
         run = Run(workload, settings)
@@ -88,7 +87,7 @@ class PriceCase:
             "utilisation": metrics.utilisation(result).average(RAMP_UP, result.last_submission),
             "suspensions": result.counters.get("suspensions", 0),
             "wall_s": result.wall_s,
-            **({"final_rate": run.pricing.rate(None, None)} if self.strategy == "ADAPTIVE" else {}),
+            **({"final_rate": run.policies.pricing.rate(None, None)} if self.strategy == "ADAPTIVE" else {}),
         }
 
 

@@ -77,7 +77,7 @@ class DurationCase:
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
         duration, options = POLICIES[self.policy]
-        result = Run(read_log(self.log), RunSettings(duration=duration, policy_options=options)).execute()
+        result = Run(read_log(self.log), RunSettings(policies={"duration": duration}, policy_options=options)).execute()
         measured = metrics.measurements(result.leases)
         return {
             "slowdown": float(measured.slowdown.mean()),

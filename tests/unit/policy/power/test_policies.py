@@ -20,7 +20,8 @@ _SHORTAGE = Shortage(nodes=10, missing=8, after_preemption=3)
 
 
 def _policy(name: str, **options: str) -> PowerPolicy:
-    return load_policy("power", name, PolicyOptions(options))
+    policy: PowerPolicy = load_policy("power", name, PolicyOptions(options))
+    return policy
 
 
 def _view(*waiting: Waiting, load: float = 0.5) -> PowerView:

@@ -55,7 +55,7 @@ def test_priority_inversion_lasts_for_the_term_of_the_lower_priority() -> None:
     """shirako G15: who is served first when the site is free again; running leases are not preempted."""
     site = Site.homogeneous(10, Resources({VCPU: 100}))
     settings = RunSettings(
-        planning=PlanningOptions(backfilling_limit=0), queueing="priority", flow_weights={"high": 2.0}
+        policies={"queueing": "priority"}, planning=PlanningOptions(backfilling_limit=0), flow_weights={"high": 2.0}
     )
     for term, starts in ((72, 72), (12, 12)):
         low = [_lease(f"low-{number}", "low", 0, term) for number in range(72 // term)]

@@ -136,7 +136,10 @@ def test_utilisation() -> None:
 
 
 def test_prices() -> None:
-    run = Run(WORKLOAD, RunSettings(probes=("price",), pricing="constant", policy_options={"pricing_rate": "36"}))
+    run = Run(
+        WORKLOAD,
+        RunSettings(policies={"pricing": "constant"}, probes=("price",), policy_options={"pricing_rate": "36"}),
+    )
     accounting = run.execute().accounting
     assert accounting.leases["first"] == {"Price": 2.0, "rate": 36.0}
     assert accounting.run["Revenue"] == 12.0

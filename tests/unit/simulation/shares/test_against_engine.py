@@ -30,7 +30,7 @@ def test_leases_that_a_share_refuses_need_no_search(
     study = SharesRun(flows, 24, 150, WinksOptions(40, debt=True), bound=400, seed=seed).execute()
     options = {"winks_window": "40", "winks_debt": debt, "winks_limit_when_idle": when_idle}
     planning = PlanningOptions(backfilling_limit=None, suspension=Suspension.NONE)
-    chosen = RunSettings(planning=planning, queueing="winks", policy_options=options)
+    chosen = RunSettings(policies={"queueing": "winks"}, planning=planning, policy_options=options)
     decided = []
 
     def remembered(*given: Any) -> bool:
@@ -55,8 +55,8 @@ def test_engine_and_policy_alone_agree(window: int, widths: tuple[int, int] | No
     flows = [FlowLoad("a", 0.5, durations), FlowLoad("b", 0.3, durations, widths), FlowLoad("c", 0.2, durations)]
     alone = SharesRun(flows, 100, _TICKS, WinksOptions(window), bound=8_000).execute()
     chosen = RunSettings(
+        policies={"queueing": "winks"},
         planning=PlanningOptions(backfilling_limit=None, suspension=Suspension.NONE),
-        queueing="winks",
         flow_weights={flow.name: flow.share for flow in flows},
         policy_options={"winks_window": str(window), "winks_debt": "no", "winks_limit_when_idle": "strict"},
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -171,7 +170,7 @@ def test_a_run_without_prices_tells_what_maximum_earns(mode: str, monkeypatch: p
 
     for users in USERS:
         workload = annotated(_made_up("BLUE2"), case.start, case.deadline, case.seed, users)
-        result = Run(workload, replace(run_settings(mode), pricing="maximum")).execute()
+        result = Run(workload, run_settings(mode).with_policies(pricing="maximum")).execute()
         revenue = metrics.revenue(result.leases)
         assert revenue is not None
         total = revenue.earned + revenue.missed
@@ -180,8 +179,8 @@ def test_a_run_without_prices_tells_what_maximum_earns(mode: str, monkeypatch: p
         found = list(revenue_shares(outcomes, case, users).values())
         assert found == pytest.approx([part / total for part in expected], abs=1e-9)
     workload = annotated(_made_up("BLUE2"), case.start, case.deadline, case.seed, "CONSTANT")
-    constant = Run(workload, replace(run_settings(mode), pricing="constant")).execute()
-    at_most = Run(workload, replace(run_settings(mode), pricing="maximum")).execute()
+    constant = Run(workload, run_settings(mode).with_policies(pricing="constant")).execute()
+    at_most = Run(workload, run_settings(mode).with_policies(pricing="maximum")).execute()
     assert constant.leases == at_most.leases, "1.00 is what they would all just pay"
 
 
