@@ -13,8 +13,8 @@ from rich.table import Table
 from lease_scheduler.fractional.kernels import IS_COMPILED
 from lease_scheduler.fractional.online.names import parse
 from lease_scheduler.fractional.packing.search import PACKERS, best_packing
-from lease_scheduler.simulation.experiments.data_folder import data_folder
-from lease_scheduler.simulation.experiments.dfrs.online_cases import LOG, LOG_FILE, LUBLIN
+from lease_scheduler.papers.data_folder import data_folder
+from lease_scheduler.papers.dfrs.online_cases import LOG, LOG_FILE, LUBLIN
 from lease_scheduler.simulation.fractional.log_weeks import log_weeks
 from lease_scheduler.simulation.fractional.loop import run_online
 from lease_scheduler.simulation.fractional.trace import Trace

@@ -8,18 +8,12 @@ from pathlib import Path
 from rich.console import Console
 
 from lease_scheduler.cmd.campaign import add_execution_options, execution
+from lease_scheduler.papers import registry
+from lease_scheduler.papers.extent import Extent
+from lease_scheduler.papers.paper import Chapter
+from lease_scheduler.papers.replications import FIRST_SEED, Replication, distinct_cases, is_random, replications
+from lease_scheduler.papers.report import REPORT_WIDTH
 from lease_scheduler.simulation.campaigns.runner import run_campaign
-from lease_scheduler.simulation.experiments import registry
-from lease_scheduler.simulation.experiments.extent import Extent
-from lease_scheduler.simulation.experiments.paper import Chapter
-from lease_scheduler.simulation.experiments.replications import (
-    FIRST_SEED,
-    Replication,
-    distinct_cases,
-    is_random,
-    replications,
-)
-from lease_scheduler.simulation.experiments.report import REPORT_WIDTH
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

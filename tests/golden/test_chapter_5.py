@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from lease_scheduler.papers.haizea.best_effort_and_reservations import ReservationCase
+from lease_scheduler.papers.haizea.deadlines import DeadlineCase
+from lease_scheduler.papers.haizea.reservation_checks import BASELINE, TABLE_SETS
 from lease_scheduler.simulation.campaigns.case import Outcome
-from lease_scheduler.simulation.experiments.haizea.best_effort_and_reservations import ReservationCase
-from lease_scheduler.simulation.experiments.haizea.deadlines import DeadlineCase
-from lease_scheduler.simulation.experiments.haizea.reservation_checks import BASELINE, TABLE_SETS
 
 
 @pytest.fixture(scope="module")

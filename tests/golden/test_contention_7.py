@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lease_scheduler.simulation.experiments.contention.prototype import (
-    POLICIES,
-    PrototypeCase,
-    figures,
-    run_settings,
-    workload,
-)
+from lease_scheduler.papers.contention.prototype import POLICIES, PrototypeCase, figures, run_settings, workload
 from lease_scheduler.simulation.run import Run
 
 

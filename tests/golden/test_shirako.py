@@ -9,12 +9,12 @@ import pytest
 from rich.console import Console
 
 from lease_scheduler.cmd.lease_sim import main
+from lease_scheduler.papers.extent import Extent
+from lease_scheduler.papers.paper import Chapter
+from lease_scheduler.papers.replications import Replication
+from lease_scheduler.papers.shirako import shirako_4, shirako_5, shirako_6
+from lease_scheduler.papers.shirako.elastic_requests import ElasticCase
 from lease_scheduler.simulation.campaigns.case import Outcome
-from lease_scheduler.simulation.experiments.extent import Extent
-from lease_scheduler.simulation.experiments.paper import Chapter
-from lease_scheduler.simulation.experiments.replications import Replication
-from lease_scheduler.simulation.experiments.shirako import shirako_4, shirako_5, shirako_6
-from lease_scheduler.simulation.experiments.shirako.elastic_requests import ElasticCase
 
 _SEEDS = (1, 2, 3)
 

@@ -1,5 +1,5 @@
 """Relocation policies: which running nodes move to other hosts.
 
 The engine asks the configured one (``engine.live_moves``); studies of broker and provider use them too
-(``simulation.experiments.shirako``).
+(``papers.shirako``).
 """

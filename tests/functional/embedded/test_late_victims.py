@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lease_scheduler.simulation.experiments.contention.prototype import LOCAL, REQUESTS, STORAGE_RATE
+from lease_scheduler.papers.contention.prototype import LOCAL, REQUESTS, STORAGE_RATE
 from tests.functional.embedded.conftest import Make
 from tests.functional.embedded.rest import Document, Rest, date, until
 

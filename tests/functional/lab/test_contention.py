@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lease_scheduler.simulation.experiments.contention.prototype import LOCAL, REQUESTS, STORAGE_RATE
+from lease_scheduler.papers.contention.prototype import LOCAL, REQUESTS, STORAGE_RATE
 from tests.functional.lab.service import (
     LIMIT,
     QUARTER,

@@ -11,7 +11,7 @@ import pytest
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.resources import MEMORY_MB, VCPU
-from lease_scheduler.simulation.experiments.data_folder import data_folder
+from lease_scheduler.papers.data_folder import data_folder
 from lease_scheduler.simulation.formats.azure import AzureOptions, VmGroup, read_azure, read_vms
 from lease_scheduler.simulation.formats.workload_file import read_workload
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from lease_scheduler.model.errors import InputFileError
-from lease_scheduler.simulation.experiments.data_folder import data_folder
-from lease_scheduler.simulation.experiments.prediction.requests import TRACES
+from lease_scheduler.papers.data_folder import data_folder
+from lease_scheduler.papers.prediction.requests import TRACES
 from lease_scheduler.simulation.formats.eucalyptus import Instance, over_commitment, read_eucalyptus
 
 _GOOD = "START 0 i-1 NODE1 2\nSTART 5 i-2 NODE2 1\n\nSTOP 9 i-1\nSTART 9 i-1 NODE2 4\nSTOP 12 i-2\n"
