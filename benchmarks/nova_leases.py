@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.machine import console
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.api import names
 from tests.functional.lab.service import LIMIT, PREPARATION, QUARTER, Document, Service, in_seconds, running_service
 from tests.servers.base import MissingServerError
 from tests.servers.fixtures import LAB_HOSTS, running

@@ -8,7 +8,7 @@ from typing import Any
 from novaclient.exceptions import NotFound, NoUniqueMatch
 
 from lease_scheduler.calibration.servers import ours
-from lease_scheduler.cloud.nova.listing import all_flavors
+from lease_scheduler.cloud.nova.api.listing import all_flavors
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.nova.aggregates import BLAZAR_OWNER, LEASE_ID, read_coming
 

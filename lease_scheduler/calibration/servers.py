@@ -15,8 +15,8 @@ from novaclient.exceptions import ClientException, Conflict, NotFound
 
 from lease_scheduler.calibration.samples import MeasuredOperation, Sample
 from lease_scheduler.calibration.times import Times
-from lease_scheduler.cloud.nova import server as of
-from lease_scheduler.cloud.nova.listing import all_flavors
+from lease_scheduler.cloud.nova.api import server as of
+from lease_scheduler.cloud.nova.api.listing import all_flavors
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.nova.boots import FLAVOR_PREEMPTIBLE
 

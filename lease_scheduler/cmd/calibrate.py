@@ -27,7 +27,7 @@ from lease_scheduler.calibration.rounds import Round, is_hopeless, measure, roun
 from lease_scheduler.calibration.samples import PAIRS, Batch, MeasuredOperation
 from lease_scheduler.calibration.servers import Kind, Servers
 from lease_scheduler.calibration.times import ChosenTimes, NotifiedTimes, RecordedTimes, Times
-from lease_scheduler.cloud.nova.notifications import NotificationListener
+from lease_scheduler.cloud.nova.api.notifications import NotificationListener
 from lease_scheduler.cmd.clouds.nova import ConfiguredNova
 from lease_scheduler.cmd.messaging import complete, listening_transport
 from lease_scheduler.conf.values import planning_options

@@ -1,7 +1,7 @@
 """Leases and the pool as plain values, read from the metadata of host aggregates.
 
-The engine writes the metadata (``cloud/nova/aggregate_metadata.py``). The names of the keys are defined here because
-both sides need them and this package must not import the other.
+The engine writes the metadata (``cloud/nova/lease/aggregate_metadata.py``). The names of the keys are defined here
+because both sides need them and this package must not import the other.
 """
 
 from __future__ import annotations

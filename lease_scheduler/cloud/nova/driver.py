@@ -20,51 +20,51 @@ from lease_scheduler.cloud.facts import (
     LeaseOnHosts,
     LeaseServer,
 )
-from lease_scheduler.cloud.nova.addresses import Addresses
-from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NONE, LeaseAggregates
-from lease_scheduler.cloud.nova.aggregates import Aggregates
-from lease_scheduler.cloud.nova.arrivals import Arrivals
-from lease_scheduler.cloud.nova.awake import AwakeServers
-from lease_scheduler.cloud.nova.broken_images import BrokenImages
-from lease_scheduler.cloud.nova.departures import Departures
-from lease_scheduler.cloud.nova.devices import DeviceReader
-from lease_scheduler.cloud.nova.ends import Ends
-from lease_scheduler.cloud.nova.entered import Entered
-from lease_scheduler.cloud.nova.flavors import FlavorCatalogue, LeaseFlavors
-from lease_scheduler.cloud.nova.freepool import Freepool
-from lease_scheduler.cloud.nova.given_up import GivenUpRoom
-from lease_scheduler.cloud.nova.guests import Guests
-from lease_scheduler.cloud.nova.holding import Holding
-from lease_scheduler.cloud.nova.host_services import NovaServices
-from lease_scheduler.cloud.nova.hosts import Hosts
-from lease_scheduler.cloud.nova.image_records import ImageRecords
-from lease_scheduler.cloud.nova.images import GlanceImages
-from lease_scheduler.cloud.nova.intruders import Intruders
-from lease_scheduler.cloud.nova.left_over import LeftOver
-from lease_scheduler.cloud.nova.locks import Locks
-from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
-from lease_scheduler.cloud.nova.nodes import Nodes
-from lease_scheduler.cloud.nova.outliving import OutlivingServers
-from lease_scheduler.cloud.nova.overdrafts import Overdrafts
-from lease_scheduler.cloud.nova.pci_aliases import PciAliases
-from lease_scheduler.cloud.nova.placement import Placement
-from lease_scheduler.cloud.nova.precaching import CachePreloading
-from lease_scheduler.cloud.nova.preemption import ServerPreemption
-from lease_scheduler.cloud.nova.putting_away import PuttingAway
-from lease_scheduler.cloud.nova.reservations import BlazarOptions, Reservations
-from lease_scheduler.cloud.nova.room import RoomOptions
-from lease_scheduler.cloud.nova.saving import Saving
-from lease_scheduler.cloud.nova.server_groups import ServerGroups
-from lease_scheduler.cloud.nova.servers import Servers
-from lease_scheduler.cloud.nova.shares import Agents, ServerShares
-from lease_scheduler.cloud.nova.snapshots import SnapshotOptions, Snapshots
-from lease_scheduler.cloud.nova.stale_claims import StaleClaims
-from lease_scheduler.cloud.nova.steps import ANNOUNCED, OperationSteps
-from lease_scheduler.cloud.nova.survey import Survey
-from lease_scheduler.cloud.nova.throttle import Throttle
-from lease_scheduler.cloud.nova.usage import ServerUsage
-from lease_scheduler.cloud.nova.vacancy import Vacancy
-from lease_scheduler.cloud.nova.watcher import Watcher
+from lease_scheduler.cloud.nova.api.addresses import Addresses
+from lease_scheduler.cloud.nova.api.aggregates import Aggregates
+from lease_scheduler.cloud.nova.api.devices import DeviceReader
+from lease_scheduler.cloud.nova.api.flavors import FlavorCatalogue, LeaseFlavors
+from lease_scheduler.cloud.nova.api.host_services import NovaServices
+from lease_scheduler.cloud.nova.api.hosts import Hosts
+from lease_scheduler.cloud.nova.api.images import GlanceImages
+from lease_scheduler.cloud.nova.api.locks import Locks
+from lease_scheduler.cloud.nova.api.lost import LostCommands, LostOptions
+from lease_scheduler.cloud.nova.api.nodes import Nodes
+from lease_scheduler.cloud.nova.api.pci_aliases import PciAliases
+from lease_scheduler.cloud.nova.api.placement import Placement
+from lease_scheduler.cloud.nova.api.server_groups import ServerGroups
+from lease_scheduler.cloud.nova.api.throttle import Throttle
+from lease_scheduler.cloud.nova.api.usage import ServerUsage
+from lease_scheduler.cloud.nova.images.broken_images import BrokenImages
+from lease_scheduler.cloud.nova.images.image_records import ImageRecords
+from lease_scheduler.cloud.nova.images.precaching import CachePreloading
+from lease_scheduler.cloud.nova.images.saving import Saving
+from lease_scheduler.cloud.nova.images.snapshots import SnapshotOptions, Snapshots
+from lease_scheduler.cloud.nova.lease.aggregate_metadata import ACTIVE, NONE, LeaseAggregates
+from lease_scheduler.cloud.nova.lease.ends import Ends
+from lease_scheduler.cloud.nova.lease.entered import Entered
+from lease_scheduler.cloud.nova.lease.freepool import Freepool
+from lease_scheduler.cloud.nova.lease.reservations import BlazarOptions, Reservations
+from lease_scheduler.cloud.nova.lease.servers import Servers
+from lease_scheduler.cloud.nova.lease.shares import Agents, ServerShares
+from lease_scheduler.cloud.nova.repair.left_over import LeftOver
+from lease_scheduler.cloud.nova.repair.overdrafts import Overdrafts
+from lease_scheduler.cloud.nova.repair.survey import Survey
+from lease_scheduler.cloud.nova.steps.holding import Holding
+from lease_scheduler.cloud.nova.steps.steps import ANNOUNCED, OperationSteps
+from lease_scheduler.cloud.nova.vacating.arrivals import Arrivals
+from lease_scheduler.cloud.nova.vacating.awake import AwakeServers
+from lease_scheduler.cloud.nova.vacating.departures import Departures
+from lease_scheduler.cloud.nova.vacating.given_up import GivenUpRoom
+from lease_scheduler.cloud.nova.vacating.guests import Guests
+from lease_scheduler.cloud.nova.vacating.intruders import Intruders
+from lease_scheduler.cloud.nova.vacating.options import RoomOptions
+from lease_scheduler.cloud.nova.vacating.outliving import OutlivingServers
+from lease_scheduler.cloud.nova.vacating.preemption import ServerPreemption
+from lease_scheduler.cloud.nova.vacating.putting_away import PuttingAway
+from lease_scheduler.cloud.nova.vacating.stale_claims import StaleClaims
+from lease_scheduler.cloud.nova.vacating.vacancy import Vacancy
+from lease_scheduler.cloud.nova.watch.watcher import Watcher
 from lease_scheduler.cloud.observations import AggregateChange, Observer, Stranger
 from lease_scheduler.cloud.orders import AnyOrder, Expectation, ImageOrder, ImageProgress
 from lease_scheduler.model.providers import ProviderGroup

@@ -15,15 +15,15 @@ from keystoneauth1.session import Session
 
 from lease_scheduler.cloud.configured import ConfiguredCloud
 from lease_scheduler.cloud.driver import WaitingClock
-from lease_scheduler.cloud.nova.pci_aliases import parse
+from lease_scheduler.cloud.nova.api.pci_aliases import parse
 from lease_scheduler.cmd.agents import agent_secret
 from lease_scheduler.records.trust_marks import TrustMark
 
 if TYPE_CHECKING:
-    from lease_scheduler.cloud.nova.connection import Connection
+    from lease_scheduler.cloud.nova.api.connection import Connection
+    from lease_scheduler.cloud.nova.api.notifications import NotificationListener
     from lease_scheduler.cloud.nova.driver import NovaDriver
-    from lease_scheduler.cloud.nova.notifications import NotificationListener
-    from lease_scheduler.cloud.nova.watching import Watching
+    from lease_scheduler.cloud.nova.watch.watching import Watching
 
 _GROUP = "nova"
 
@@ -41,12 +41,12 @@ class ConfiguredNova(ConfiguredCloud):
 
     def driver(self, clock: WaitingClock) -> NovaDriver:
         """See ``ConfiguredCloud.driver``."""
+        from lease_scheduler.cloud.nova.api.lost import LostOptions
+        from lease_scheduler.cloud.nova.api.placement import Placement
         from lease_scheduler.cloud.nova.driver import DriverOptions, NovaDriver
-        from lease_scheduler.cloud.nova.lost import LostOptions
-        from lease_scheduler.cloud.nova.placement import Placement
-        from lease_scheduler.cloud.nova.reservations import BlazarOptions
-        from lease_scheduler.cloud.nova.room import Escalation, IntruderAction, RoomOptions
-        from lease_scheduler.cloud.nova.snapshots import SnapshotOptions
+        from lease_scheduler.cloud.nova.images.snapshots import SnapshotOptions
+        from lease_scheduler.cloud.nova.lease.reservations import BlazarOptions
+        from lease_scheduler.cloud.nova.vacating.options import Escalation, IntruderAction, RoomOptions
         from lease_scheduler.cmd.agents import agent_client
 
         group, blazar, connection = self.conf[_GROUP], self.conf.blazar, self.connection()
@@ -107,9 +107,9 @@ class ConfiguredNova(ConfiguredCloud):
         Either Placement grants concurrent claims that together exceed the capacity, or nova-scheduler has let servers
         in where ``LeaseFilter`` would have refused them.
         """
-        from lease_scheduler.cloud.nova.placement import Placement
-        from lease_scheduler.cloud.nova.probing import oversells
-        from lease_scheduler.cloud.nova.trespassers import unfiltered
+        from lease_scheduler.cloud.nova.api.placement import Placement
+        from lease_scheduler.cloud.nova.api.probing import oversells
+        from lease_scheduler.cloud.nova.repair.trespassers import unfiltered
 
         connection = self.connection()
 
@@ -131,7 +131,7 @@ class ConfiguredNova(ConfiguredCloud):
 
     def connection(self) -> Connection:
         """Return clients of the services of this OpenStack."""
-        from lease_scheduler.cloud.nova.connection import Connection
+        from lease_scheduler.cloud.nova.api.connection import Connection
 
         group = self.conf[_GROUP]
         return Connection(self._log_in, group.interface, group.region_name)
@@ -141,8 +141,8 @@ class ConfiguredNova(ConfiguredCloud):
 
     def watching(self, connection: Connection) -> Watching:
         """Return the factory of this cloud's watcher."""
-        from lease_scheduler.cloud.nova.silence import Patience
-        from lease_scheduler.cloud.nova.watching import Watching, WatchingOptions
+        from lease_scheduler.cloud.nova.watch.silence import Patience
+        from lease_scheduler.cloud.nova.watch.watching import Watching, WatchingOptions
 
         group = self.conf[_GROUP]
         options = WatchingOptions(
@@ -154,7 +154,7 @@ class ConfiguredNova(ConfiguredCloud):
         return Watching(options, connection, self._listener)
 
     def _listener(self) -> NotificationListener | None:
-        from lease_scheduler.cloud.nova.notifications import NotificationListener
+        from lease_scheduler.cloud.nova.api.notifications import NotificationListener
         from lease_scheduler.cmd.messaging import listening_transport
 
         group = self.conf[_GROUP]

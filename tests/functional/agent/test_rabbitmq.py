@@ -18,7 +18,7 @@ import pytest
 
 from lease_scheduler.agent.fake import state_file
 from lease_scheduler.agent.protocol import AgentError, host_key
-from lease_scheduler.cloud.nova.shares import ServerShares
+from lease_scheduler.cloud.nova.lease.shares import ServerShares
 from lease_scheduler.cmd import configuration, manage
 from lease_scheduler.cmd.agents import agent_client
 from lease_scheduler.nova.boots import FLAVOR_LEASE

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from lease_scheduler.cloud.facts import DriverEvent
-from lease_scheduler.cloud.nova import names
-from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
-from lease_scheduler.cloud.nova.hosts import Hosts
-from lease_scheduler.cloud.nova.pci_aliases import PciAliases
-from lease_scheduler.cloud.nova.placement import Placement
+from lease_scheduler.cloud.nova.api import names
+from lease_scheduler.cloud.nova.api.flavors import FlavorCatalogue
+from lease_scheduler.cloud.nova.api.hosts import Hosts
+from lease_scheduler.cloud.nova.api.pci_aliases import PciAliases
+from lease_scheduler.cloud.nova.api.placement import Placement
 from lease_scheduler.cloud.observations import AggregateChange, ServerChange, Stranger
 from lease_scheduler.cmd import configuration, messaging
 from lease_scheduler.cmd.clouds.nova import ConfiguredNova

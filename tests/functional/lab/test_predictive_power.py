@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import insert
 
-from lease_scheduler.cloud.nova.host_services import ASLEEP
+from lease_scheduler.cloud.nova.api.host_services import ASLEEP
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest

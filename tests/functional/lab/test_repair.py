@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import requests
 
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.records.trust_marks import SAFE_AGE, TrustMark
 from tests.functional.lab.service import QUARTER, Document, Service, running_service
 from tests.servers.base import wait_until

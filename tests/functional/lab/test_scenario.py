@@ -14,7 +14,7 @@ import pytest
 import requests
 from keystoneauth1.exceptions import ClientException
 
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.api import names
 from tests.functional.lab.day import Job, jobs_of_a_day
 from tests.functional.lab.service import (
     PREPARATION,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from keystoneauth1.exceptions import ClientException
 
-from lease_scheduler.cloud.nova.host_services import ASLEEP
+from lease_scheduler.cloud.nova.api.host_services import ASLEEP
 from tests.functional.lab.service import PREPARATION, Document, Service, host_of, in_epoch, in_seconds, running_service
 from tests.servers.base import wait_until
 from tests.servers.fixtures import LAB_HOSTS

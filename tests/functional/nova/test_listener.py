@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.nova.hints import Hint, ServiceHint
-from lease_scheduler.cloud.nova.notifications import NotificationListener
+from lease_scheduler.cloud.nova.api.hints import Hint, ServiceHint
+from lease_scheduler.cloud.nova.api.notifications import NotificationListener
 from lease_scheduler.cmd import configuration, messaging, wiring
 from lease_scheduler.cmd.messaging import listening_transport
 from tests.servers.base import wait_until

@@ -9,13 +9,13 @@ from typing import Any, cast
 
 import pytest
 
-from lease_scheduler.cloud.nova import names, nested
-from lease_scheduler.cloud.nova.devices import DeviceReader
-from lease_scheduler.cloud.nova.flavors import WantedFlavor
-from lease_scheduler.cloud.nova.holding import Holding
-from lease_scheduler.cloud.nova.overdrafts import Overdrafts
-from lease_scheduler.cloud.nova.pci_aliases import PciAliases
-from lease_scheduler.cloud.nova.placement import Placement
+from lease_scheduler.cloud.nova.api import names, nested
+from lease_scheduler.cloud.nova.api.devices import DeviceReader
+from lease_scheduler.cloud.nova.api.flavors import WantedFlavor
+from lease_scheduler.cloud.nova.api.pci_aliases import PciAliases
+from lease_scheduler.cloud.nova.api.placement import Placement
+from lease_scheduler.cloud.nova.repair.overdrafts import Overdrafts
+from lease_scheduler.cloud.nova.steps.holding import Holding
 from lease_scheduler.cloud.orders import Order
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.kinds import LeaseKind

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lease_scheduler.cloud.nova import probing
-from lease_scheduler.cloud.nova.placement import Placement
+from lease_scheduler.cloud.nova.api import probing
+from lease_scheduler.cloud.nova.api.placement import Placement
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from tests.functional.commands.programs import Ended, run, write_configuration

@@ -13,11 +13,11 @@ from uuid import uuid4
 from novaclient.exceptions import ClientException
 
 from lease_scheduler.cloud.driver import HostsOccupiedError, StepFailedError
-from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.api import server as of
+from lease_scheduler.cloud.nova.api.lost import LostOptions
 from lease_scheduler.cloud.nova.driver import DriverOptions
-from lease_scheduler.cloud.nova.lease_parts import is_slot_only
-from lease_scheduler.cloud.nova.lost import LostOptions
-from lease_scheduler.cloud.nova.room import IntruderAction, RoomOptions
+from lease_scheduler.cloud.nova.lease.lease_parts import is_slot_only
+from lease_scheduler.cloud.nova.vacating.options import IntruderAction, RoomOptions
 from lease_scheduler.cloud.orders import AnyOrder, Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.resources import HOST_SHARE, Resources

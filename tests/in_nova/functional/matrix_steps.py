@@ -11,9 +11,9 @@ from typing import Any
 from unittest import mock
 from uuid import uuid4
 
-from lease_scheduler.cloud.nova import guests as guest_rules
-from lease_scheduler.cloud.nova import names
-from lease_scheduler.cloud.nova.room import IntruderAction
+from lease_scheduler.cloud.nova.api import names
+from lease_scheduler.cloud.nova.vacating import guests as guest_rules
+from lease_scheduler.cloud.nova.vacating.options import IntruderAction
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.resources import Resources

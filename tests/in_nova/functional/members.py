@@ -19,9 +19,9 @@ from nova.exception import NovaException
 from nova.virt.fake import FakeDriver
 from novaclient.exceptions import Conflict
 
-from lease_scheduler.cloud.nova import names
-from lease_scheduler.cloud.nova import server as of
-from lease_scheduler.cloud.nova.locks import REASON
+from lease_scheduler.cloud.nova.api import names
+from lease_scheduler.cloud.nova.api import server as of
+from lease_scheduler.cloud.nova.api.locks import REASON
 from tests.in_nova.functional.site import IMAGE, LIMIT, POLL
 from tests.in_nova.functional.tenants import TenantSite
 

@@ -25,9 +25,9 @@ from nova.scheduler.client.report import SchedulerReportClient
 from novaclient import client
 from sqlalchemy import Connection, Engine, event
 
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.api import names
+from lease_scheduler.cloud.nova.api.placement import Placement
 from lease_scheduler.cloud.nova.driver import DriverOptions, NovaDriver
-from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.orders import AnyOrder, Order
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode

@@ -11,8 +11,8 @@ from uuid import uuid4
 import pytest
 from novaclient.exceptions import ClientException, Conflict
 
-from lease_scheduler.cloud.nova import names
-from lease_scheduler.cloud.nova.locks import REASON
+from lease_scheduler.cloud.nova.api import names
+from lease_scheduler.cloud.nova.api.locks import REASON
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode
 from tests.in_nova.functional.site import IMAGE, LIMIT, ORDINARY, POLL, SMALL, WHOLE

@@ -9,9 +9,9 @@ from uuid import uuid4
 
 from lease_scheduler.cloud.differences import Difference, Problem
 from lease_scheduler.cloud.driver import StepFailedError
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.nova.driver import DriverOptions
-from lease_scheduler.cloud.nova.reservations import BlazarOptions
+from lease_scheduler.cloud.nova.lease.reservations import BlazarOptions
 from lease_scheduler.cloud.orders import Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode

@@ -12,9 +12,9 @@ import pytest
 from novaclient.exceptions import NotFound
 
 from lease_scheduler.cloud.driver import HostsOccupiedError
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.nova.driver import DriverOptions
-from lease_scheduler.cloud.nova.room import RoomOptions
+from lease_scheduler.cloud.nova.vacating.options import RoomOptions
 from lease_scheduler.cloud.orders import Order
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.resources import Resources

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.facts import DriverEvent
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.orders import Removal
 from lease_scheduler.engine.interfaces import EventKind, OperationKind
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources

@@ -12,9 +12,10 @@ from novaclient.exceptions import Conflict
 
 from lease_scheduler.cloud.differences import Problem
 from lease_scheduler.cloud.driver import HostsOccupiedError
-from lease_scheduler.cloud.nova import names, trespassers
+from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.nova.driver import DriverOptions
-from lease_scheduler.cloud.nova.room import IntruderAction, RoomOptions
+from lease_scheduler.cloud.nova.repair import trespassers
+from lease_scheduler.cloud.nova.vacating.options import IntruderAction, RoomOptions
 from lease_scheduler.cloud.orders import Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from tests.in_nova.functional.site import HOSTS, LIMIT, ORDINARY, POLL, SMALL, WHOLE, NovaSite

@@ -7,7 +7,7 @@ from typing import Any
 from unittest import mock
 from uuid import uuid4
 
-from lease_scheduler.cloud.nova import outliving as keeping
+from lease_scheduler.cloud.nova.vacating import outliving as keeping
 from lease_scheduler.cloud.orders import Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unittest
 
 from lease_scheduler.cloud.driver import HostsOccupiedError
-from lease_scheduler.cloud.nova.steps import _REMOVAL, _STEPS
+from lease_scheduler.cloud.nova.steps.steps import _REMOVAL, _STEPS
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode
 from tests.in_nova.functional import matrix_steps

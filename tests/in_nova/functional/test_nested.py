@@ -10,7 +10,7 @@ from uuid import uuid4
 from nova.virt import fake
 
 from lease_scheduler.cloud.differences import Presence
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.orders import Expectation, Order
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.nodes import NodeSet

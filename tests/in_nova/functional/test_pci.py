@@ -12,9 +12,9 @@ from nova.pci import request as pci_request
 from nova.virt import fake
 
 from lease_scheduler.cloud.differences import Presence
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.api import names
+from lease_scheduler.cloud.nova.api.pci_aliases import ALIAS, parse
 from lease_scheduler.cloud.nova.driver import DriverOptions
-from lease_scheduler.cloud.nova.pci_aliases import ALIAS, parse
 from lease_scheduler.cloud.orders import Expectation, Order
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.nodes import NodeSet

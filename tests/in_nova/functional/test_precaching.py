@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
 from tests.in_nova.functional.site import IMAGE, LIMIT, POLL, NovaSite
 

@@ -16,10 +16,10 @@ from novaclient.exceptions import BadRequest
 from sqlalchemy import text
 
 from lease_scheduler.cloud.driver import StepFailedError
-from lease_scheduler.cloud.nova import guests as guest_rules
+from lease_scheduler.cloud.nova.api.lost import LostOptions
 from lease_scheduler.cloud.nova.driver import DriverOptions
-from lease_scheduler.cloud.nova.lost import LostOptions
-from lease_scheduler.cloud.nova.room import Escalation, RoomOptions
+from lease_scheduler.cloud.nova.vacating import guests as guest_rules
+from lease_scheduler.cloud.nova.vacating.options import Escalation, RoomOptions
 from lease_scheduler.cloud.orders import Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode

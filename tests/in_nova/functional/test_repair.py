@@ -11,7 +11,7 @@ from dataclasses import replace
 from uuid import uuid4
 
 from lease_scheduler.cloud.differences import Difference, Presence
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.orders import Expectation, Order
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.nova import aggregates as metadata

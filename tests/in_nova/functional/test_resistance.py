@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from novaclient.exceptions import ClientException
 
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.resources import HOST_SHARE, Resources
 from tests.in_nova.functional.site import WHOLE

@@ -10,10 +10,10 @@ from uuid import uuid4
 
 from novaclient.exceptions import Forbidden
 
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.nova.driver import DriverOptions
-from lease_scheduler.cloud.nova.reservations import BlazarOptions
-from lease_scheduler.cloud.nova.strangers import Strangers
+from lease_scheduler.cloud.nova.lease.reservations import BlazarOptions
+from lease_scheduler.cloud.nova.repair.strangers import Strangers
 from lease_scheduler.cloud.orders import Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.resources import Resources
@@ -223,7 +223,7 @@ class SavingTest(_Saving):
         self.images.set_status(dead["id"], "queued")
         (server,) = self.nova.servers.list()
         self.nova.servers.reset_state(server, "active")
-        with mock.patch("lease_scheduler.cloud.nova.snapshots._JUST_BEGUN", 0):
+        with mock.patch("lease_scheduler.cloud.nova.images.snapshots._JUST_BEGUN", 0):
             self.carry_out(self._removal())
         (image,) = self._made()
         assert image["id"] != dead["id"]

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from lease_scheduler.cloud.facts import DriverEvent
-from lease_scheduler.cloud.nova.host_services import ASLEEP
+from lease_scheduler.cloud.nova.api.host_services import ASLEEP
 from lease_scheduler.engine.interfaces import EventKind, OperationKind
 from tests.in_nova.functional.site import LIMIT, ORDINARY, POLL, SMALL, NovaSite
 

@@ -6,7 +6,7 @@ import time
 from typing import Any
 from uuid import uuid4
 
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.orders import Removal
 from lease_scheduler.engine.interfaces import OperationKind
 from tests.in_nova.functional.site import HOSTS, LIMIT, ORDINARY, POLL, SMALL, NovaSite

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lease_scheduler.cloud.nova.aggregate_metadata import NEVER, lease_metadata
+from lease_scheduler.cloud.nova.lease.aggregate_metadata import NEVER, lease_metadata
 from lease_scheduler.cloud.orders import Order
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.kinds import LeaseKind

@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from novaclient.exceptions import NotFound
 
-from lease_scheduler.cloud.nova.hints import Hint
-from lease_scheduler.cloud.nova.names import slots_provider_id
+from lease_scheduler.cloud.nova.api.hints import Hint
+from lease_scheduler.cloud.nova.api.names import slots_provider_id
 
 
 def service(host: str, state: str = "up", status: str = "enabled", reason: str | None = None) -> SimpleNamespace:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from oslo_config import cfg
 
-from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
-from lease_scheduler.cloud.nova.hosts import Hosts
-from lease_scheduler.cloud.nova.pci_aliases import PciAliases
-from lease_scheduler.cloud.nova.placement import Placement
-from lease_scheduler.cloud.nova.watcher import Watcher
+from lease_scheduler.cloud.nova.api.flavors import FlavorCatalogue
+from lease_scheduler.cloud.nova.api.hosts import Hosts
+from lease_scheduler.cloud.nova.api.pci_aliases import PciAliases
+from lease_scheduler.cloud.nova.api.placement import Placement
+from lease_scheduler.cloud.nova.watch.watcher import Watcher
 from lease_scheduler.cmd import configuration
 from lease_scheduler.cmd.clouds.nova import ConfiguredNova
 from lease_scheduler.model.errors import InvalidValueError

@@ -1,0 +1,81 @@
+"""Nova's compute services, when hosts go to sleep and wake."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lease_scheduler.cloud.nova.api.hosts import Hosts, Node
+from lease_scheduler.cloud.nova.api.placement import Placement
+
+#: Why Nova's service of a host is disabled that sleeps. A host that is disabled for another reason is not ours to wake.
+ASLEEP = "lease-scheduler: asleep"
+
+_ENABLED = "enabled"
+
+
+class NovaServices:
+    """See ``cloud.host_services.HostServices``.
+
+    :param nova: novaclient's client with administrator rights
+    """
+
+    def __init__(self, nova: Any, hosts: Hosts, placement: Placement) -> None:
+        self._nova = nova
+        self._hosts = hosts
+        self._placement = placement
+
+    def is_vacant(self, host: str) -> bool:
+        """See ``HostServices.is_vacant``. Until a server is on the host that was chosen, only Placement knows it."""
+        node = self._node(host)
+        if self._placement.consumers_on(node.provider_id):
+            return False
+        return not self._nova.servers.list(search_opts={"all_tenants": 1, "host": node.service}, limit=1)
+
+    def close(self, host: str) -> bool:
+        """See ``HostServices.close``."""
+        service = self._service(host)
+        if service.status == _ENABLED:
+            self._nova.services.disable_log_reason(service.id, ASLEEP)
+            return True
+        return is_asleep(service)
+
+    def open(self, host: str) -> None:
+        """See ``HostServices.open``."""
+        service = self._service(host)
+        if is_asleep(service):
+            self._nova.services.enable(service.id)
+
+    def is_open(self, host: str) -> bool:
+        """See ``HostServices.is_open``."""
+        return bool(self._service(host).status == _ENABLED)
+
+    def closed(self) -> frozenset[str]:
+        """See ``HostServices.closed``."""
+        by_service = self._hosts.services()
+        found = [each.host for each in self._nova.services.list(binary="nova-compute") if is_asleep(each)]
+        if any(host not in by_service for host in found):
+            self._hosts.learn()
+            by_service = self._hosts.services()
+        return frozenset(by_service[host] for host in found if host in by_service)
+
+    def heartbeat(self, host: str) -> str | None:
+        """See ``HostServices.heartbeat``. Nova writes when it has heard of a service last."""
+        service = self._service(host)
+        return str(service.updated_at) if service.state == "up" else None
+
+    def _node(self, host: str) -> Node:
+        node = self._hosts.node(host)
+        if node is None:
+            raise LookupError(f"there is no compute host {host} in Nova")
+        return node
+
+    def _service(self, host: str) -> Any:
+        found = self._nova.services.list(host=self._node(host).service, binary="nova-compute")
+        if not found:
+            raise LookupError(f"there is no compute service of host {host} in Nova")
+        return found[0]
+
+
+def is_asleep(service: Any) -> bool:
+    """Return whether a compute service is disabled because its host sleeps."""
+    return service.status != _ENABLED and getattr(service, "disabled_reason", None) == ASLEEP

@@ -1,0 +1,81 @@
+"""Records of the images that are made of servers of a lease, in the metadata of its aggregates.
+
+Tenants may give images of their own any properties, so these prove nothing. A record names a key that only
+administrators can read. It is written before the image is made, so nobody else can have made an image with it earlier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import uuid4
+
+from lease_scheduler.cloud.nova.lease.aggregate_metadata import Known, LeaseAggregates
+
+
+@dataclass(frozen=True)
+class ImageRecord:
+    """What is known about the image of a server.
+
+    :ivar moment: moment of the image, as in ``snapshots``
+    :ivar key: property by which the image of the last attempt is recognized; empty before the first attempt and when
+        an attempt has failed at once
+    :ivar attempts: number of attempts
+    :ivar at: when the last attempt began
+    :ivar since: when the record was made
+    :ivar is_apart: whether the server is stopped, and its host belongs to other leases
+    """
+
+    moment: str
+    key: str
+    attempts: int
+    at: int
+    since: int
+    is_apart: bool = False
+
+
+class ImageRecords:
+    """See the module."""
+
+    def __init__(self, aggregates: LeaseAggregates) -> None:
+        self._aggregates = aggregates
+
+    def of_lease(self, lease_id: str) -> Mapping[str, ImageRecord]:
+        """Return server -> record."""
+        known = self._aggregates.known(lease_id)
+        return {} if known is None else read(known)
+
+    def write(self, lease_id: str, server_id: str, record: ImageRecord | None) -> None:
+        """Write a record, or remove it."""
+        self._aggregates.note_image(lease_id, server_id, None if record is None else _text(record))
+
+
+def new_key() -> str:
+    """Return a key for an attempt, which nobody can guess."""
+    return uuid4().hex
+
+
+def read(known: Known) -> dict[str, ImageRecord]:
+    """Return the records of a lease: server -> record."""
+    return _read(known.images)
+
+
+def apart(images: Mapping[str, str]) -> frozenset[str]:
+    """Return the servers that are stopped on hosts of other leases until images of them are complete.
+
+    :param images: what the metadata of an aggregate records
+    """
+    return frozenset(server_id for server_id, record in _read(images).items() if record.is_apart)
+
+
+def _text(record: ImageRecord) -> str:
+    fields = (record.moment, record.attempts, record.at, record.since, int(record.is_apart), record.key)
+    return " ".join(str(each) for each in fields)
+
+
+def _read(images: Mapping[str, str]) -> dict[str, ImageRecord]:
+    found = {}
+    for server_id, text in images.items():
+        moment, attempts, at, since, is_apart, key = text.split(" ")
+        found[server_id] = ImageRecord(moment, key, int(attempts), int(at), int(since), is_apart == "1")
+    return found

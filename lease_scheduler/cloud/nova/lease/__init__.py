@@ -1,0 +1,1 @@
+"""What a lease is in Nova: aggregates and their metadata, flavors, slots in Placement, and its servers."""

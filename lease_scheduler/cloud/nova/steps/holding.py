@@ -1,0 +1,369 @@
+"""Holding of shared hosts: capacity in Placement, slots for the servers of a lease, and their flavors.
+
+Servers claim what they need of nested providers themselves, because hypervisors look at the claims of a server to give
+it its devices. So a lease holds devices only until its servers may start; see ``lend``. From then on the filter of
+nova-scheduler keeps others off, slots limit the servers of each lease, and other leases leave as many devices as there
+are slots without a server.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+
+from lease_scheduler.cloud.driver import HostsOccupiedError
+from lease_scheduler.cloud.nova.api import names
+from lease_scheduler.cloud.nova.api.devices import DeviceReader, Devices
+from lease_scheduler.cloud.nova.api.flavors import LeaseFlavors, WantedFlavor
+from lease_scheduler.cloud.nova.api.names import Labels
+from lease_scheduler.cloud.nova.api.nested import Stock
+from lease_scheduler.cloud.nova.api.nodes import Nodes
+from lease_scheduler.cloud.nova.api.pci_aliases import PciAliases
+from lease_scheduler.cloud.nova.api.placement import NoRoomError, Placement
+from lease_scheduler.cloud.nova.lease import lease_parts
+from lease_scheduler.cloud.nova.lease.aggregate_metadata import Known
+from lease_scheduler.cloud.nova.vacating.guests import Guests
+from lease_scheduler.cloud.nova.vacating.intruders import Intruders
+from lease_scheduler.cloud.nova.vacating.stale_claims import StaleClaims
+from lease_scheduler.cloud.orders import Order
+from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.model.kinds import PreemptionMode
+from lease_scheduler.model.providers import ProviderGroup, together
+
+LOG = logging.getLogger(__name__)
+
+#: Modes of preemption in which servers stay on their hosts.
+_STAYING = frozenset({PreemptionMode.STOP, PreemptionMode.SUSPEND})
+
+#: Returns the names of flavor and slots of each node set of a lease.
+LabelsOf = Callable[[Order], Mapping[int, Labels]]
+
+#: Provider -> class -> amount.
+Amounts = Mapping[str, Mapping[str, int]]
+
+#: Returns how many servers claim what a VM would need themselves: node set and compute host -> number.
+ClaimsOf = Callable[[Order], Mapping[tuple[int, str], int]]
+
+
+class Holding:
+    """See the module.
+
+    :param labels_of: returns the names of flavors and slots
+    :param claims_of: returns the servers for which nothing must be held
+    """
+
+    def __init__(
+        self,
+        placement: Placement,
+        nodes: Nodes,
+        devices: DeviceReader,
+        flavors: LeaseFlavors,
+        guests: Guests,
+        intruders: Intruders,
+        labels_of: LabelsOf,
+        claims_of: ClaimsOf,
+        aliases: PciAliases,
+        shares_per_vcpu: int,
+        stale_claims: StaleClaims,
+    ) -> None:
+        self._placement = placement
+        self._nodes = nodes
+        self._devices = devices
+        self._flavors = flavors
+        self._guests = guests
+        self._intruders = intruders
+        self._labels_of = labels_of
+        self._claims_of = claims_of
+        self._aliases = aliases
+        self._shares_per_vcpu = shares_per_vcpu
+        self._stale_claims = stale_claims
+
+    def hold(self, order: Order, waited: int) -> bool:
+        """Hold what a lease needs on shared hosts, with a slot for each of its servers. Return whether that is done.
+
+        Servers of a lease with devices get their slots from ``lend``.
+
+        :param waited: seconds since the operation began
+        :raises HostsOccupiedError: servers on its hosts do not make room
+        """
+        shared = _shared(order)
+        to_hold = without(shared, self._claims_of(order))
+        if not self._hold_all(order, shared, to_hold, waited):
+            return False
+        labels = self._labels_of(order)
+        if not lease_parts.nested_classes(shared):
+            self._make_slots(to_hold, labels)
+        for wanted in flavors_of(order, labels, self._aliases, self._shares_per_vcpu):
+            self._flavors.ensure(order.lease_id, wanted, order.document.project_id)
+        return True
+
+    def _make_slots(self, vms: Sequence[lease_parts.Vm], labels: Mapping[int, Labels]) -> None:
+        slots = lease_parts.slots(vms, labels)
+        for name in sorted({name for of_host in slots.values() for name in of_host}):
+            self._placement.ensure_class(name)
+        for host, totals in slots.items():
+            provider_id, parent_id = names.slots_provider_id(host), self._nodes.node(host).provider_id
+            self._placement.ensure_slots(provider_id, names.slots_provider(host), parent_id, totals)
+
+    def _hold_all(
+        self, order: Order, shared: Sequence[lease_parts.Vm], to_hold: Sequence[lease_parts.Vm], waited: int
+    ) -> bool:
+        for vm in shared:
+            if vm not in to_hold:
+                self._placement.release(names.consumer(order.lease_id, vm.number))
+        runs_already = order.operation.kind is OperationKind.ADJUST
+        new: list[tuple[lease_parts.Vm, Amounts]] = []
+        stocks: dict[str, Stock] = {}
+        try:
+            for vm in to_hold:
+                before = self._hold(order, vm, self._amounts(order, vm, stocks))
+                if before is not None:
+                    new.append((vm, before))
+            # If a host has shrunk, a running lease still keeps what it has there, so only what is new is checked.
+            self._check(order, [vm for vm, _ in new] if runs_already else to_hold)
+        except NoRoomError as error:
+            LOG.info("lease %s waits for capacity on its hosts: %s", order.lease_id, error)
+            if runs_already:
+                self._retreat(order, new)
+            by_host = [[vm for vm in to_hold if vm.host == host] for host in sorted({vm.host for vm in to_hold})]
+            guests_go, occupied = [], {}
+            for vms in by_host:
+                try:
+                    guests_go.append(self._make_room(order, vms, waited))
+                except HostsOccupiedError as conflict:
+                    occupied.update(conflict.servers)
+            if occupied:
+                raise HostsOccupiedError(occupied) from error
+            if not runs_already and not any(guests_go):
+                # Another lease has the capacity and may itself wait for what is held here, so that is released.
+                for vm in to_hold:
+                    self._placement.release(names.consumer(order.lease_id, vm.number))
+                self._take_back(order)
+            return False
+        return True
+
+    def _hold(self, order: Order, vm: lease_parts.Vm, amounts: Amounts) -> Amounts | None:
+        consumer_id = names.consumer(order.lease_id, vm.number)
+        return self._placement.hold(consumer_id, amounts, order.document.project_id, order.document.user_id)
+
+    def _amounts(self, order: Order, vm: lease_parts.Vm, stocks: dict[str, Stock]) -> Amounts:
+        """Return what to hold for a VM, with devices if its servers have not started on this host.
+
+        :param stocks: what VMs have left of each host so far
+        :raises NoRoomError: no nested provider has room
+        """
+        root_id = self._nodes.node(vm.host).provider_id
+        amounts: dict[str, Mapping[str, int]] = {root_id: lease_parts.held(vm)}
+        if not vm.groups:
+            return amounts
+        present = self._placement.held(names.consumer(order.lease_id, vm.number))
+        if root_id in present:
+            return {**present, **amounts} if _holds_devices(present, vm) else amounts
+        if vm.host not in stocks:
+            stocks[vm.host] = self._read_devices(order, vm.host).stock()
+        for group in vm.groups:
+            provider_id = stocks[vm.host].take(group)
+            if provider_id is None:
+                raise NoRoomError(f"host {vm.host} has no room for {group}")
+            amounts[provider_id] = together(amounts.get(provider_id, {}), (group.resources,))
+        return amounts
+
+    def lend(self, order: Order) -> None:
+        """Release the devices that a lease holds, and make slots for its servers, so that they can claim them."""
+        shared = _shared(order)
+        # The slots first, because from their existence other leases know what is lent.
+        self._make_slots(without(shared, self._claims_of(order)), self._labels_of(order))
+        for vm in shared:
+            if vm.groups:
+                root_id = self._nodes.node(vm.host).provider_id
+                if root_id in self._placement.held(names.consumer(order.lease_id, vm.number)):
+                    self._hold(order, vm, {root_id: lease_parts.held(vm)})
+
+    def _take_back(self, order: Order) -> None:
+        """Remove the slots of a lease for which nothing is held any more, so that its devices do not count as lent."""
+        shared = _shared(order)
+        if not lease_parts.nested_classes(shared):
+            return
+        for host, totals in lease_parts.slots(shared, self._labels_of(order)).items():
+            with suppress(NoRoomError):
+                self._placement.remove_slots(names.slots_provider_id(host), totals)
+
+    def _read_devices(self, order: Order, host: str) -> Devices:
+        """Return the devices of a host. What the lease itself has lent there is told by what it holds, not by slots."""
+        root_id, labels = self._nodes.node(host).provider_id, self._labels_of(order)
+        own: Counter[str] = Counter()
+        for vm in _shared(order):
+            if vm.host == host:
+                held = self._placement.held(names.consumer(order.lease_id, vm.number))
+                is_lent = root_id in held and not _holds_devices(held, vm)
+                own[labels[vm.node_set].slot_class] += vm.servers if is_lent else 0
+        return self._devices.read(host, root_id, own)
+
+    def _check(self, order: Order, vms: Iterable[lease_parts.Vm]) -> None:
+        """Check that what is held for VMs really exists.
+
+        :raises NoRoomError: Placement has given the same capacity to others too
+        """
+        classes: dict[tuple[str, str], set[str]] = {}
+        with_devices: dict[str, list[Amounts]] = {}
+        for vm in vms:
+            root_id = self._nodes.node(vm.host).provider_id
+            held: Amounts = {root_id: lease_parts.held(vm)}
+            if vm.groups:
+                held = self._placement.held(names.consumer(order.lease_id, vm.number))
+                if _holds_devices(held, vm):
+                    with_devices.setdefault(vm.host, []).append(held)
+            for provider_id, of_provider in held.items():
+                classes.setdefault((vm.host, provider_id), set()).update(of_provider)
+        for (host, provider_id), known in sorted(classes.items()):
+            excess = self._placement.missing(provider_id, dict.fromkeys(known, 0))
+            if excess:
+                amounts = ", ".join(f"{amount} of {name}" for name, amount in sorted(excess.items()))
+                raise NoRoomError(f"host {host} has been given away more than once: {amounts} too much")
+        for host, of_vms in sorted(with_devices.items()):
+            if self._read_devices(order, host).are_displaced(of_vms):
+                raise NoRoomError(f"servers of leases on host {host} could not claim their devices any more")
+
+    def _retreat(self, order: Order, new: Iterable[tuple[lease_parts.Vm, Amounts]]) -> None:
+        """Restore what was held before, so that the next attempt checks again whether there is room."""
+        for vm, before in new:
+            if not before:
+                self._placement.release(names.consumer(order.lease_id, vm.number))
+                continue
+            try:
+                self._hold(order, vm, before)
+            except NoRoomError as error:
+                LOG.info("lease %s holds more than it had for VM %d: %s", order.lease_id, vm.number, error)
+
+    def _make_room(self, order: Order, vms: Sequence[lease_parts.Vm], waited: int) -> bool:
+        """Make room for VMs on a host. Return whether guests are leaving it.
+
+        :raises HostsOccupiedError: servers are in the way and do not make room
+        """
+        node = self._nodes.node(vms[0].host)
+        has_already = self._placement.consumers_on(node.provider_id)
+        # With amount 0, capacity that is held already but overdrawn counts as missing.
+        needed: Counter[str] = Counter({name: 0 for vm in vms for name in lease_parts.held(vm)})
+        for vm in vms:
+            if names.consumer(order.lease_id, vm.number) not in has_already:
+                needed.update(lease_parts.held(vm))
+        groups = [
+            group for vm in vms if names.consumer(order.lease_id, vm.number) not in has_already for group in vm.groups
+        ]
+
+        def missing() -> Mapping[str, int]:
+            return self._missing(order, vms[0].host, needed, groups)
+
+        if not missing():
+            return False
+        if self._guests.make_room(node.name, node.service, missing):
+            return True
+        LOG.info("lease %s: no server on host %s makes room", order.lease_id, node.name)
+        self._intruders.make_room(node.name, node.service, missing, waited, order.lease_id)
+        return False
+
+    def _missing(
+        self, order: Order, host: str, needed: Mapping[str, int], groups: Sequence[ProviderGroup]
+    ) -> dict[str, int]:
+        """Return how much of each class is missing on a host and its nested providers."""
+        missing = Counter(self._placement.missing(self._nodes.node(host).provider_id, needed))
+        if groups:
+            stock = self._read_devices(order, host).stock()
+            for group in groups:
+                if stock.take(group) is None:
+                    missing.update(group.resources)
+        return dict(missing)
+
+    def leave(self, known: Known, services: Iterable[str]) -> frozenset[str]:
+        """Release what is held for a lease on some hosts, and remove its slots there.
+
+        :return: compute services on which servers still have their slots, such as stopped or suspended ones
+        """
+        consumers = {names.consumer(known.lease_id, number) for number in range(known.vms)}
+        classes = [names.slot_class(known.lease_id, number) for number in range(known.node_sets)]
+        classes += [names.reservation_class(reservation_id) for reservation_id in known.reservations]
+        in_use = set()
+        for host in self._nodes.names(services):
+            node = self._nodes.node(host)
+            for consumer in consumers & self._placement.consumers_on(node.provider_id).keys():
+                self._placement.release(consumer)
+            if not self._removes_slots(host, classes):
+                in_use.add(node.service)
+        return frozenset(in_use)
+
+    def _removes_slots(self, host: str, classes: Collection[str]) -> bool:
+        """Remove slots from a host. Return False if servers have some of them."""
+        provider_id = names.slots_provider_id(host)
+        with suppress(NoRoomError):
+            self._placement.remove_slots(provider_id, classes)
+            return True
+        if self._stale_claims.release(host, classes):
+            with suppress(NoRoomError):
+                self._placement.remove_slots(provider_id, classes)
+                return True
+        return False
+
+    def remove(self, known: Known) -> None:
+        """Remove the flavors and resource classes of a lease that has no slots any more."""
+        self._flavors.remove(names.flavor_id(known.lease_id, number) for number in range(known.node_sets))
+        for number in range(known.node_sets):
+            self._placement.remove_class(names.slot_class(known.lease_id, number))
+
+
+def flavors_of(
+    order: Order, labels: Mapping[int, Labels], aliases: PciAliases, shares_per_vcpu: int
+) -> list[WantedFlavor]:
+    """Return the flavors that a lease has while it runs."""
+    found = lease_parts.vms(order)
+    first_of_set = {vm.node_set: vm for vm in reversed(found)}
+    ephemeral = lease_parts.ephemeral_gb(order)
+    flavors = []
+    for number, vm in sorted(first_of_set.items()):
+        is_whole = any(each.node_set == number and each.has_whole_host for each in found)
+        if order.document.servers or not is_whole:
+            claims = is_whole and order.request.preemption_mode not in _STAYING
+            of_server, groups = lease_parts.of_server(vm), lease_parts.groups_of_server(vm)
+            fluid = vm.fluid // vm.servers
+            flavors.append(
+                WantedFlavor(
+                    labels[number],
+                    of_server,
+                    not is_whole,
+                    claims,
+                    groups,
+                    aliases,
+                    shares_per_vcpu,
+                    fluid,
+                    ephemeral_gb=ephemeral.get(number, 0),
+                )
+            )
+    return flavors
+
+
+def _holds_devices(held: Amounts, vm: lease_parts.Vm) -> bool:
+    """Return whether a consumer that has the host of a VM holds its devices too."""
+    total: Counter[str] = Counter()
+    for amounts in held.values():
+        total.update(amounts)
+    wanted = together(lease_parts.held(vm), (group.resources for group in vm.groups))
+    devices = {name for group in vm.groups for name in group.resources}
+    return all(total[name] >= wanted[name] for name in devices)
+
+
+def _shared(order: Order) -> list[lease_parts.Vm]:
+    """Return the VMs of a lease on hosts that it shares with others."""
+    return [vm for vm in lease_parts.vms(order) if not vm.has_whole_host]
+
+
+def without(vms: Sequence[lease_parts.Vm], claiming: Mapping[tuple[int, str], int]) -> list[lease_parts.Vm]:
+    """Return the VMs without as many of each node set and host as have servers that claim for themselves."""
+    left = Counter(claiming)
+    found = []
+    for vm in vms:
+        if left[vm.node_set, vm.host] >= vm.servers:
+            left[vm.node_set, vm.host] -= vm.servers
+        else:
+            found.append(vm)
+    return found

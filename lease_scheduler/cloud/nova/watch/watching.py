@@ -1,0 +1,82 @@
+"""Makes what watches a Nova."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from lease_scheduler.cloud.nova.api.connection import Connection
+from lease_scheduler.cloud.nova.api.edits import Edits
+from lease_scheduler.cloud.nova.api.flavors import FlavorCatalogue
+from lease_scheduler.cloud.nova.api.hosts import Hosts
+from lease_scheduler.cloud.nova.api.inventories import Inventories
+from lease_scheduler.cloud.nova.api.notifications import NotificationListener
+from lease_scheduler.cloud.nova.api.placement import Placement
+from lease_scheduler.cloud.nova.repair.inspector import Inspector
+from lease_scheduler.cloud.nova.repair.strangers import Strangers
+from lease_scheduler.cloud.nova.watch.silence import Patience
+from lease_scheduler.cloud.nova.watch.watcher import Watcher
+
+
+@dataclass(frozen=True)
+class WatchingOptions:
+    """Options of what watches a Nova.
+
+    :ivar watch_interval: seconds between two looks at hosts and servers
+    :ivar inspect_interval: seconds between two looks at what is expensive to ask for
+    :ivar freepool: name of the aggregate of the hosts that no lease has
+    """
+
+    watch_interval: float
+    inspect_interval: float
+    freepool: str
+    patience: Patience
+
+
+class Watching:
+    """Makes what watches the cloud.
+
+    :param make_listener: gives what listens to Nova's notifications, or None to look at intervals only
+    """
+
+    def __init__(
+        self,
+        options: WatchingOptions,
+        connection: Connection,
+        make_listener: Callable[[], NotificationListener | None],
+    ) -> None:
+        self._options = options
+        self._connection = connection
+        self._make_listener = make_listener
+
+    def __call__(
+        self,
+        hosts: Hosts,
+        flavors: FlavorCatalogue,
+        is_managed: Callable[[str], bool],
+        pool: Callable[[], Collection[str]],
+    ) -> Watcher:
+        """Return a watcher.
+
+        :param is_managed: whether the servers of a lease are booted by us
+        :param pool: names of the hosts that leases may use
+        """
+        options, nova, adapter = self._options, self._connection.nova, self._connection.placement
+        inspector = Inspector(
+            nova,
+            Inventories(adapter, Placement(adapter), pool),
+            Edits(nova, hosts.services, options.freepool),
+            Strangers(nova, hosts.services),
+            options.inspect_interval,
+        )
+        return Watcher(
+            nova,
+            hosts,
+            flavors,
+            is_managed,
+            options.watch_interval,
+            self._make_listener(),
+            inspector,
+            self._connection.user_id,
+            options.patience,
+        )
