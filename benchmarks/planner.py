@@ -33,11 +33,11 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.earliest_fit import place_soonest
+from lease_scheduler.plan.capacity.worst_fit import Slivers, worst_fit
+from lease_scheduler.plan.explaining.quote import quote
+from lease_scheduler.plan.fitting.earliest_fit import place_soonest
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.quote import quote
-from lease_scheduler.plan.worst_fit import Slivers, worst_fit
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.policy_set import PolicySet

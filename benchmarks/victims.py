@@ -22,11 +22,11 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.displacing import can_make_room
 from lease_scheduler.plan.options import PlanningOptions, RoomLead
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.preemption import victims
+from lease_scheduler.plan.preempting.displacing import can_make_room
+from lease_scheduler.plan.preempting.preemption import victims
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.policy_set import PolicySet

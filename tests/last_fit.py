@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.plan.capacity.availability import IntArray
 from lease_scheduler.plan.interfaces import HostsAt
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy

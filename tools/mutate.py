@@ -29,7 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sample", type=int, default=200, help="number of mutants to run (default: 200)")
     parser.add_argument("--seed", type=int, default=17, help="seed of the sample (default: 17)")
     parser.add_argument(
-        "--only", default="*", metavar="PATTERN", help="names of mutants, such as lease_scheduler.plan.changing.*"
+        "--only",
+        default="*",
+        metavar="PATTERN",
+        help="names of mutants, such as lease_scheduler.plan.lease_queue.*",
     )
     parser.add_argument("--jobs", type=int, default=2, help="mutants to run at the same time (default: 2)")
     given = parser.parse_args(arguments)

@@ -11,8 +11,8 @@ from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
+from lease_scheduler.plan.durations.suspension import SuspensionModel
 from lease_scheduler.plan.options import PlanningOptions
-from lease_scheduler.plan.suspension import SuspensionModel
 
 _AWAY, _BACK = 1.4, 1.7
 

@@ -8,8 +8,8 @@ from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseRequest
-from lease_scheduler.plan.explain import NoPlaceError, Refusal
-from lease_scheduler.plan.quote import Quote
+from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.explaining.quote import Quote
 from lease_scheduler.policy.assurance.base import AssurancePolicy, Shortfall, Wanted
 
 

@@ -16,17 +16,17 @@ from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
-from lease_scheduler.plan.advice import Alternative
-from lease_scheduler.plan.changing import Change, end_of_work, hosts_of, plan_anew, reshape, staying
-from lease_scheduler.plan.count_ranges import at_most, with_ranges
-from lease_scheduler.plan.elastic import with_sizes_of
-from lease_scheduler.plan.explain import NoPlaceError, Refusal, explain, too_large
-from lease_scheduler.plan.largest_fit import check_least, most_that_fits, with_counts
-from lease_scheduler.plan.outages import closed
+from lease_scheduler.plan.changing.changing import Change, end_of_work, hosts_of, plan_anew, reshape, staying
+from lease_scheduler.plan.changing.outages import closed
+from lease_scheduler.plan.explaining.advice import Alternative
+from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal, explain, too_large
+from lease_scheduler.plan.explaining.quote import more_nodes_beside, refusal_of
+from lease_scheduler.plan.explaining.trials import loses
+from lease_scheduler.plan.fitting.count_ranges import at_most, with_ranges
+from lease_scheduler.plan.fitting.largest_fit import check_least, most_that_fits, with_counts
+from lease_scheduler.plan.placing.elastic import with_sizes_of
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.plan.preemption import back_to_queue
-from lease_scheduler.plan.quote import more_nodes_beside, refusal_of
-from lease_scheduler.plan.trials import loses
+from lease_scheduler.plan.preempting.preemption import back_to_queue
 
 _NOWHERE: frozenset[int] = frozenset()
 

@@ -17,8 +17,8 @@ from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.plan.fitting.phases import cut_by_suspension
 from lease_scheduler.plan.options import RoomLead
-from lease_scheduler.plan.phases import cut_by_suspension
 
 #: Minimum and maximum seconds that a late operation gets before it is checked again.
 _SHORTEST_EXTENSION, _LONGEST_EXTENSION = 10, 60

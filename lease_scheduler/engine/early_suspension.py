@@ -8,7 +8,7 @@ from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.plan.changing import Change
+from lease_scheduler.plan.changing.changing import Change
 from lease_scheduler.plan.plan import NotPlannableError
 
 

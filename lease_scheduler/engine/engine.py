@@ -37,15 +37,15 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.power import HostPower
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.advice import Alternative, Flexibility
-from lease_scheduler.plan.availability import FOREVER
-from lease_scheduler.plan.changing import Change
-from lease_scheduler.plan.explain import NoPlaceError, Refusal, explain, too_large
-from lease_scheduler.plan.largest_fit import check_least, with_counts
-from lease_scheduler.plan.outages import block
+from lease_scheduler.plan.capacity.availability import FOREVER
+from lease_scheduler.plan.changing.changing import Change
+from lease_scheduler.plan.changing.outages import block
+from lease_scheduler.plan.explaining.advice import Alternative, Flexibility
+from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal, explain, too_large
+from lease_scheduler.plan.explaining.quote import Quote
+from lease_scheduler.plan.explaining.reservable import Room, room
+from lease_scheduler.plan.fitting.largest_fit import check_least, with_counts
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.quote import Quote
-from lease_scheduler.plan.reservable import Room, room
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.policy.base import Policy
 from lease_scheduler.policy.policy_set import PolicySet
@@ -362,7 +362,7 @@ class Engine:
         return lease
 
     def room(self, node_set: NodeSet, start: int, end: int, duration: int) -> Room:
-        """Return when there is room for the VMs of a node set, from now on; see ``plan.reservable``."""
+        """Return when there is room for the VMs of a node set, from now on; see ``plan.explaining.reservable``."""
         now = self._clock.now()
         return room(self._state.planner, node_set, max(start, now), end, duration, now)
 

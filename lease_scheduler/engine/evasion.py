@@ -7,9 +7,9 @@ from dataclasses import replace
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.plan.exact_placement import hosts_with_room
+from lease_scheduler.plan.fitting.present_hosts import PresentHosts
+from lease_scheduler.plan.placing.exact_placement import hosts_with_room
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.plan.present_hosts import PresentHosts
 
 
 class Evasion:

@@ -14,7 +14,7 @@ from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.outages import block, unblock
+from lease_scheduler.plan.changing.outages import block, unblock
 
 #: Seconds between two attempts to start a lease with a fixed interval, up to a number of failures and after that.
 _FIRST_PAUSE, _LONG_PAUSE, _MANY = 2, 60, 30

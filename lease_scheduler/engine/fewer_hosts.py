@@ -15,8 +15,8 @@ from lease_scheduler.fractional.fewer_nodes import Occupancy, least_yields
 from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import VCPU
-from lease_scheduler.plan.availability import IntArray
-from lease_scheduler.plan.sleepers import as_if_awake
+from lease_scheduler.plan.capacity.availability import IntArray
+from lease_scheduler.plan.changing.sleepers import as_if_awake
 
 #: For how many seconds nothing else may be planned on a host that can be switched off.
 _HORIZON = 600

@@ -8,7 +8,7 @@ from lease_scheduler.engine.offers import Offers
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.engine.stepping import EngineSteps
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.plan.changing import Change
+from lease_scheduler.plan.changing.changing import Change
 
 
 class FollowUp:

@@ -19,7 +19,7 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.progress import FULL, Progress
 from lease_scheduler.model.resources import VCPU
-from lease_scheduler.plan.moves import FluidLoad
+from lease_scheduler.plan.changing.moves import FluidLoad
 from lease_scheduler.policy.fractional.base import FluidNodes, FractionalPolicy
 
 

@@ -10,7 +10,7 @@ from lease_scheduler.engine.fractional_places import Agree, carry_out
 from lease_scheduler.engine.fractional_view import can_be_placed, present_room, view_of
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.plan.capacity.availability import IntArray
 from lease_scheduler.policy.fractional.base import FractionalPolicy, Occasion
 
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.plan.migration import plan_migrations, stay_where_possible
-from lease_scheduler.plan.phases import build_holding
+from lease_scheduler.plan.durations.migration import plan_migrations, stay_where_possible
+from lease_scheduler.plan.fitting.phases import build_holding
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.plan.remaining_work import with_place
+from lease_scheduler.plan.preempting.remaining_work import with_place
 
 #: Returns a lease that gets a place with its promise and its price, or None if it gets none.
 Agree = Callable[[Lease], Lease | None]

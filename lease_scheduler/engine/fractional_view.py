@@ -14,8 +14,8 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.progress import FULL
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
 from lease_scheduler.model.states import QUEUED_STATES
-from lease_scheduler.plan.availability import IntArray
-from lease_scheduler.plan.migration import migration_of
+from lease_scheduler.plan.capacity.availability import IntArray
+from lease_scheduler.plan.durations.migration import migration_of
 from lease_scheduler.plan.options import Migration
 from lease_scheduler.policy.fractional.base import FluidLeases
 

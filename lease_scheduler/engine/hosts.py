@@ -9,7 +9,7 @@ from lease_scheduler.engine.power import HostPowers
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.power import HostPower
-from lease_scheduler.plan.availability import FOREVER
+from lease_scheduler.plan.capacity.availability import FOREVER
 
 
 class Hosts:

@@ -7,7 +7,7 @@ from collections.abc import Set
 import numpy as np
 
 from lease_scheduler.model.power import HostPower, PowerState
-from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.plan.capacity.availability import IntArray
 
 _CHANGING = (PowerState.FALLING_ASLEEP, PowerState.WAKING)
 

@@ -17,8 +17,8 @@ from lease_scheduler.engine.relocation import most_binding
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import PLANNED_STATES
+from lease_scheduler.plan.changing.sleepers import give_back
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.plan.sleepers import give_back
 
 #: Seconds after which an occupied host is checked again.
 LOOK_AGAIN_AFTER = 60

@@ -12,11 +12,11 @@ from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.early_end import back_sooner, go_on
-from lease_scheduler.plan.explain import NoPlaceError, Refusal
-from lease_scheduler.plan.largest_fit import with_counts
+from lease_scheduler.plan.changing.early_end import back_sooner, go_on
+from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.explaining.quote import refusal_of
+from lease_scheduler.plan.fitting.largest_fit import with_counts
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.plan.quote import refusal_of
 
 EXPIRED = "its quote has expired"
 UNDECIDED = "nobody approved it in time"

@@ -12,15 +12,15 @@ from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.plan.availability import FOREVER
-from lease_scheduler.plan.changing import hosts_of, reshape
-from lease_scheduler.plan.displacing import make_room
-from lease_scheduler.plan.exact_placement import hosts_with_room
-from lease_scheduler.plan.outages import block, closed, unblock
+from lease_scheduler.plan.capacity.availability import FOREVER
+from lease_scheduler.plan.changing.changing import hosts_of, reshape
+from lease_scheduler.plan.changing.outages import block, closed, unblock
+from lease_scheduler.plan.changing.sleepers import asleep_among
+from lease_scheduler.plan.fitting.present_hosts import PresentHosts
+from lease_scheduler.plan.placing.exact_placement import hosts_with_room
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.plan.preemption import instants_of_room
-from lease_scheduler.plan.present_hosts import PresentHosts
-from lease_scheduler.plan.sleepers import asleep_among
+from lease_scheduler.plan.preempting.displacing import make_room
+from lease_scheduler.plan.preempting.preemption import instants_of_room
 
 _HOST_FAILED = "its host failed"
 _HOST_CHANGED = "its host no longer has room for it"

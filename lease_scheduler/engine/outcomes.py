@@ -8,7 +8,7 @@ from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import Assured
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import QUEUED_STATES, LeaseState
-from lease_scheduler.plan.preemption import is_preempted
+from lease_scheduler.plan.preempting.preemption import is_preempted
 from lease_scheduler.policy.base import Policy
 from lease_scheduler.policy.outcomes import Outcome
 

@@ -16,8 +16,8 @@ from lease_scheduler.engine.relocation import Relocation, most_binding
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.power import HostPower, PowerState
-from lease_scheduler.plan.availability import Availability, IntArray
-from lease_scheduler.plan.sleepers import give_back, take_all_until, take_until
+from lease_scheduler.plan.capacity.availability import Availability, IntArray
+from lease_scheduler.plan.changing.sleepers import give_back, take_all_until, take_until
 
 _LATE = "its host is not awake yet"
 

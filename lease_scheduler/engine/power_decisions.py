@@ -18,10 +18,10 @@ from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.resources import FLOATING_IP
-from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
+from lease_scheduler.plan.capacity.availability import FOREVER, Availability, BoolArray, IntArray
 from lease_scheduler.plan.options import RoomLead
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.plan.preemption import evict, loses_work
+from lease_scheduler.plan.preempting.preemption import evict, loses_work
 from lease_scheduler.policy.power.base import PowerPolicy, PowerView, Shortage, Waiting
 
 

@@ -16,7 +16,7 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer
-from lease_scheduler.plan.availability import FOREVER
+from lease_scheduler.plan.capacity.availability import FOREVER
 from lease_scheduler.plan.transfers.ahead import FRESH, ImageNeed, ImageUse, lacking, planned, uses_of
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.plan.transfers.options import TransferOptions

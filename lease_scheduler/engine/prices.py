@@ -8,9 +8,9 @@ from math import isclose
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.advice import Alternative
-from lease_scheduler.plan.overhead import suspension_hours
+from lease_scheduler.plan.explaining.advice import Alternative
 from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.preempting.overhead import suspension_hours
 from lease_scheduler.policy.pricing.base import PricingPolicy
 
 #: Relative tolerance: a price that a project read as text and sent back as its ``max_price`` must not be too high.

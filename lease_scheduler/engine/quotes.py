@@ -12,10 +12,10 @@ from lease_scheduler.engine.submissions import SubmissionOrder
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.states import QUEUED_STATES, LeaseState
-from lease_scheduler.plan.advice import Alternative, Flexibility
-from lease_scheduler.plan.explain import Refusal
-from lease_scheduler.plan.quote import Quote, quote
-from lease_scheduler.plan.sleepers import closed
+from lease_scheduler.plan.changing.sleepers import closed
+from lease_scheduler.plan.explaining.advice import Alternative, Flexibility
+from lease_scheduler.plan.explaining.explain import Refusal
+from lease_scheduler.plan.explaining.quote import Quote, quote
 
 
 class Quotes:

@@ -13,12 +13,12 @@ from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import UNLIMITED, Lease
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
-from lease_scheduler.plan.displacing import make_room
-from lease_scheduler.plan.exact_placement import place_exactly, place_until
+from lease_scheduler.plan.fitting.present_hosts import PresentHosts
+from lease_scheduler.plan.placing.exact_placement import place_exactly, place_until
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.plan.preemption import back_to_queue
-from lease_scheduler.plan.present_hosts import PresentHosts
-from lease_scheduler.plan.remaining_work import plan_again
+from lease_scheduler.plan.preempting.displacing import make_room
+from lease_scheduler.plan.preempting.preemption import back_to_queue
+from lease_scheduler.plan.preempting.remaining_work import plan_again
 
 #: States in which a lease holds hosts only in the plan.
 _MOVABLE_STATES = PLANNED_STATES | {LeaseState.MIGRATING}

@@ -21,9 +21,9 @@ from lease_scheduler.model.holding import Closing, MigrationRound
 from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.outages import block, unblock
+from lease_scheduler.plan.changing.outages import block, unblock
+from lease_scheduler.plan.changing.sleepers import closed
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.sleepers import closed
 from lease_scheduler.policy.admission.site_view import SiteView
 from lease_scheduler.policy.policy_set import PolicySet
 

@@ -32,16 +32,16 @@ from lease_scheduler.engine.submissions import Submission, SubmissionOrder
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
-from lease_scheduler.plan.availability import IntArray
-from lease_scheduler.plan.awake_trial import fits_awake
-from lease_scheduler.plan.count_ranges import with_ranges
-from lease_scheduler.plan.elastic import placed_soonest
-from lease_scheduler.plan.explain import NoPlaceError, Refusal, too_large
-from lease_scheduler.plan.largest_fit import with_counts
+from lease_scheduler.plan.capacity.availability import IntArray
+from lease_scheduler.plan.changing.sleepers import closed
+from lease_scheduler.plan.explaining.awake_trial import fits_awake
+from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal, too_large
+from lease_scheduler.plan.explaining.quote import Quote, refusal_of
+from lease_scheduler.plan.fitting.count_ranges import with_ranges
+from lease_scheduler.plan.fitting.largest_fit import with_counts
+from lease_scheduler.plan.placing.elastic import placed_soonest
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.plan.preemption import is_preempted, loses_work
-from lease_scheduler.plan.quote import Quote, refusal_of
-from lease_scheduler.plan.sleepers import closed
+from lease_scheduler.plan.preempting.preemption import is_preempted, loses_work
 
 
 class EngineSteps:

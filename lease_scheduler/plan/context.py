@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.plan.durations.preemption_times import PreemptionTimes, SuspensionEstimates
+from lease_scheduler.plan.durations.suspension import SuspensionModel
+from lease_scheduler.plan.fitting.mapper import GREEDY
 from lease_scheduler.plan.interfaces import ExpectedDuration, HostSelection, Mapper, Preemption
-from lease_scheduler.plan.mapper import GREEDY
 from lease_scheduler.plan.neutral import REQUESTED
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.plan import Plan
-from lease_scheduler.plan.preemption_times import PreemptionTimes, SuspensionEstimates
-from lease_scheduler.plan.suspension import SuspensionModel
 
 #: Size of the cache of estimates; it is limited because a service runs for years.
 _MOST_REMEMBERED = 20_000

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
-from lease_scheduler.plan.availability import IntArray
-from lease_scheduler.plan.shortage import Shortage
+from lease_scheduler.plan.capacity.availability import IntArray
+from lease_scheduler.plan.fitting.shortage import Shortage
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy as np
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import PLANNED_STATES, QUEUED_STATES
-from lease_scheduler.plan.availability import BoolArray
-from lease_scheduler.plan.demand import Demand
+from lease_scheduler.plan.capacity.availability import BoolArray
+from lease_scheduler.plan.capacity.demand import Demand
 
 
 class LeaseQueue:

@@ -13,14 +13,14 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import ProviderGroup
-from lease_scheduler.plan.availability import FOREVER, Availability, IntArray
-from lease_scheduler.plan.count_ranges import as_it_waits
-from lease_scheduler.plan.demand import Demand, Demands
-from lease_scheduler.plan.differences import HoldingChange, changes_of
+from lease_scheduler.plan.capacity.availability import FOREVER, Availability, IntArray
+from lease_scheduler.plan.capacity.demand import Demand, Demands
+from lease_scheduler.plan.capacity.differences import HoldingChange, changes_of
+from lease_scheduler.plan.capacity.provider_rows import ProviderRows
+from lease_scheduler.plan.capacity.queued_demand import DemandClass, QueuedDemand
+from lease_scheduler.plan.durations.preemption_times import PreemptionTimes, SuspensionEstimates
+from lease_scheduler.plan.fitting.count_ranges import as_it_waits
 from lease_scheduler.plan.lease_queue import LeaseQueue
-from lease_scheduler.plan.preemption_times import PreemptionTimes, SuspensionEstimates
-from lease_scheduler.plan.provider_rows import ProviderRows
-from lease_scheduler.plan.queued_demand import DemandClass, QueuedDemand
 from lease_scheduler.plan.transfers.following import followed
 from lease_scheduler.plan.transfers.images import ImagePlan, NotInTimeError
 
@@ -49,15 +49,16 @@ class Plan:
     :ivar leases: live leases by id
     :ivar queue: the leases among them that wait for a place
     :ivar availability: the resources that they hold
-    :ivar needs: cache of ``plan.queue_filter``: queued demands by lease id
-    :ivar alike: cache of ``plan.queue_filter``: classes of demands
+    :ivar needs: cache of ``plan.fitting.queue_filter``: queued demands by lease id
+    :ivar alike: cache of ``plan.fitting.queue_filter``: classes of demands
     :ivar preemption_times: cache of ``PlanningContext.preemption_times``, by lease id
     :ivar suspension_estimates: cache of ``PlanningContext.estimates``, by what they were computed from
     :ivar images: where disk images are and when they are transferred; None if transfers are not planned
     :ivar puts: number of values put so far, including those in trials; a measure of work that is the same in each run
-    :ivar outages: host that is out of service -> start and expected end of that; only ``plan.outages`` changes it
+    :ivar outages: host that is out of service -> start and expected end of that; only ``plan.changing.outages`` changes
+        it
     :ivar sleep_ends: for each host that sleeps or wakes, the first instant at which it can be used, otherwise
-        ``NOT_ASLEEP``, shape (hosts,); only ``plan.sleepers`` changes it
+        ``NOT_ASLEEP``, shape (hosts,); only ``plan.changing.sleepers`` changes it
     """
 
     def __init__(self, site: Site) -> None:

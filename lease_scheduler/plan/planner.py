@@ -15,31 +15,31 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
-from lease_scheduler.plan.alike_starts import AlikeStarts
-from lease_scheduler.plan.claims import ClaimedPlaces
-from lease_scheduler.plan.clearing import place_clearing
+from lease_scheduler.plan.changing.early_end import pull, pull_deadline_leases, replan_waiting
+from lease_scheduler.plan.changing.run_on import run_on
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.deadline import plan_deadline, requested_start
-from lease_scheduler.plan.displacing import make_room
-from lease_scheduler.plan.early_end import pull, pull_deadline_leases, replan_waiting
-from lease_scheduler.plan.elastic import at_least, is_elastic, place_elastic, placed_soonest
-from lease_scheduler.plan.exact_placement import exact_holding, find_room
+from lease_scheduler.plan.durations.suspension import SuspensionModel
+from lease_scheduler.plan.fitting.largest_fit import fewer_that_fit
+from lease_scheduler.plan.fitting.present_hosts import PresentHosts
+from lease_scheduler.plan.fitting.queue_filter import QueueFilter
 from lease_scheduler.plan.interfaces import PlannerPolicies, Queueing, QueueRound
-from lease_scheduler.plan.largest_fit import fewer_that_fit
 from lease_scheduler.plan.options import PlanningOptions, PreemptAt
+from lease_scheduler.plan.placing.clearing import place_clearing
+from lease_scheduler.plan.placing.deadline import plan_deadline, requested_start
+from lease_scheduler.plan.placing.elastic import at_least, is_elastic, place_elastic, placed_soonest
+from lease_scheduler.plan.placing.exact_placement import exact_holding, find_room
 from lease_scheduler.plan.plan import NotPlannableError, Plan
-from lease_scheduler.plan.preemption import instants_of_room
-from lease_scheduler.plan.present_hosts import PresentHosts
-from lease_scheduler.plan.queue_filter import QueueFilter
-from lease_scheduler.plan.remaining_work import plan_rest, with_place
-from lease_scheduler.plan.run_on import run_on
-from lease_scheduler.plan.suspension import SuspensionModel
+from lease_scheduler.plan.preempting.displacing import make_room
+from lease_scheduler.plan.preempting.preemption import instants_of_room
+from lease_scheduler.plan.preempting.remaining_work import plan_rest, with_place
+from lease_scheduler.plan.queue.alike_starts import AlikeStarts
+from lease_scheduler.plan.queue.claims import ClaimedPlaces
+from lease_scheduler.plan.queue.turn_places import TurnPlaces
 from lease_scheduler.plan.transfers.caches import ImageCaches
 from lease_scheduler.plan.transfers.images import ImagePlan
 from lease_scheduler.plan.transfers.options import TransferOptions
 from lease_scheduler.plan.transfers.preference import CachedFirst, HoldersFirst
 from lease_scheduler.plan.transfers.timing import start_after_transfer
-from lease_scheduler.plan.turn_places import TurnPlaces
 
 #: Agrees with the project on the place that was found for its queued lease. Returns the lease's value with that place,
 #: or None if the project declines it; the lease has then left the queue.

@@ -8,7 +8,7 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
-from lease_scheduler.plan.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.approval_rules import only_shrinks

@@ -8,8 +8,8 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.planned_end import planned_end
+from lease_scheduler.plan.explaining.trials import kinds_of
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.plan.trials import kinds_of
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.enforcement.base import ChangeProposal, ShorterExtensionError
 from lease_scheduler.service.enforcement.proposals import change_proposal

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.plan.availability import FOREVER
+from lease_scheduler.plan.capacity.availability import FOREVER
 from lease_scheduler.service.announcer import coming
 from lease_scheduler.worker import Worker
 

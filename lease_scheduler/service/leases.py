@@ -12,10 +12,10 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import ID_IS_TAKEN, InvalidValueError, RefusedError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.changing import Change
-from lease_scheduler.plan.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.changing.changing import Change
+from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.explaining.trials import kinds_of, loses
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.plan.trials import kinds_of, loses
 from lease_scheduler.records.attributes import REMARKS, TERMS, values
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.history import RevenueRecord

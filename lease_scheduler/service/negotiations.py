@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.kinds import LeaseKind
-from lease_scheduler.plan.advice import Alternative, Flexibility
+from lease_scheduler.plan.explaining.advice import Alternative, Flexibility
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.before_end import Span, moved_instant
 from lease_scheduler.service.leases import Leases

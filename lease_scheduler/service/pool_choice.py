@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.plan.explain import Refusal
+from lease_scheduler.plan.explaining.explain import Refusal
 from lease_scheduler.service.pool_engines import PoolEngines, PoolName
 from lease_scheduler.service.terms import Terms
 

@@ -17,11 +17,11 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.power import HostPower
 from lease_scheduler.model.resources import Resources
-from lease_scheduler.plan.advice import Alternative, Flexibility
-from lease_scheduler.plan.changing import Change
-from lease_scheduler.plan.explain import NoPlaceError, Refusal
-from lease_scheduler.plan.quote import Quote
-from lease_scheduler.plan.reservable import Room
+from lease_scheduler.plan.changing.changing import Change
+from lease_scheduler.plan.explaining.advice import Alternative, Flexibility
+from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.explaining.quote import Quote
+from lease_scheduler.plan.explaining.reservable import Room
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.prediction.coverage import Covered

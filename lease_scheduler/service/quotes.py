@@ -8,10 +8,10 @@ from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.planned_end import latest_end, planned_end, preempted_at
 from lease_scheduler.model.providers import together
 from lease_scheduler.model.resources import HOST_SHARE
-from lease_scheduler.plan.advice import Alternative, Flexibility
-from lease_scheduler.plan.explain import NoPlaceError
-from lease_scheduler.plan.trials import kinds_of
-from lease_scheduler.plan.windows import Windows
+from lease_scheduler.plan.explaining.advice import Alternative, Flexibility
+from lease_scheduler.plan.explaining.explain import NoPlaceError
+from lease_scheduler.plan.explaining.trials import kinds_of
+from lease_scheduler.plan.explaining.windows import Windows
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.units import Units
 from lease_scheduler.rpc.interface import EngineRequests, answers

@@ -8,7 +8,7 @@ from typing import Any
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
-from lease_scheduler.plan.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.plan import NotPlannableError
 
 

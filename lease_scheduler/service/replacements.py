@@ -10,7 +10,7 @@ from uuid import UUID, uuid5
 from lease_scheduler.engine.prices import at_its_rate
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseRequest
-from lease_scheduler.plan.advice import Alternative, Flexibility
+from lease_scheduler.plan.explaining.advice import Alternative, Flexibility
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.service.before_end import BeforeEnd
 from lease_scheduler.service.notifications import document_message

@@ -15,7 +15,7 @@ from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.property_query import ANYTHING, Query, matches, parse_query
 from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
-from lease_scheduler.plan.explain import Refusal
+from lease_scheduler.plan.explaining.explain import Refusal
 from lease_scheduler.records.attributes import REMARKS, TERMS, asked_values, values
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord

@@ -12,7 +12,7 @@ from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.count_ranges import at_fewest
+from lease_scheduler.plan.fitting.count_ranges import at_fewest
 from lease_scheduler.plan.plan import Plan
 from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.workload import Workload

@@ -14,8 +14,8 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.explaining.quote import Quote
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.quote import Quote
 from lease_scheduler.policy.admission.site_view import SiteView
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policies

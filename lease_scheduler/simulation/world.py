@@ -11,7 +11,7 @@ from typing import Protocol
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.plan.quote import Quote
+from lease_scheduler.plan.explaining.quote import Quote
 from lease_scheduler.policy.admission.site_view import SiteView
 from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.site_run import SiteRun, Watcher, earlier

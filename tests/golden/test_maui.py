@@ -21,7 +21,7 @@ from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import VCPU, Resources
-from lease_scheduler.plan.explain import NoPlaceError
+from lease_scheduler.plan.explaining.explain import NoPlaceError
 from lease_scheduler.plan.interfaces import QueueRound, Turn
 from lease_scheduler.plan.options import PlanningOptions, Suspension
 from lease_scheduler.policy.base import PolicyOptions

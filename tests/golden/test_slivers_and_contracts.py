@@ -15,12 +15,12 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.explain import NoPlaceError
+from lease_scheduler.plan.capacity.worst_fit import fitting, spread_worst_fit
+from lease_scheduler.plan.changing.outages import block
+from lease_scheduler.plan.explaining.explain import NoPlaceError
 from lease_scheduler.plan.options import PlanningOptions
-from lease_scheduler.plan.outages import block
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.worst_fit import fitting, spread_worst_fit
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.host_selection.greedy import GreedySelection
 from lease_scheduler.policy.policy_set import PolicySet

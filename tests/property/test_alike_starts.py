@@ -16,9 +16,9 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan import alike_starts
 from lease_scheduler.plan.options import PlanningOptions, Suspension
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.plan.queue import alike_starts
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.policy_set import PolicySet

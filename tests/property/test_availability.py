@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
+from lease_scheduler.plan.capacity.availability import FOREVER, Availability, BoolArray, IntArray
 
 _CLASSES = 2
 #: The table ends here; the state at this second lasts for ever.

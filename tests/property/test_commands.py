@@ -17,9 +17,9 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.availability import Availability
-from lease_scheduler.plan.changing import Change
-from lease_scheduler.plan.explain import NoPlaceError
+from lease_scheduler.plan.capacity.availability import Availability
+from lease_scheduler.plan.changing.changing import Change
+from lease_scheduler.plan.explaining.explain import NoPlaceError
 from lease_scheduler.plan.options import RoomLead
 from lease_scheduler.simulation.invariants import check_plan
 from lease_scheduler.simulation.run import Run

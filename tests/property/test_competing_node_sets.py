@@ -14,11 +14,11 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.exact_mapping import Competition, could_fit, fit_exactly
-from lease_scheduler.plan.explain import too_large
+from lease_scheduler.plan.explaining.explain import too_large
+from lease_scheduler.plan.explaining.quote import quote
+from lease_scheduler.plan.fitting.exact_mapping import Competition, could_fit, fit_exactly
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.quote import quote
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.policy_set import PolicySet

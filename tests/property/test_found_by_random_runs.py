@@ -14,11 +14,11 @@ from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.availability import Availability
+from lease_scheduler.plan.capacity.availability import Availability
 from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.durations.suspension import SuspensionModel
 from lease_scheduler.plan.options import Migration, PlanningOptions, Suspension
 from lease_scheduler.plan.plan import Plan
-from lease_scheduler.plan.suspension import SuspensionModel
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.simulation.invariants import check_plan, check_result

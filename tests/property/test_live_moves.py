@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lease_scheduler.engine.relocation_options import RelocationOptions
 from lease_scheduler.model.kinds import PreemptionMode
-from lease_scheduler.plan.moves import Placement
+from lease_scheduler.plan.changing.moves import Placement
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.relocation.energy_aware import EnergyAware
 from lease_scheduler.simulation.invariants import check_result

@@ -16,14 +16,14 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.advice import Alternative
-from lease_scheduler.plan.explain import explain, too_large
-from lease_scheduler.plan.mapper import map_vms
+from lease_scheduler.plan.explaining.advice import Alternative
+from lease_scheduler.plan.explaining.explain import explain, too_large
+from lease_scheduler.plan.explaining.quote import Quote, quote
+from lease_scheduler.plan.explaining.reservable import room
+from lease_scheduler.plan.fitting.mapper import map_vms
 from lease_scheduler.plan.options import PlanningOptions, RoomLead
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.quote import Quote, quote
-from lease_scheduler.plan.reservable import room
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.policy_set import PolicySet

@@ -18,8 +18,8 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.advice import Flexibility
-from lease_scheduler.plan.explain import NoPlaceError
+from lease_scheduler.plan.explaining.advice import Flexibility
+from lease_scheduler.plan.explaining.explain import NoPlaceError
 from lease_scheduler.simulation.invariants import check_plan
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings

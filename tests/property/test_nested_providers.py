@@ -16,7 +16,7 @@ from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import Provider, ProviderGroup
 from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.explain import explain, too_large
+from lease_scheduler.plan.explaining.explain import explain, too_large
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner

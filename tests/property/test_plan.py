@@ -17,7 +17,7 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.outages import block, unblock
+from lease_scheduler.plan.changing.outages import block, unblock
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 
 _SITE = Site.of(Host(f"host-{number}", Resources({VCPU: 4, MEMORY_MB: 8})) for number in range(3))

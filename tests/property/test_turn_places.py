@@ -12,8 +12,8 @@ from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.earliest_fit import place_soonest
-from lease_scheduler.plan.turn_places import TurnPlaces
+from lease_scheduler.plan.fitting.earliest_fit import place_soonest
+from lease_scheduler.plan.queue.turn_places import TurnPlaces
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.workload import Workload, WorkloadLease

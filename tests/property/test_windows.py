@@ -12,9 +12,9 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.explaining.windows import Window, Windows, windows
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.windows import Window, Windows, windows
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.policy_set import PolicySet

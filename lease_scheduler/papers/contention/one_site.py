@@ -14,9 +14,9 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.durations.overhead_model import OverheadRates
+from lease_scheduler.plan.durations.suspension import SuspensionModel
 from lease_scheduler.plan.options import Exclusion, Migration, PlanningOptions, RoomLead, Suspension
-from lease_scheduler.plan.overhead_model import OverheadRates
-from lease_scheduler.plan.suspension import SuspensionModel
 from lease_scheduler.random_streams import random_stream
 from lease_scheduler.simulation.generators.lublin import Lublin, lublin_jobs
 from lease_scheduler.simulation.result import Phase, RunResult

@@ -13,8 +13,8 @@ from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.durations.overhead_model import OverheadModel, OverheadRates
 from lease_scheduler.plan.options import Exclusion, Migration, PlanningOptions, RoomLead, Suspension
-from lease_scheduler.plan.overhead_model import OverheadModel, OverheadRates
 from lease_scheduler.simulation.result import Phase, RunResult
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings

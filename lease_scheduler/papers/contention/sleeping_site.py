@@ -21,7 +21,7 @@ from lease_scheduler.model.power import PowerState, Watts
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.papers.contention import one_site
-from lease_scheduler.plan.overhead_model import OverheadRates
+from lease_scheduler.plan.durations.overhead_model import OverheadRates
 from lease_scheduler.simulation.generators.distributions import DiscreteUniform, Uniform
 from lease_scheduler.simulation.generators.reservations import SIZES, ReservationRules, generate_by_rules
 from lease_scheduler.simulation.injection import inject

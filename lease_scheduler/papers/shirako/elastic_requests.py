@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from lease_scheduler.plan.availability import IntArray
-from lease_scheduler.plan.worst_fit import Slivers, worst_fit
+from lease_scheduler.plan.capacity.availability import IntArray
+from lease_scheduler.plan.capacity.worst_fit import Slivers, worst_fit
 from lease_scheduler.random_streams import random_stream
 
 #: As in table 4.3: requests, grains of a host in each of three classes, hosts.

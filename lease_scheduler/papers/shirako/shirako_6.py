@@ -15,7 +15,7 @@ from lease_scheduler.papers.report import write_report
 from lease_scheduler.papers.shirako.bands import check, falls, mean
 from lease_scheduler.papers.shirako.sliver_resize import HOST, INTERVAL, SliverCase
 from lease_scheduler.papers.shirako.two_placements import BROKERS, PROVIDERS, TwoPlacementsCase
-from lease_scheduler.plan.moves import Placement, to_grow
+from lease_scheduler.plan.changing.moves import Placement, to_grow
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.generators.daily_load import STEPS_PER_HOUR
 from lease_scheduler.simulation.reports.over_time import plot_over_time

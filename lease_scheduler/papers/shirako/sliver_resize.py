@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lease_scheduler.plan.worst_fit import grown
+from lease_scheduler.plan.capacity.worst_fit import grown
 from lease_scheduler.simulation.generators.daily_load import STEPS_PER_DAY, STEPS_PER_HOUR, DailyLoad, held_level
 from lease_scheduler.simulation.tracking import TrackingError
 

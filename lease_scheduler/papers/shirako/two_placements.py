@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from lease_scheduler.papers.shirako.month import DAYS, STEPS, WINDOW, means
-from lease_scheduler.plan.availability import IntArray
-from lease_scheduler.plan.moves import Placement
-from lease_scheduler.plan.worst_fit import emptiest_first, spread_worst_fit
+from lease_scheduler.plan.capacity.availability import IntArray
+from lease_scheduler.plan.capacity.worst_fit import emptiest_first, spread_worst_fit
+from lease_scheduler.plan.changing.moves import Placement
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.relocation.base import RelocationPolicy
 from lease_scheduler.policy.relocation.energy_aware import EnergyAware

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.plan.availability import BoolArray, IntArray
+from lease_scheduler.plan.capacity.availability import BoolArray, IntArray
 from lease_scheduler.plan.interfaces import HostsAt, HostSelection
 from lease_scheduler.plan.transfers.caches import ImageCaches
 from lease_scheduler.plan.transfers.images import ImagePlan

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.plan.availability import BoolArray, IntArray
+from lease_scheduler.plan.capacity.availability import BoolArray, IntArray
 from lease_scheduler.plan.transfers.images import ImagePlan
 from lease_scheduler.plan.transfers.options import Mechanism
 

@@ -10,7 +10,7 @@ import numpy as np
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.plan.capacity.availability import IntArray
 from lease_scheduler.plan.plan import Plan
 
 _UNDECIDED = frozenset({LeaseState.NEW, LeaseState.PENDING})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.plan.hosts_by_keys import HostsByKeys, SortKey
+from lease_scheduler.plan.fitting.hosts_by_keys import HostsByKeys, SortKey
 from lease_scheduler.plan.interfaces import HostsAt
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 

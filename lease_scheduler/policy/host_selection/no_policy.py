@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.plan.capacity.availability import IntArray
 from lease_scheduler.plan.interfaces import HostsAt
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.resources import HOST_SHARE
-from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.plan.capacity.availability import IntArray
 from lease_scheduler.plan.interfaces import HostsAt
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 

@@ -7,9 +7,9 @@ import numpy as np
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU
-from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.plan.capacity.availability import IntArray
+from lease_scheduler.plan.capacity.worst_fit import emptiest_first, fitting, whole_passes
 from lease_scheduler.plan.interfaces import HostsAt, Room
-from lease_scheduler.plan.worst_fit import emptiest_first, fitting, whole_passes
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.plan.mapper import GreedyMapping
+from lease_scheduler.plan.fitting.mapper import GreedyMapping
 from lease_scheduler.policy.mapper.base import MapperPolicy
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.plan.capacity.availability import IntArray
 from lease_scheduler.policy.mapper.base import MapperPolicy
 
 

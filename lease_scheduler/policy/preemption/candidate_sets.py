@@ -9,9 +9,9 @@ from functools import lru_cache
 
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.plan.candidates import Gains, greedy_set, members, minimal_sets
+from lease_scheduler.plan.fitting.candidates import Gains, greedy_set, members, minimal_sets
+from lease_scheduler.plan.fitting.shortage import Shortage
 from lease_scheduler.plan.interfaces import Victim
-from lease_scheduler.plan.shortage import Shortage
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.preemption.overheads import OverheadPolicy
 from lease_scheduler.random_streams import random_stream

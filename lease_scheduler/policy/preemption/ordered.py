@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.plan.fitting.shortage import Shortage
 from lease_scheduler.plan.interfaces import Victim
-from lease_scheduler.plan.shortage import Shortage
 from lease_scheduler.policy.preemption.overheads import OverheadPolicy
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.plan.durations.overhead_model import OverheadModel, OverheadRates
+from lease_scheduler.plan.fitting.shortage import Shortage
 from lease_scheduler.plan.interfaces import Victim
-from lease_scheduler.plan.overhead_model import OverheadModel, OverheadRates
-from lease_scheduler.plan.shortage import Shortage
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.preemption.base import NEVER
 from lease_scheduler.policy.preemption.by_kind import ByKind
@@ -36,7 +36,7 @@ class OverheadPolicy(ByKind):
     * ``preemption_among``: ``all`` (default), or ``external``, with which only local requests preempt, and only leases
       of peers.
     * ``overhead_suspend_rate``, ``overhead_resume_rate``, ``overhead_copy_rate`` in MB/s; ``overhead_pause_time`` and
-      ``overhead_reschedule_time`` in seconds: see ``plan.overhead_model``.
+      ``overhead_reschedule_time`` in seconds: see ``plan.durations.overhead_model``.
     * those of ``by-kind``.
     """
 

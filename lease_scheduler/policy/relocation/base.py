@@ -6,8 +6,8 @@ from abc import abstractmethod
 
 import numpy as np
 
-from lease_scheduler.plan.availability import IntArray
-from lease_scheduler.plan.moves import Move, Placement, in_order
+from lease_scheduler.plan.capacity.availability import IntArray
+from lease_scheduler.plan.changing.moves import Move, Placement, in_order
 from lease_scheduler.policy.base import Policy
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.plan.availability import IntArray
-from lease_scheduler.plan.moves import Move, Placement, fullest_with_room
+from lease_scheduler.plan.capacity.availability import IntArray
+from lease_scheduler.plan.changing.moves import Move, Placement, fullest_with_room
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.relocation.base import RelocationPolicy, to_wished
 

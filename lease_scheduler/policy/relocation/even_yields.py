@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lease_scheduler.fractional.arrays import Floats
-from lease_scheduler.plan.moves import FluidLoad, Move, Placement
+from lease_scheduler.plan.changing.moves import FluidLoad, Move, Placement
 from lease_scheduler.policy.relocation.base import RelocationPolicy
 
 #: By how much the least yield must rise, relatively, for anything to move (dfrs F68), and for each single move.

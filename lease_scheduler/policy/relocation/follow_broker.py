@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.plan.moves import Move, Placement
+from lease_scheduler.plan.changing.moves import Move, Placement
 from lease_scheduler.policy.relocation.base import RelocationPolicy, to_wished
 
 

@@ -235,7 +235,7 @@ def test_a_quote_of_a_running_lease_changes_nothing(make: Make) -> None:
 
 def test_other_terms_have_ids_of_their_own() -> None:
     """They are the same ids for the same offer, so asking twice creates no more of them."""
-    from lease_scheduler.plan.advice import Alternative
+    from lease_scheduler.plan.explaining.advice import Alternative
 
     lease = {"id": "a", "kind": "deadline", "deadline": 100, "reservations": [{"id": "r", "min": 1, "max": 4}]}
     other = changed(lease, Alternative("nodes", 60, 2, 50), 1)

@@ -13,7 +13,7 @@ from benchmarks.counted_work import simulated_run
 from benchmarks.counted_work.check import main
 from benchmarks.counted_work.figures import deviations, range_around, read_ranges, write_ranges
 from benchmarks.counted_work.statements import counted_statements
-from lease_scheduler.plan.availability import Availability
+from lease_scheduler.plan.capacity.availability import Availability
 from lease_scheduler.store.sql.database import open_database
 
 _DAY = 86_400
@@ -79,7 +79,7 @@ def test_a_planner_that_does_its_work_twice_is_noticed(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(Availability, "changed", twice)
     found = deviations(simulated_run.count(_DAY), {name: range_around(figure) for name, figure in before.items()})
-    assert any(line.startswith("calls, plan/availability grew:") for line in found)
+    assert any(line.startswith("calls, plan/capacity/availability grew:") for line in found)
     assert not any("leases" in line for line in found)
 
 

@@ -15,8 +15,8 @@ from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
-from lease_scheduler.plan.changing import Change
-from lease_scheduler.plan.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.changing.changing import Change
+from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.transfers.options import TransferOptions
 from lease_scheduler.simulation.invariants import check_plan

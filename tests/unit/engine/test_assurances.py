@@ -14,9 +14,9 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import Assured, LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan import turn_places
-from lease_scheduler.plan.earliest_fit import place_soonest
-from lease_scheduler.plan.preemption import victims
+from lease_scheduler.plan.fitting.earliest_fit import place_soonest
+from lease_scheduler.plan.preempting.preemption import victims
+from lease_scheduler.plan.queue import turn_places
 from lease_scheduler.service.pool_engines import PoolEngines
 from tests.unit.engine.conftest import MakeWorld, change, request
 

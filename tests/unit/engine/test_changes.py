@@ -9,7 +9,7 @@ import pytest
 
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.explain import NoPlaceError
+from lease_scheduler.plan.explaining.explain import NoPlaceError
 
 from .conftest import MakeWorld, change, request
 

@@ -12,9 +12,9 @@ from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.fitting.shortage import Shortage
 from lease_scheduler.plan.interfaces import Victim
 from lease_scheduler.plan.options import RoomLead, Suspension
-from lease_scheduler.plan.shortage import Shortage
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.preemption.by_kind import ByKind
 from tests.unit.engine.conftest import VM, MakeWorld, World

@@ -12,8 +12,8 @@ from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.explaining.windows import Window
 from lease_scheduler.plan.options import Suspension
-from lease_scheduler.plan.windows import Window
 from lease_scheduler.simulation.workload import WorkloadLease
 
 from .conftest import VM, MakeWorld, request

@@ -10,8 +10,8 @@ from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.changing import Change
-from lease_scheduler.plan.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.changing.changing import Change
+from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
 
 from .conftest import SUSPENDED_WORK, MakeWorld, World, request
 

@@ -10,7 +10,7 @@ from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.explain import NoPlaceError
+from lease_scheduler.plan.explaining.explain import NoPlaceError
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.workload import Workload, WorkloadLease

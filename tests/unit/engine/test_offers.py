@@ -12,8 +12,8 @@ from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.advice import Alternative, Flexibility
-from lease_scheduler.plan.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.explaining.advice import Alternative, Flexibility
+from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.options import Suspension
 
 from .conftest import VM, MakeWorld, World, request, terms_of

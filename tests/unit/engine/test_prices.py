@@ -12,7 +12,7 @@ from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import FLOATING_IP, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.explain import NoPlaceError
+from lease_scheduler.plan.explaining.explain import NoPlaceError
 from lease_scheduler.plan.options import PreemptAt, Suspension
 from lease_scheduler.simulation.metrics import count_leases, revenue
 

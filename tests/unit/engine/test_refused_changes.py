@@ -12,7 +12,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.advice import Alternative
+from lease_scheduler.plan.explaining.advice import Alternative
 
 from .conftest import SUSPENDED_WORK, MakeWorld, change, refused_change, request, terms_of
 

@@ -8,7 +8,7 @@ import pytest
 
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
-from lease_scheduler.plan.explain import NoPlaceError
+from lease_scheduler.plan.explaining.explain import NoPlaceError
 from lease_scheduler.plan.options import RoomLead
 from tests.unit.engine.conftest import MakeWorld, World, request
 

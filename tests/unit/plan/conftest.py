@@ -14,9 +14,9 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.fitting.present_hosts import PresentHosts
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.present_hosts import PresentHosts
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.host_selection.greedy import GreedySelection
 from lease_scheduler.policy.policy_set import PolicySet

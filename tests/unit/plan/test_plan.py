@@ -14,7 +14,7 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.outages import block, unblock
+from lease_scheduler.plan.changing.outages import block, unblock
 from lease_scheduler.plan.plan import Plan
 
 from .conftest import VM, MakeLease

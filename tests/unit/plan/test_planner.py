@@ -13,8 +13,8 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.changing.outages import block, unblock
 from lease_scheduler.plan.options import Migration, PreemptAt, Suspension
-from lease_scheduler.plan.outages import block, unblock
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions

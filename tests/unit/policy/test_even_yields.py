@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lease_scheduler.plan.moves import FluidLoad, Move, Placement
+from lease_scheduler.plan.changing.moves import FluidLoad, Move, Placement
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.relocation.even_yields import EvenYields
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.plan.capacity.availability import IntArray
+from lease_scheduler.plan.fitting.mapper import distributed
 from lease_scheduler.plan.interfaces import Mapper
-from lease_scheduler.plan.mapper import distributed
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 

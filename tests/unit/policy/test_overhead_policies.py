@@ -14,9 +14,9 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.fitting.shortage import Shortage
 from lease_scheduler.plan.interfaces import Victim
 from lease_scheduler.plan.plan import Plan
-from lease_scheduler.plan.shortage import Shortage
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.preemption.base import NEVER

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.plan.moves import Move
+from lease_scheduler.plan.changing.moves import Move
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.relocation.energy_aware import EnergyAware
 from lease_scheduler.policy.relocation.follow_broker import FollowBroker
-from tests.unit.plan.test_moves import placement
+from tests.unit.plan.changing.test_moves import placement
 
 ONE = np.array([1])
 

@@ -16,7 +16,7 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.outages import block
+from lease_scheduler.plan.changing.outages import block
 from lease_scheduler.plan.plan import Plan
 from lease_scheduler.policy import loader
 from lease_scheduler.policy.admission.base import AdmissionPolicy

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.plan.advice import Alternative
+from lease_scheduler.plan.explaining.advice import Alternative
 from lease_scheduler.service.before_end import Span, default_instant, moved_instant
 from lease_scheduler.service.negotiations import changed
 from tests.functional.lease_document import lease_document

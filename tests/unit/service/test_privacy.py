@@ -6,7 +6,7 @@ import pytest
 
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.property_query import parse_query
-from lease_scheduler.plan.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
 from lease_scheduler.records.pool import HostRecord
 from lease_scheduler.service.refusals import refusals
 from lease_scheduler.service.terms import Pool

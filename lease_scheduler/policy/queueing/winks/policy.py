@@ -11,7 +11,7 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import QUEUED_STATES
-from lease_scheduler.plan.count_ranges import at_most, has_ranges
+from lease_scheduler.plan.fitting.count_ranges import at_most, has_ranges
 from lease_scheduler.plan.interfaces import Claim, QueueRound, Turn
 from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.duration.counted import CountedDurations

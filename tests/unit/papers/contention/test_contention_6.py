@@ -26,7 +26,7 @@ from lease_scheduler.papers.contention.sleeping_site import (
 )
 from lease_scheduler.papers.extent import Extent
 from lease_scheduler.papers.replications import Replication
-from lease_scheduler.plan.largest_fit import with_counts
+from lease_scheduler.plan.fitting.largest_fit import with_counts
 from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.site_run import SiteRun

@@ -1,0 +1,1 @@
+"""What is free, and when: the resources in use on every host over time, and what requests need of them."""

@@ -1,0 +1,1 @@
+"""Changes of leases that have a place: new terms, other hosts, early ends, outages."""

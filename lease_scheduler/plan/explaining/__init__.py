@@ -1,0 +1,1 @@
+"""Answers to questions about the plan: quotes, alternatives, and reasons of refusals. They change nothing."""
