@@ -32,12 +32,12 @@ from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.records.pool import HostRecord
 from lease_scheduler.records.units import Units
-from lease_scheduler.service.clock import AcceleratedClock
-from lease_scheduler.service.enforcement import Enforcement
-from lease_scheduler.service.lease_documents import LeaseDocuments
-from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.core.clock import AcceleratedClock
+from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.options import ServiceOptions
-from lease_scheduler.service.site_plan import SitePlan
+from lease_scheduler.service.requests.enforcement import Enforcement
+from lease_scheduler.service.requests.lease_documents import LeaseDocuments
+from lease_scheduler.service.requests.leases import Leases
 from lease_scheduler.store.sql import migrate, pool_rows, rows
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.schema import HOLDINGS, HOSTS, LEASE_RESERVATIONS, LEASES, SITES
@@ -152,7 +152,9 @@ def _measure(folder: Path, hosts: int, leases: int) -> dict[str, str]:
         cloud = SimulatedCloud(f"{scratch}/cloud.sqlite", clock, CloudBehaviour())
         options = ServiceOptions(EngineOptions(explain_refusals=False))
         restart, plan = _timed(
-            partial(SitePlan, store, cloud, clock, site_policies(deadline_preemption=True), options, lambda: None)
+            partial(
+                SiteTransactions, store, cloud, clock, site_policies(deadline_preemption=True), options, lambda: None
+            )
         )
         found = {"restart from the database, s": f"{restart:.1f}"}
         keep_what_is_loaded()

@@ -12,7 +12,7 @@ from lease_scheduler.plan.interfaces import PlannerPolicies
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.policy_set import PolicySet
-from lease_scheduler.service.policies import SitePolicies
+from lease_scheduler.service.core.policies import SitePolicies
 
 #: What each host of these sites offers.
 CAPACITY = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}

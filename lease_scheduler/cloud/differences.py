@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+#: Kinds of repairs that are counted, and shown as a metric.
+REPAIRS = ("destroyed", "gone", "moved", "repaired", "removed")
+
 
 class Kind(StrEnum):
     """Kind of a thing that is made in a cloud for leases."""

@@ -13,8 +13,8 @@ from lease_scheduler.cmd.election import no_engine
 from lease_scheduler.cmd.wiring import clock, database
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.service.blazar_import.findings import Finding
-from lease_scheduler.service.blazar_import.takeover import ImportOptions, Takeover, take_over
+from lease_scheduler.service.requests.blazar_import.findings import Finding
+from lease_scheduler.service.requests.blazar_import.takeover import ImportOptions, Takeover, take_over
 from lease_scheduler.store.blazar.reader import read
 from lease_scheduler.store.sql.store import SqlStore
 

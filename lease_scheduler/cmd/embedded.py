@@ -25,7 +25,7 @@ from lease_scheduler.cmd.metrics_server import process_registry
 from lease_scheduler.cmd.operator import OPERATOR
 from lease_scheduler.cmd.signals import EndingSignals
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.service import journal
+from lease_scheduler.service.core import journal
 from lease_scheduler.store.sql import migrate, purge
 from lease_scheduler.store.sql.reader import SqlReader
 

@@ -14,8 +14,8 @@ from lease_scheduler.cmd.configuration import PROJECT
 from lease_scheduler.cmd.sessions import session_of
 from lease_scheduler.conf import enforcement
 from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError
-from lease_scheduler.service.enforcement.base import FilterOptions, UsageFilter
-from lease_scheduler.service.enforcement.loading import load_filters
+from lease_scheduler.service.requests.enforcement.base import FilterOptions, UsageFilter
+from lease_scheduler.service.requests.enforcement.loading import load_filters
 
 LOG = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ from lease_scheduler.cmd.operator import OPERATOR
 from lease_scheduler.cmd.wiring import clock, database, engine_client
 from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
 from lease_scheduler.rpc.client import RpcEngineClient
-from lease_scheduler.service.clock import RealClock
+from lease_scheduler.service.core.clock import RealClock
 from lease_scheduler.store.sql import migrate, purge
 
 _DAY = 86_400

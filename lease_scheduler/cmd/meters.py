@@ -11,7 +11,7 @@ from stevedore.exception import NoMatches
 from lease_scheduler.cloud.meters.base import Meter, MeterOptions, ServerSource
 from lease_scheduler.conf import idle
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.service.idle.deciding import IdleOptions
+from lease_scheduler.service.upkeep.idle.deciding import IdleOptions
 
 NAMESPACE = "lease_scheduler.meter"
 

@@ -17,7 +17,7 @@ from lease_scheduler.plan.interfaces import PlannerPolicies
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.policy_set import PolicySet
-from lease_scheduler.service.policies import PoolPlanning, SitePolicies
+from lease_scheduler.service.core.policies import PoolPlanning, SitePolicies
 
 
 class SitePlanning:

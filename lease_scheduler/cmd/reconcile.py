@@ -15,7 +15,7 @@ from lease_scheduler.cmd.election import engine_leads
 from lease_scheduler.cmd.operator import LOOK_LIMIT, OPERATOR
 from lease_scheduler.cmd.own_engine import engine_at_rest, own_engine
 from lease_scheduler.cmd.wiring import engine_client
-from lease_scheduler.service.reconcile import as_document
+from lease_scheduler.service.upkeep.reconcile import as_document
 
 #: Exit status if differences are left, with --dry-run or because they cannot be repaired.
 _DIFFERS = 1

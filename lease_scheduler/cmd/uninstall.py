@@ -15,7 +15,7 @@ from lease_scheduler.cmd.operator import LOOK_LIMIT, OPERATOR
 from lease_scheduler.cmd.own_engine import engine_at_rest, own_engine
 from lease_scheduler.cmd.wiring import engine_client
 from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
-from lease_scheduler.service.uninstall import lines, list_all, refuse_live_leases, refuse_mistakes
+from lease_scheduler.service.requests.uninstall import lines, list_all, refuse_live_leases, refuse_mistakes
 
 #: Real seconds between two checks of the progress.
 _PAUSE = 1.0

@@ -39,32 +39,32 @@ from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.rpc.interface import methods_of
 from lease_scheduler.rpc.notifier import Notifier
 from lease_scheduler.rpc.server import rpc_server
-from lease_scheduler.service.approvals import Approvals
-from lease_scheduler.service.budgets import BudgetReport
-from lease_scheduler.service.clock import AcceleratedClock, RealClock
-from lease_scheduler.service.enforcement import Enforcement
-from lease_scheduler.service.enforcement.proposals import keep_message, report_ends
-from lease_scheduler.service.enforcement.telling import Teller
-from lease_scheduler.service.feeds import FeedKeeper
-from lease_scheduler.service.fewer_hosts import FewerHostsReport
-from lease_scheduler.service.flows import FlowKeeper
-from lease_scheduler.service.forecasts import ForecastReport
-from lease_scheduler.service.inspection import Inspection
-from lease_scheduler.service.leadership import Leader, Leadership
-from lease_scheduler.service.leases import Leases
-from lease_scheduler.service.metrics.engine import EngineMetrics
-from lease_scheduler.service.negotiations import Negotiations
-from lease_scheduler.service.observer import SiteObserver
-from lease_scheduler.service.offers import Offers
-from lease_scheduler.service.outbox import Outbox
-from lease_scheduler.service.pool import PoolKeeper
-from lease_scheduler.service.quotes import Quotes
-from lease_scheduler.service.series import SeriesKeeper
+from lease_scheduler.service.core.clock import AcceleratedClock, RealClock
+from lease_scheduler.service.core.leadership import Leader, Leadership
+from lease_scheduler.service.core.metrics.engine import EngineMetrics
+from lease_scheduler.service.core.transactions import SiteTransactions
+from lease_scheduler.service.requests.approvals import Approvals
+from lease_scheduler.service.requests.budgets import BudgetReport
+from lease_scheduler.service.requests.enforcement import Enforcement
+from lease_scheduler.service.requests.enforcement.proposals import keep_message, report_ends
+from lease_scheduler.service.requests.enforcement.telling import Teller
+from lease_scheduler.service.requests.feeds import FeedKeeper
+from lease_scheduler.service.requests.fewer_hosts import FewerHostsReport
+from lease_scheduler.service.requests.flows import FlowKeeper
+from lease_scheduler.service.requests.forecasts import ForecastReport
+from lease_scheduler.service.requests.inspection import Inspection
+from lease_scheduler.service.requests.leases import Leases
+from lease_scheduler.service.requests.negotiations import Negotiations
+from lease_scheduler.service.requests.observer import SiteObserver
+from lease_scheduler.service.requests.offers import Offers
+from lease_scheduler.service.requests.pool import PoolKeeper
+from lease_scheduler.service.requests.quotes import Quotes
+from lease_scheduler.service.requests.series import SeriesKeeper
+from lease_scheduler.service.requests.subscriptions import SubscriptionKeeper
+from lease_scheduler.service.requests.uninstall import Uninstall
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.site_plan import SitePlan
-from lease_scheduler.service.subscriptions.courier import Courier
-from lease_scheduler.service.subscriptions.keeper import SubscriptionKeeper
-from lease_scheduler.service.uninstall import Uninstall
+from lease_scheduler.service.telling.outbox import Outbox
+from lease_scheduler.service.telling.subscriptions.courier import Courier
 from lease_scheduler.store.sql.database import kept_connections, open_database
 from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.reader import SqlReader
@@ -185,7 +185,7 @@ class EngineService:
         self._transport = rpc_transport(conf)
         self._notification_transport = notification_transport(conf)
         self._coordinator = self._start_coordinator()
-        self.plan: SitePlan | None = None
+        self.plan: SiteTransactions | None = None
         #: The methods that can be called while the engine leads, by name.
         self.methods: dict[str, Callable[..., dict[str, Any]]] = {}
         self._store: SqlStore | None = None
@@ -294,7 +294,7 @@ class EngineService:
 
     def _site_engine(self, store: SqlStore, on_broken: Callable[[], None]) -> SiteEngine:
         options, planning = service_options(self._conf), self._planning
-        plan = SitePlan(
+        plan = SiteTransactions(
             store, self.driver, self.clock, planning.policies, options, on_broken, self._metrics, planning.pools
         )
         return SiteEngine(plan, self._meter, self._power_driver, power_times(self._conf), self._needs)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.power import Watts
-from lease_scheduler.service.approval_rules import ApprovalRules
-from lease_scheduler.service.enforcement.bounds import Bounds
-from lease_scheduler.service.idle.deciding import IdleOptions
-from lease_scheduler.service.subscriptions.options import SubscriptionOptions
+from lease_scheduler.service.requests.approval_rules import ApprovalRules
+from lease_scheduler.service.requests.enforcement.bounds import Bounds
+from lease_scheduler.service.telling.subscriptions.options import SubscriptionOptions
+from lease_scheduler.service.upkeep.idle.deciding import IdleOptions
 
 
 @dataclass(frozen=True)

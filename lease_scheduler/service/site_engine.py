@@ -14,18 +14,18 @@ from lease_scheduler.cloud.power.base import PowerDriver, PowerDriverOptions
 from lease_scheduler.cloud.power.keeper import PowerKeeper, PowerTimes
 from lease_scheduler.cloud.power.noop import NoopPower
 from lease_scheduler.records.writes import StoreChanges
-from lease_scheduler.service.announcer import Announcer, coming
-from lease_scheduler.service.cloud_reports import CloudReports
-from lease_scheduler.service.fluid_needs import NeedsWatch
-from lease_scheduler.service.fluid_yields import FluidYields
-from lease_scheduler.service.guest_promises import GuestPromises
-from lease_scheduler.service.idle.watch import IdleWatch
-from lease_scheduler.service.image_carriage import ImageCarriage
-from lease_scheduler.service.orders import order_of
-from lease_scheduler.service.promised_ends import PromisedEnds
-from lease_scheduler.service.reconciler import Reconciler
-from lease_scheduler.service.site_plan import SitePlan
-from lease_scheduler.service.timer import Timer
+from lease_scheduler.service.core.orders import order_of
+from lease_scheduler.service.core.transactions import SiteTransactions
+from lease_scheduler.service.upkeep.announcer import Announcer, coming
+from lease_scheduler.service.upkeep.cloud_reports import CloudReports
+from lease_scheduler.service.upkeep.fluid_needs import NeedsWatch
+from lease_scheduler.service.upkeep.fluid_yields import FluidYields
+from lease_scheduler.service.upkeep.guest_promises import GuestPromises
+from lease_scheduler.service.upkeep.idle.watch import IdleWatch
+from lease_scheduler.service.upkeep.image_carriage import ImageCarriage
+from lease_scheduler.service.upkeep.promised_ends import PromisedEnds
+from lease_scheduler.service.upkeep.reconciler import Reconciler
+from lease_scheduler.service.upkeep.timer import Timer
 
 
 class SiteEngine:
@@ -47,7 +47,7 @@ class SiteEngine:
 
     def __init__(
         self,
-        plan: SitePlan,
+        plan: SiteTransactions,
         meter: Meter | None = None,
         power: PowerDriver | None = None,
         power_times: PowerTimes | None = None,

@@ -21,7 +21,7 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.run_record import RunRecord
-from lease_scheduler.service.site import SiteBuilder
+from lease_scheduler.service.core.site import SiteBuilder
 from lease_scheduler.simulation.clock import SimulatedClock
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.site_run import SiteRun

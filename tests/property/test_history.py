@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import HealthCheck, event, given, settings
 
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.service.history import move_of, reason_of
+from lease_scheduler.service.core.history import move_of, reason_of
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.workload import Workload

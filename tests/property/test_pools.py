@@ -20,7 +20,7 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policies
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.writes import StoreChanges
-from lease_scheduler.service.policies import PoolPlanning, SitePolicies
+from lease_scheduler.service.core.policies import PoolPlanning, SitePolicies
 from lease_scheduler.simulation.invariants import check_plan
 from tests.functional.lease_document import lease_document
 from tests.site_engine import site_policies

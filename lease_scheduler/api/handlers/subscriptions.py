@@ -10,7 +10,7 @@ from lease_scheduler.api.handlers.listing import wanted_projects
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.model.documents import Document
 from lease_scheduler.records.subscriptions import WEBHOOK
-from lease_scheduler.service.subscriptions.signature import new_secret
+from lease_scheduler.service.telling.subscriptions.signature import new_secret
 
 
 def list_subscriptions(request: ApiRequest) -> Answer:

@@ -25,7 +25,7 @@ from lease_scheduler.haizea.frontend.application import MAXIMUM_BODY, Applicatio
 from lease_scheduler.haizea.frontend.documents import Translation
 from lease_scheduler.haizea.frontend.methods import Methods
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.service.clock import RealClock
+from lease_scheduler.service.core.clock import RealClock
 
 _GROUP = haizea.GROUP.name
 

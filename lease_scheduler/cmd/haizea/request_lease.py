@@ -14,7 +14,7 @@ from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.nodes import DiskImage, NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
-from lease_scheduler.service.clock import RealClock
+from lease_scheduler.service.core.clock import RealClock
 from lease_scheduler.simulation.formats.resource_names import parse_count
 from lease_scheduler.simulation.formats.times import parse_duration, parse_moment
 

@@ -9,8 +9,8 @@ from oslo_config import cfg
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.records.subscriptions import MAIL
-from lease_scheduler.service.approval_rules import NODES, ApprovalRules
-from lease_scheduler.service.subscriptions.mail import check_address
+from lease_scheduler.service.requests.approval_rules import NODES, ApprovalRules
+from lease_scheduler.service.telling.subscriptions.mail import check_address
 
 _CLASS = re.compile(r"[A-Z0-9_]+")
 

@@ -13,8 +13,8 @@ from lease_scheduler.conf.values import flow_weights, watts
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.prediction.bounds import check_probability
-from lease_scheduler.service.enforcement.bounds import Bounds
 from lease_scheduler.service.options import ServiceOptions
+from lease_scheduler.service.requests.enforcement.bounds import Bounds
 
 
 def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:

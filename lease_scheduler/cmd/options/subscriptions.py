@@ -12,12 +12,12 @@ from oslo_config import cfg
 from lease_scheduler.cmd.options.approval import approvers
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.records.subscriptions import MAIL, WEBHOOK
-from lease_scheduler.service.subscriptions.base import NotificationDriver
-from lease_scheduler.service.subscriptions.mail import Mail, MailServer, check_address
-from lease_scheduler.service.subscriptions.options import DeliveryOptions, SubscriptionOptions
-from lease_scheduler.service.subscriptions.templates import load_templates
-from lease_scheduler.service.subscriptions.urls import UrlRules, check_prefixes, parse_networks
-from lease_scheduler.service.subscriptions.webhook import Webhooks
+from lease_scheduler.service.telling.subscriptions.base import NotificationDriver
+from lease_scheduler.service.telling.subscriptions.mail import Mail, MailServer, check_address
+from lease_scheduler.service.telling.subscriptions.options import DeliveryOptions, SubscriptionOptions
+from lease_scheduler.service.telling.subscriptions.templates import load_templates
+from lease_scheduler.service.telling.subscriptions.urls import UrlRules, check_prefixes, parse_networks
+from lease_scheduler.service.telling.subscriptions.webhook import Webhooks
 
 _GROUP = "tenant_notifications"
 

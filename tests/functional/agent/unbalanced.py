@@ -17,8 +17,8 @@ from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
-from lease_scheduler.service.fluid_needs import NeedsWatch
-from lease_scheduler.service.site_plan import SitePlan
+from lease_scheduler.service.core.transactions import SiteTransactions
+from lease_scheduler.service.upkeep.fluid_needs import NeedsWatch
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
@@ -65,7 +65,7 @@ class UnbalancedSite:
             hosts={n: SimpleNamespace(name=each.name, vcpus=CPUS) for n, each in enumerate(self.run.engine.site.hosts)}
         )
         self.engine, self.driver = self.run.engine, self
-        self.watch = NeedsWatch(cast(SitePlan, self), self)
+        self.watch = NeedsWatch(cast(SiteTransactions, self), self)
 
     @property
     def work(self) -> Any:

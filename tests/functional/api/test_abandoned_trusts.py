@@ -14,7 +14,7 @@ from lease_scheduler.api.trusts import KeystoneTrusts
 from lease_scheduler.cmd import configuration
 from lease_scheduler.cmd.clouds.nova import ConfiguredNova, given_trusts
 from lease_scheduler.records.trust_marks import SAFE_AGE, TrustMark
-from lease_scheduler.service.clock import RealClock
+from lease_scheduler.service.core.clock import RealClock
 from tests.servers.keystone import PASSWORD, REGION, Keystone, User
 
 LIMIT = 60

@@ -25,12 +25,12 @@ from lease_scheduler.cmd import manage
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.blazar import lease_status
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST
-from lease_scheduler.service.clock import AcceleratedClock
-from lease_scheduler.service.enforcement import Enforcement
-from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.core.clock import AcceleratedClock
+from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.options import ServiceOptions
+from lease_scheduler.service.requests.enforcement import Enforcement
+from lease_scheduler.service.requests.leases import Leases
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.store.sql import migrate, schema
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
@@ -177,7 +177,7 @@ def make_engine(ours: Engine) -> Iterator[Callable[..., SiteEngine]]:
         cloud.add_hypervisors(Hypervisor(name, 8, 16384, 200, offers) for name, offers in units.items())
         store = SqlStore(ours)
         store.take_over("engine", clock.now())
-        plan = SitePlan(store, cloud, clock, site_policies(), ServiceOptions(workers=2), lambda: None)
+        plan = SiteTransactions(store, cloud, clock, site_policies(), ServiceOptions(workers=2), lambda: None)
         made.append(SiteEngine(plan))
         return made[-1]
 
@@ -186,7 +186,7 @@ def make_engine(ours: Engine) -> Iterator[Callable[..., SiteEngine]]:
         engine.close()
 
 
-def _held_here(site: SitePlan) -> Holdings:
+def _held_here(site: SiteTransactions) -> Holdings:
     hosts = site.engine.site.hosts
     return {
         site.work.documents[lease.lease_id].name: (
@@ -327,7 +327,7 @@ def test_the_engine_goes_on_where_blazar_stopped(
     assert (hosts["end"], hosts["holdings"][0]["hosts"]) == (longer, ["1"])
 
 
-def _boot(site: SitePlan, lease_id: str) -> None:
+def _boot(site: SiteTransactions, lease_id: str) -> None:
     lease = site.work.leases[lease_id]
     assignment = lease.holdings[0].assignment
     operation = Operation(OperationKind.START, lease_id, assignment, NOW, NOW)

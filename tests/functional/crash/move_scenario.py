@@ -16,13 +16,13 @@ from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.policy_set import PolicySet
-from lease_scheduler.service.clock import AcceleratedClock
-from lease_scheduler.service.enforcement import Enforcement
-from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.core.clock import AcceleratedClock
+from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.options import ServiceOptions
-from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.requests.enforcement import Enforcement
+from lease_scheduler.service.requests.leases import Leases
+from lease_scheduler.service.requests.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
@@ -70,7 +70,7 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
     limits = RelocationOptions(interval=10, budget=4, rest=10)
     options = ServiceOptions(EngineOptions(boot_attempts=10, explain_refusals=False, relocation=limits), workers=2)
     together = load_policy("relocation", "energy-aware", PolicyOptions({}))
-    site = SitePlan(
+    site = SiteTransactions(
         store, cloud, clock, site_policies(make=lambda: PolicySet(relocation=together)), options, lambda: None
     )
     engine = SiteEngine(site)

@@ -23,14 +23,14 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.fractional.base import FractionalPolicy
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.policy_set import PolicySet
-from lease_scheduler.service.clock import AcceleratedClock
-from lease_scheduler.service.enforcement import Enforcement
-from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.core.clock import AcceleratedClock
+from lease_scheduler.service.core.policies import PoolPlanning
+from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.options import ServiceOptions
-from lease_scheduler.service.policies import PoolPlanning
-from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.requests.enforcement import Enforcement
+from lease_scheduler.service.requests.leases import Leases
+from lease_scheduler.service.requests.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
@@ -134,7 +134,7 @@ def run(
         "side": PoolPlanning(site_policies(), options.engine, ("side-*",)),
     }
     policies = site_policies(make=lambda: PolicySet(fractional=algorithm()) if fluid else PolicySet())
-    site = SitePlan(store, cloud, clock, policies, options, lambda: None, pools=plannings if pools else None)
+    site = SiteTransactions(store, cloud, clock, policies, options, lambda: None, pools=plannings if pools else None)
     times = PowerTimes(interval=0.05, sleeping_interval=0.1, again=0.3, shutdown=0.5, patience=60)
     engine = SiteEngine(site, None, switch, times)
     engine.start()

@@ -27,14 +27,14 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.records.writes import StoreChanges
-from lease_scheduler.service.clock import AcceleratedClock
-from lease_scheduler.service.enforcement import Enforcement
-from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.core.clock import AcceleratedClock
+from lease_scheduler.service.core.policies import PoolPlanning
+from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.options import ServiceOptions
-from lease_scheduler.service.policies import PoolPlanning
-from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.requests.enforcement import Enforcement
+from lease_scheduler.service.requests.leases import Leases
+from lease_scheduler.service.requests.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.store.sql import migrate, snapshot
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
@@ -157,7 +157,7 @@ def run(folder: Path, url: str, kill_at: int, speed: float, *, pools: bool = Fal
         "main": PoolPlanning(policies, options.engine),
         "side": PoolPlanning(site_policies(), options.engine, ("side-*",)),
     }
-    site = SitePlan(store, cloud, clock, policies, options, lambda: None, pools=plannings if pools else None)
+    site = SiteTransactions(store, cloud, clock, policies, options, lambda: None, pools=plannings if pools else None)
     engine = SiteEngine(site)
     differences: list[str] = []
 
@@ -205,7 +205,7 @@ def run(folder: Path, url: str, kill_at: int, speed: float, *, pools: bool = Fal
     return seen
 
 
-def plan_differences(site: SitePlan, kept: tuple[Lease, ...]) -> list[str]:
+def plan_differences(site: SiteTransactions, kept: tuple[Lease, ...]) -> list[str]:
     """Return the differences between the engine's plan and the plan rebuilt from the database."""
     live = {lease.lease_id: lease for lease in site.engine.live_leases()}
     found = [f"{lease} is not as it is kept" for lease in kept if live.get(lease.lease_id) != lease]

@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.differences import Difference
+from lease_scheduler.cloud.differences import REPAIRS, Difference
 from lease_scheduler.cloud.facts import Footprint
 from lease_scheduler.cloud.orders import AnyOrder, Expectation
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.plan.options import PlanningOptions
-from lease_scheduler.service.clock import AcceleratedClock
-from lease_scheduler.service.enforcement import Enforcement
-from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.core.clock import AcceleratedClock
+from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.options import ServiceOptions
-from lease_scheduler.service.pool import PoolKeeper
-from lease_scheduler.service.reconcile import REPAIRS, Reconciliation
+from lease_scheduler.service.requests.enforcement import Enforcement
+from lease_scheduler.service.requests.leases import Leases
+from lease_scheduler.service.requests.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.site_plan import SitePlan
+from lease_scheduler.service.upkeep.reconcile import Reconciliation
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
@@ -105,7 +105,7 @@ class Service:
         self.cloud.before_step = before_step
         self.cloud.differing = differing
         self.cloud.add_hypervisors(hypervisors(["compute-1", "compute-2"]))
-        self.site = SitePlan(
+        self.site = SiteTransactions(
             store,
             self.cloud,
             clock,

@@ -8,7 +8,7 @@ from uuid import uuid4
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.orders import AnyOrder, Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.service.series import SeriesKeeper
+from lease_scheduler.service.requests.series import SeriesKeeper
 from tests.functional.lease_document import lease_document
 from tests.servers.base import wait_until
 

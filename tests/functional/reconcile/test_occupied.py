@@ -10,14 +10,14 @@ import pytest
 
 from lease_scheduler.cloud.driver import HostsOccupiedError
 from lease_scheduler.cloud.orders import AnyOrder, Removal
-from lease_scheduler.service.occupied_alarm import OCCUPIED
+from lease_scheduler.service.upkeep.occupied_alarm import OCCUPIED
 from tests.servers.base import wait_until
 
 from .conftest import HOUR, LIMIT, Service
 
 MakeService = Callable[..., Service]
 
-_ALARM = "lease_scheduler.service.occupied_alarm"
+_ALARM = "lease_scheduler.service.upkeep.occupied_alarm"
 
 
 class Intruders:

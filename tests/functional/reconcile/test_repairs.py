@@ -11,7 +11,7 @@ import pytest
 from lease_scheduler.cloud.differences import Difference, Kind, Problem
 from lease_scheduler.cloud.orders import AnyOrder, Order
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.service.reconcile import as_document
+from lease_scheduler.service.upkeep.reconcile import as_document
 from tests.functional.lease_document import lease_document
 from tests.servers.base import wait_until
 

@@ -10,8 +10,8 @@ from lease_scheduler.cloud.facts import DriverEvent, Hypervisor
 from lease_scheduler.cloud.observations import AggregateChange, Stranger
 from lease_scheduler.engine.interfaces import EventKind
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
-from lease_scheduler.service.observer import SiteObserver
-from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.requests.observer import SiteObserver
+from lease_scheduler.service.requests.pool import PoolKeeper
 from tests.servers.base import wait_until
 
 from .conftest import HOUR, LIMIT, Service, counted

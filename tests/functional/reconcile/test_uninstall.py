@@ -11,9 +11,9 @@ import pytest
 
 from lease_scheduler.cloud.orders import Removal
 from lease_scheduler.model.errors import RefusedError
-from lease_scheduler.service.pool import PoolKeeper
-from lease_scheduler.service.series import SeriesKeeper
-from lease_scheduler.service.uninstall import Uninstall, lines
+from lease_scheduler.service.requests.pool import PoolKeeper
+from lease_scheduler.service.requests.series import SeriesKeeper
+from lease_scheduler.service.requests.uninstall import Uninstall, lines
 from tests.functional.lease_document import lease_document
 from tests.servers.base import wait_until
 

@@ -17,17 +17,17 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policies
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.policy_set import PolicySet
-from lease_scheduler.service.enforcement import Enforcement, UsageFilter
-from lease_scheduler.service.flows import FlowKeeper
-from lease_scheduler.service.leases import Leases
-from lease_scheduler.service.metrics.engine import EngineMetrics
-from lease_scheduler.service.negotiations import Negotiations
-from lease_scheduler.service.offers import Offers
+from lease_scheduler.service.core.metrics.engine import EngineMetrics
+from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.options import ServiceOptions
-from lease_scheduler.service.pool import PoolKeeper
-from lease_scheduler.service.quotes import Quotes
+from lease_scheduler.service.requests.enforcement import Enforcement, UsageFilter
+from lease_scheduler.service.requests.flows import FlowKeeper
+from lease_scheduler.service.requests.leases import Leases
+from lease_scheduler.service.requests.negotiations import Negotiations
+from lease_scheduler.service.requests.offers import Offers
+from lease_scheduler.service.requests.pool import PoolKeeper
+from lease_scheduler.service.requests.quotes import Quotes
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
@@ -112,7 +112,7 @@ class Service:
             refund_share=self._refund_share,
             keeps_saved_work=True,
         )
-        self.site = SitePlan(
+        self.site = SiteTransactions(
             store,
             self.cloud,
             self.clock,

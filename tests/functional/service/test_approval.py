@@ -13,9 +13,9 @@ import pytest
 
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.kinds import LeaseKind
-from lease_scheduler.service.approval_rules import NODES, ApprovalRules
-from lease_scheduler.service.approvals import Approvals
-from lease_scheduler.service.series import SeriesKeeper
+from lease_scheduler.service.requests.approval_rules import NODES, ApprovalRules
+from lease_scheduler.service.requests.approvals import Approvals
+from lease_scheduler.service.requests.series import SeriesKeeper
 from tests.functional.service.site import HOUR, Service
 from tests.servers.base import wait_until
 

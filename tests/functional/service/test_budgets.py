@@ -11,10 +11,10 @@ import pytest
 from lease_scheduler.conf import enforcement
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.service.budgets import BudgetReport
-from lease_scheduler.service.enforcement import Enforcement
-from lease_scheduler.service.enforcement.base import FilterOptions
-from lease_scheduler.service.enforcement.budget import BudgetFilter
+from lease_scheduler.service.requests.budgets import BudgetReport
+from lease_scheduler.service.requests.enforcement import Enforcement
+from lease_scheduler.service.requests.enforcement.base import FilterOptions
+from lease_scheduler.service.requests.enforcement.budget import BudgetFilter
 from tests.functional.service.site import HOUR, Service
 from tests.servers.base import wait_until
 

@@ -15,11 +15,11 @@ from lease_scheduler.cloud.orders import AnyOrder
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
+from lease_scheduler.service.core.terms import build_terms
+from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.options import ServiceOptions
-from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.requests.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.site_plan import SitePlan
-from lease_scheduler.service.terms import build_terms
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.schema import LEASES
@@ -76,7 +76,7 @@ def test_a_slow_lease_holds_up_none_of_the_others(
     hosts = [Hypervisor(f"compute-{index}", _PER_HOST, _PER_HOST, 0, capacity) for index in range(number // _PER_HOST)]
     cloud.add_hypervisors(hosts)
     options = ServiceOptions(EngineOptions(explain_refusals=False))
-    site = SitePlan(store, cloud, clock, site_policies(), options, lambda: None)
+    site = SiteTransactions(store, cloud, clock, site_policies(), options, lambda: None)
     engine = SiteEngine(site)
     engine.start()
     pool = PoolKeeper(engine)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.model.errors import RefusedError
-from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.requests.pool import PoolKeeper
 from lease_scheduler.store.sql.schema import POLICY_STATE
 from tests.functional.service.site import HOUR, Service
 from tests.servers.base import wait_until

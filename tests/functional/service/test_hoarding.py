@@ -14,7 +14,7 @@ from lease_scheduler.cmd import configuration
 from lease_scheduler.cmd.options.service import service_options
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.lease import UNLIMITED
-from lease_scheduler.service.enforcement.bounds import Bounds
+from lease_scheduler.service.requests.enforcement.bounds import Bounds
 from tests.functional.lease_document import lease_document
 from tests.functional.service.site import HOUR, Service
 from tests.servers.base import wait_until

@@ -14,9 +14,9 @@ from lease_scheduler.cloud.meters.base import Activity, MeterOptions
 from lease_scheduler.cloud.meters.cpu import CpuMeter
 from lease_scheduler.model.errors import EngineUnavailableError
 from lease_scheduler.records.subscriptions import SubscriptionRecord
-from lease_scheduler.service.idle.deciding import IdleOptions
-from lease_scheduler.service.idle.watch import IDLE, IdleWatch
-from lease_scheduler.service.subscriptions.options import SubscriptionOptions
+from lease_scheduler.service.telling.subscriptions.options import SubscriptionOptions
+from lease_scheduler.service.upkeep.idle.deciding import IdleOptions
+from lease_scheduler.service.upkeep.idle.watch import IDLE, IdleWatch
 from tests.functional.lease_document import lease_document
 from tests.functional.service.site import HOUR, Service
 from tests.servers.base import wait_until

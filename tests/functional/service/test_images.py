@@ -16,14 +16,14 @@ from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.plan.transfers.options import Mechanism, TransferOptions
-from lease_scheduler.service import known_images
-from lease_scheduler.service.clock import AcceleratedClock
-from lease_scheduler.service.enforcement import Enforcement
-from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.core import known_images
+from lease_scheduler.service.core.clock import AcceleratedClock
+from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.options import ServiceOptions
-from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.requests.enforcement import Enforcement
+from lease_scheduler.service.requests.leases import Leases
+from lease_scheduler.service.requests.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
@@ -89,7 +89,7 @@ class _Service:
         self.cloud = _Cloud(f"{folder}/cloud.sqlite", clock, {"x": _SIZE_MB, "deleted": 1})
         names = [f"compute-{number}" for number in (1, 2, 3)]
         self.cloud.add_hypervisors(hypervisors(names, DISK_GB=100))
-        self.site = SitePlan(
+        self.site = SiteTransactions(
             store,
             self.cloud,
             clock,

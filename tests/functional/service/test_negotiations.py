@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.model.errors import RefusedError
-from lease_scheduler.service.negotiations import changed
+from lease_scheduler.service.requests.negotiations import changed
 from tests.functional.service.site import HOUR, Service
 from tests.servers.base import wait_until
 

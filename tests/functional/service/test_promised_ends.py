@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lease_scheduler.model.errors import LeaseSchedulerError
-from lease_scheduler.service.promised_ends import PromisedEnds, promised_end
+from lease_scheduler.service.upkeep.promised_ends import PromisedEnds, promised_end
 from tests.functional.service.site import HOUR, Service
 from tests.servers.base import wait_until
 

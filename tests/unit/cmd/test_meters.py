@@ -11,8 +11,8 @@ from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cmd.meters import idle_options, meter
 from lease_scheduler.conf import opts
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.service.clock import RealClock
-from lease_scheduler.service.idle.deciding import IdleOptions
+from lease_scheduler.service.core.clock import RealClock
+from lease_scheduler.service.upkeep.idle.deciding import IdleOptions
 
 
 def _configuration(**values: Any) -> cfg.ConfigOpts:

@@ -11,7 +11,7 @@ from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cmd.needs import needs_source
 from lease_scheduler.conf import opts
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.service.clock import RealClock
+from lease_scheduler.service.core.clock import RealClock
 
 _SECRET = "the secret of this site"
 

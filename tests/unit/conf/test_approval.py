@@ -8,7 +8,7 @@ from lease_scheduler.cmd import configuration
 from lease_scheduler.cmd.options.approval import approval_rules, approvers
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import LeaseKind
-from lease_scheduler.service.approval_rules import NODES, ApprovalRules
+from lease_scheduler.service.requests.approval_rules import NODES, ApprovalRules
 
 _SIMULATED = {("service", "cloud"): "simulated"}
 

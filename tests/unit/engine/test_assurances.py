@@ -17,7 +17,7 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.fitting.earliest_fit import place_soonest
 from lease_scheduler.plan.preempting.preemption import victims
 from lease_scheduler.plan.queue import turn_places
-from lease_scheduler.service.pool_engines import PoolEngines
+from lease_scheduler.service.core.pool_engines import PoolEngines
 from tests.unit.engine.conftest import MakeWorld, change, request
 
 

@@ -11,8 +11,8 @@ import pytest
 import yaml
 from prometheus_client import CollectorRegistry
 
-from lease_scheduler.service.metrics.state import StateMetrics
-from tests.unit.service.metrics.site import observation
+from lease_scheduler.service.core.metrics.state import StateMetrics
+from tests.unit.service.core.metrics.site import observation
 
 _FILE = Path(__file__).parents[3] / "etc" / "cloudkitty-metrics.yml"
 

@@ -16,21 +16,21 @@ import pytest
 from lease_scheduler.model.documents import Document
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.rpc.interface import METHODS, VERSION, EngineRequests, answers, methods_of
-from lease_scheduler.service.approvals import Approvals
-from lease_scheduler.service.budgets import BudgetReport
-from lease_scheduler.service.feeds import FeedKeeper
-from lease_scheduler.service.fewer_hosts import FewerHostsReport
-from lease_scheduler.service.flows import FlowKeeper
-from lease_scheduler.service.forecasts import ForecastReport
-from lease_scheduler.service.inspection import Inspection
-from lease_scheduler.service.leases import Leases
-from lease_scheduler.service.negotiations import Negotiations
-from lease_scheduler.service.offers import Offers
-from lease_scheduler.service.pool import PoolKeeper
-from lease_scheduler.service.quotes import Quotes
-from lease_scheduler.service.series import SeriesKeeper
-from lease_scheduler.service.subscriptions.keeper import SubscriptionKeeper
-from lease_scheduler.service.uninstall import Uninstall
+from lease_scheduler.service.requests.approvals import Approvals
+from lease_scheduler.service.requests.budgets import BudgetReport
+from lease_scheduler.service.requests.feeds import FeedKeeper
+from lease_scheduler.service.requests.fewer_hosts import FewerHostsReport
+from lease_scheduler.service.requests.flows import FlowKeeper
+from lease_scheduler.service.requests.forecasts import ForecastReport
+from lease_scheduler.service.requests.inspection import Inspection
+from lease_scheduler.service.requests.leases import Leases
+from lease_scheduler.service.requests.negotiations import Negotiations
+from lease_scheduler.service.requests.offers import Offers
+from lease_scheduler.service.requests.pool import PoolKeeper
+from lease_scheduler.service.requests.quotes import Quotes
+from lease_scheduler.service.requests.series import SeriesKeeper
+from lease_scheduler.service.requests.subscriptions import SubscriptionKeeper
+from lease_scheduler.service.requests.uninstall import Uninstall
 
 #: Number of requests in the first version.
 _FIRST = 25

@@ -16,15 +16,15 @@ from lease_scheduler.records.messages import Message
 from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.records.units import Units
 from lease_scheduler.records.writes import StoreChanges
-from lease_scheduler.service.enforcement import Enforcement
-from lease_scheduler.service.leases import Leases
-from lease_scheduler.service.offers import Offers
+from lease_scheduler.service.core.policies import PoolPlanning, SitePolicies
+from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.options import ServiceOptions
-from lease_scheduler.service.policies import PoolPlanning, SitePolicies
-from lease_scheduler.service.pool import PoolKeeper
-from lease_scheduler.service.quotes import Quotes
+from lease_scheduler.service.requests.enforcement import Enforcement
+from lease_scheduler.service.requests.leases import Leases
+from lease_scheduler.service.requests.offers import Offers
+from lease_scheduler.service.requests.pool import PoolKeeper
+from lease_scheduler.service.requests.quotes import Quotes
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.site_plan import SitePlan
 from tests.functional.lease_document import lease_document
 from tests.site_engine import hypervisors, site_policies
 
@@ -146,7 +146,7 @@ class Core:
         self.cloud.add_hypervisors(hypervisors(hosts))
         self.broken = 0
         engine_options = EngineOptions(explain_refusals=False)
-        self.site = SitePlan(
+        self.site = SiteTransactions(
             store,  # type: ignore[arg-type]
             self.cloud,
             clock,

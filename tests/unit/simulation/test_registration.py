@@ -18,7 +18,7 @@ from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.pool import HostRecord
 from lease_scheduler.records.run_record import RecordedUse, RunRecord
-from lease_scheduler.service.site import SiteBuilder
+from lease_scheduler.service.core.site import SiteBuilder
 from lease_scheduler.simulation.clock import SimulatedClock
 from lease_scheduler.simulation.registration import BOUND, register
 from lease_scheduler.simulation.settings import RunSettings

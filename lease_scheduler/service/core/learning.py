@@ -1,0 +1,63 @@
+"""What policies have learnt: restored from the store, and written with the step in which it was learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lease_scheduler.policy.base import Learnt, Policy
+from lease_scheduler.records.writes import StoreChanges
+from lease_scheduler.service.core.flow_weights import STORED
+
+
+class Learning:
+    """Keeps what policies have learnt.
+
+    The policies may have served an engine that broke, and learnt what was never written. They are therefore set back to
+    what the store has.
+
+    :param policies: policies that may learn, by pool, which is empty if the site has only one, and family
+    :param stored: what the store has, by (pool, family, policy name) and subject
+    :ivar learnt: what has been learnt, by (pool, family, policy name) and subject
+    """
+
+    def __init__(
+        self,
+        policies: Mapping[tuple[str, str], Policy],
+        stored: Mapping[tuple[str, str, str], Mapping[str, Any]],
+    ) -> None:
+        self._policies = policies
+        self.learnt: dict[tuple[str, str, str], dict[str, Learnt]] = {key: dict(value) for key, value in stored.items()}
+        self._forgotten: list[tuple[str, str, str, str]] = []
+        self._forget_replaced()
+        for (pool, family), policy in policies.items():
+            policy.restore(self.learnt.get((pool, family, policy.name), {}))
+
+    def write(self, changes: StoreChanges) -> None:
+        """Add what policies have learnt and forgotten since the last call to the changes to write."""
+        for key in self._forgotten:
+            changes.policy_state[key] = None
+        self._forgotten.clear()
+        for (pool, family), policy in self._policies.items():
+            kept = self.learnt.setdefault((pool, family, policy.name), {})
+            for subject, learnt in policy.take_changes().items():
+                changes.policy_state[pool, family, policy.name, subject] = learnt
+                if learnt is None:
+                    kept.pop(subject, None)
+                else:
+                    kept[subject] = learnt
+
+    def replace(self, policies: Mapping[tuple[str, str], Policy]) -> None:
+        """Follow other policies of some families; they go on with what policies of their names have learnt."""
+        for (pool, family), policy in policies.items():
+            policy.restore(self.learnt.get((pool, family, policy.name), {}))
+        self._policies = {**self._policies, **policies}
+        self._forget_replaced()
+
+    def _forget_replaced(self) -> None:
+        """Forget what policies have learnt that are not in use and do not keep it."""
+        for pool, family, name in list(self.learnt):
+            policy = self._policies.get((pool, family))
+            if policy is None or (family, name) == STORED or policy.keeps_when_replaced or policy.name == name:
+                continue
+            self._forgotten.extend((pool, family, name, subject) for subject in self.learnt.pop((pool, family, name)))

@@ -1,0 +1,105 @@
+"""Delivers messages to filters until they confirm, across outages and restarts."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Protocol
+
+from lease_scheduler.model.errors import EngineUnavailableError
+from lease_scheduler.records.messages import Message
+from lease_scheduler.service.requests.enforcement.asking import Enforcement
+from lease_scheduler.worker import Worker
+
+LOG = logging.getLogger(__name__)
+
+#: Real seconds before a failed delivery is retried: at first, and at most.
+_FIRST_PAUSE = 1.0
+_LONGEST_PAUSE = 60.0
+#: Real seconds between two rounds without a wake-up.
+_IDLE_PAUSE = 30.0
+_BATCH = 200
+
+
+class MessageStore(Protocol):
+    """The part of a store that is needed here (see ``store.sql.store``)."""
+
+    def waiting_messages(
+        self, limit: int = ..., *, for_filters: bool = ..., after: int = ...
+    ) -> list[tuple[int, Message]]:
+        """Return waiting messages, oldest first."""
+        ...
+
+    def forget_messages(self, ids: Iterable[int]) -> None:
+        """Delete messages that are done."""
+        ...
+
+    def is_mine(self) -> bool:
+        """Return whether no other engine has taken over."""
+        ...
+
+
+class Teller:
+    """A thread that delivers messages to filters."""
+
+    def __init__(self, store: MessageStore, enforcement: Enforcement) -> None:
+        self._store = store
+        self._enforcement = enforcement
+        self._pause = _FIRST_PAUSE
+        self._worker = Worker("enforcement", self._tell, _FIRST_PAUSE)
+        enforcement.on_settled = self.wake
+        self._worker.start()
+
+    def wake(self) -> None:
+        """Check for new messages now."""
+        self._worker.wake()
+
+    def stop(self) -> None:
+        """Stop delivering. The next engine delivers what remains."""
+        self._worker.stop()
+
+    def _tell(self) -> float:
+        try:
+            succeeded = self._tell_all()
+        except Exception:
+            LOG.warning("the messages for filters could not be read", exc_info=True)
+            succeeded = False
+        if succeeded:
+            self._pause = _FIRST_PAUSE
+            return _IDLE_PAUSE
+        # Wake-ups must not shorten the pause of a filter that failed.
+        self._worker.wait_for_stop(self._pause)
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        return 0.0
+
+    def _tell_all(self) -> bool:
+        """Deliver all waiting messages; return whether all succeeded."""
+        succeeded, last = True, 0
+        while batch := self._store.waiting_messages(_BATCH, for_filters=True, after=last):
+            # The messages were read before this check, so none is about a lease that another engine is making.
+            if not self._store.is_mine():
+                return True
+            done: list[tuple[int, Message]] = []
+            try:
+                for message_id, message in batch:
+                    if self._worker.is_stopping:
+                        return True
+                    try:
+                        if self._enforcement.deliver(message):
+                            done.append((message_id, message))
+                    except EngineUnavailableError as error:
+                        LOG.warning("%s; filters will be told later which leases have ended", error)
+                        return False
+                    except Exception:
+                        LOG.exception("lease %s: filters could not be told of its end", message.payload.get("lease_id"))
+                        succeeded = False
+            finally:
+                self._forget(done)
+            last = batch[-1][0]
+        return succeeded
+
+    def _forget(self, done: list[tuple[int, Message]]) -> None:
+        if done:
+            self._store.forget_messages([message_id for message_id, _ in done])
+            for _, message in done:
+                self._enforcement.forget(message)
