@@ -25,8 +25,7 @@ from rich.table import Table
 from benchmarks.growth import plot_growth
 from benchmarks.plans import DAY, HOST, SPAN, best_effort, empty_planner, fill, flavor, immediate, reservation
 from benchmarks.timing import Timing
-from lease_scheduler.cloud.behaviour import CloudBehaviour
-from lease_scheduler.cloud.in_memory import InMemoryCloud
+from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.engine.outcomes import Outcomes
 from lease_scheduler.engine.state import EngineOptions, EngineState
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -41,8 +40,9 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.policy_set import PolicySet
+from lease_scheduler.simulation.cloud import InMemoryCloud
 from lease_scheduler.simulation.recorder import RunRecorder
-from lease_scheduler.store.memory import MemoryStore
+from lease_scheduler.simulation.store import MemoryStore
 
 _SEED = 7
 _QUEUE = 1_000

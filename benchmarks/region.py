@@ -23,9 +23,9 @@ from sqlalchemy import Table as SqlTable
 
 from benchmarks.machine import console
 from benchmarks.plans import DAY, HOST, empty_planner, fill
-from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cmd.memory import keep_what_is_loaded
+from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
 
-from lease_scheduler.cloud.driver import Driver, StepFailedError, WaitingClock
+from lease_scheduler.cloud.driver import Driver, StepFailedError
 from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
+from lease_scheduler.engine.interfaces import WaitingClock
 from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)

@@ -7,7 +7,8 @@ from typing import Any
 
 from keystoneauth1.adapter import Adapter
 
-from lease_scheduler.cloud.driver import Driver, WaitingClock
+from lease_scheduler.cloud.driver import Driver
+from lease_scheduler.engine.interfaces import WaitingClock
 
 
 class ConfiguredCloud(ABC):

@@ -22,18 +22,6 @@ from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.providers import ProviderGroup
 
 
-class WaitingClock(Protocol):
-    """A clock that can tell how long to wait for an instant."""
-
-    def now(self) -> int:
-        """Return the present instant."""
-        ...
-
-    def seconds_until(self, instant: int) -> float:
-        """Return the real seconds until an instant, or 0 if it has come."""
-        ...
-
-
 class StepFailedError(LeaseSchedulerError):
     """A step that cannot succeed where it was tried.
 

@@ -10,9 +10,9 @@ from heapq import heapify, heappop, heappush
 from threading import Condition, Thread
 from time import monotonic
 
-from lease_scheduler.cloud.driver import Driver, StepFailedError, WaitingClock
+from lease_scheduler.cloud.driver import Driver, StepFailedError
 from lease_scheduler.cloud.orders import AnyOrder, Removal
-from lease_scheduler.engine.interfaces import UNAWAITED, OperationKind
+from lease_scheduler.engine.interfaces import UNAWAITED, OperationKind, WaitingClock
 
 LOG = logging.getLogger(__name__)
 

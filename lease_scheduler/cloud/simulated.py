@@ -18,9 +18,8 @@ from random import Random
 from threading import Lock
 from typing import Any
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.differences import Difference
-from lease_scheduler.cloud.driver import StepFailedError, WaitingClock
+from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.facts import (
     DriverEvent,
     Flavor,
@@ -37,7 +36,8 @@ from lease_scheduler.cloud.simulated_hypervisors import SimulatedHypervisors, wh
 from lease_scheduler.cloud.simulated_images import SimulatedImages
 from lease_scheduler.cloud.simulated_services import SimulatedServices
 from lease_scheduler.cloud.simulated_work import SimulatedWork
-from lease_scheduler.engine.interfaces import EventKind, OperationKind
+from lease_scheduler.engine.behaviour import CloudBehaviour
+from lease_scheduler.engine.interfaces import EventKind, OperationKind, WaitingClock
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.worker import Worker

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from random import Random
 from threading import Lock
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.orders import ImageOrder, ImageProgress, Order
+from lease_scheduler.engine.behaviour import CloudBehaviour
 
 _TABLE = "CREATE TABLE IF NOT EXISTS images (host TEXT, image TEXT, since INTEGER NOT NULL, PRIMARY KEY (host, image))"
 

@@ -21,13 +21,13 @@ from lease_scheduler.api.metrics import RequestMetrics
 from lease_scheduler.api.server import Server, ServerSettings
 from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.api.trusts import KeystoneTrusts
-from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.memory import keep_what_is_loaded
 from lease_scheduler.cmd.options.pools import pool_rules
 from lease_scheduler.cmd.options.subscriptions import enabled_drivers
 from lease_scheduler.cmd.page import frame_ancestors
 from lease_scheduler.conf.values import watts
+from lease_scheduler.engine.interfaces import WaitingClock
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.records.trust_marks import TrustMark
 from lease_scheduler.rpc.client import RpcEngineClient

@@ -16,7 +16,6 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 from tooz import coordination
 
-from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.enforcement import filters
 from lease_scheduler.cmd.memory import keep_what_is_loaded
@@ -27,6 +26,7 @@ from lease_scheduler.cmd.options.service import service_options
 from lease_scheduler.cmd.options.subscriptions import delivery_options, notification_drivers
 from lease_scheduler.cmd.planning import SitePlanning
 from lease_scheduler.cmd.power import power_driver, power_times
+from lease_scheduler.engine.interfaces import WaitingClock
 from lease_scheduler.model.errors import (
     EngineUnavailableError,
     InvalidValueError,

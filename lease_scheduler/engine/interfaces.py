@@ -113,6 +113,18 @@ class Clock(Protocol):
         ...
 
 
+class WaitingClock(Protocol):
+    """A clock that can tell how long to wait for an instant."""
+
+    def now(self) -> int:
+        """Return the present instant."""
+        ...
+
+    def seconds_until(self, instant: int) -> float:
+        """Return the real seconds until an instant, or 0 if it has come."""
+        ...
+
+
 class Cloud(Protocol):
     """Carries out operations. A ``COMPLETED`` or ``FAILED`` event follows each of them."""
 

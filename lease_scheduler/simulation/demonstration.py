@@ -18,7 +18,7 @@ from typing import Any
 
 import requests
 
-from lease_scheduler.cloud.driver import WaitingClock
+from lease_scheduler.engine.interfaces import WaitingClock
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.simulation.injection import inject
 from lease_scheduler.simulation.shipped import load_workload

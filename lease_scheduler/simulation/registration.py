@@ -14,14 +14,13 @@ from dataclasses import dataclass, replace
 from statistics import fmean, pstdev
 
 from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.run_record import RunRecord
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.records.run_record import RunRecord
-from lease_scheduler.service.core.site import SiteBuilder
 from lease_scheduler.simulation.clock import SimulatedClock
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.site_run import SiteRun
@@ -134,7 +133,7 @@ def register(record: RunRecord, settings: RunSettings, runs: int) -> Registratio
     :param runs: number of simulations, each with other draws
     :raises InvalidValueError: the record is not one that can be replayed; the error says why
     """
-    site = SiteBuilder().build(record.hosts, record.floating_ips)
+    site = record.site
     played = [each for each in record.leases if not _is_withdrawn(each)]
     if not played:
         raise InvalidValueError("--start", "no lease was submitted since then that began to run")

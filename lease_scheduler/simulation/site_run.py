@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from lease_scheduler.cloud.in_memory import InMemoryCloud
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.model.errors import InvalidValueError, LeaseSchedulerError
 from lease_scheduler.model.host import Site
@@ -21,6 +20,7 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policies
 from lease_scheduler.simulation.accounting import Accounting
 from lease_scheduler.simulation.clock import SimulatedClock
+from lease_scheduler.simulation.cloud import InMemoryCloud
 from lease_scheduler.simulation.invariants import check_plan
 from lease_scheduler.simulation.metrics import users_rate
 from lease_scheduler.simulation.probes.disk_usage import DISK_USAGE

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.fractional.online.names import NAMES, parse
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode

@@ -10,7 +10,6 @@ from typing import Any
 from keystoneauth1.adapter import Adapter
 
 from lease_scheduler.cloud.differences import Difference, Presence
-from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cloud.facts import (
     DriverEvent,
     Flavor,
@@ -67,6 +66,7 @@ from lease_scheduler.cloud.nova.vacating.vacancy import Vacancy
 from lease_scheduler.cloud.nova.watch.watcher import Watcher
 from lease_scheduler.cloud.observations import AggregateChange, Observer, Stranger
 from lease_scheduler.cloud.orders import AnyOrder, Expectation, ImageOrder, ImageProgress
+from lease_scheduler.engine.interfaces import WaitingClock
 from lease_scheduler.model.providers import ProviderGroup
 
 #: Makes a watcher from hosts, flavors, a test whether a lease is managed, and the names of the hosts of the pool.

@@ -14,9 +14,9 @@ from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
 
 from lease_scheduler.cloud.configured import ConfiguredCloud
-from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cloud.nova.api.pci_aliases import parse
 from lease_scheduler.cmd.agents import agent_secret
+from lease_scheduler.engine.interfaces import WaitingClock
 from lease_scheduler.records.trust_marks import TrustMark
 
 if TYPE_CHECKING:

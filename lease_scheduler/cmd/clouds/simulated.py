@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from lease_scheduler.cloud.configured import ConfiguredCloud
-from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cloud.simulated_hypervisors import alike_hypervisors
 from lease_scheduler.cmd.options.behaviour import service_behaviour
+from lease_scheduler.engine.interfaces import WaitingClock
 
 
 class ConfiguredSimulatedCloud(ConfiguredCloud):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oslo_config import cfg
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
+from lease_scheduler.engine.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.model.errors import InvalidValueError
 
 

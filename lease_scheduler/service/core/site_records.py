@@ -6,10 +6,10 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.records.feeds import FeedRecord
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.records.series import SeriesRecord
+from lease_scheduler.records.site import SiteBuilder
 from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.records.units import Units
 from lease_scheduler.service.core.provider_terms import NestedClasses
-from lease_scheduler.service.core.site import SiteBuilder
 from lease_scheduler.service.core.unit_of_work import UnitOfWork
 
 

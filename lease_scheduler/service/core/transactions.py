@@ -10,9 +10,9 @@ from dataclasses import replace
 from threading import Condition, RLock
 from typing import Any
 
-from lease_scheduler.cloud.driver import Driver, WaitingClock
+from lease_scheduler.cloud.driver import Driver
 from lease_scheduler.cloud.orders import AnyOrder
-from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.engine.interfaces import Operation, OperationKind, WaitingClock
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, StoreFullError
 from lease_scheduler.model.lease import Lease

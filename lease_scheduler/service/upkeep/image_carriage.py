@@ -6,9 +6,9 @@ import logging
 from collections.abc import Callable
 
 from lease_scheduler.cloud.carriage import Carriage
-from lease_scheduler.cloud.driver import Driver, WaitingClock
+from lease_scheduler.cloud.driver import Driver
 from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
-from lease_scheduler.engine.interfaces import CloudEvent, EventKind
+from lease_scheduler.engine.interfaces import CloudEvent, EventKind, WaitingClock
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.transfer import Transfer
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.plan import Plan
 from lease_scheduler.simulation.probes.base import Probe
-from lease_scheduler.store.memory import MemoryStore
+from lease_scheduler.simulation.store import MemoryStore
 
 
 class ObservedStore(MemoryStore):

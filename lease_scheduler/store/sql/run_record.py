@@ -9,9 +9,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, select
 
+from lease_scheduler.engine.run_record import RecordedUse, RunRecord
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.records.run_record import RecordedUse, RunRecord
+from lease_scheduler.records.site import SiteBuilder
 from lease_scheduler.records.units import Units
 from lease_scheduler.store.sql import pool_rows, rows
 from lease_scheduler.store.sql.schema import FLOATING_IPS, HISTORY, HOLDINGS, HOSTS, LEASES, USAGE
@@ -34,8 +35,7 @@ def read_run(database: Engine, start: int, end: int) -> RunRecord:
         return RunRecord(
             start,
             end,
-            hosts,
-            floating_ips,
+            SiteBuilder().build(hosts, floating_ips),
             # What was saved where does not matter any more.
             tuple(rows.lease({**row, "saved_on": None}, (), units) for row in found),
             tuple(_uses(connection, start, end, units)),

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.engine.relocation_options import RelocationOptions
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError

@@ -18,9 +18,9 @@ from uuid import UUID, uuid5
 
 from sqlalchemy import func, select
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.orders import AnyOrder
 from lease_scheduler.cloud.simulated import SimulatedCloud
+from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.lease import Lease

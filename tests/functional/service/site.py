@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.meters.base import Meter
 from lease_scheduler.cloud.orders import AnyOrder, Removal
 from lease_scheduler.cloud.simulated import SimulatedCloud
+from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policies

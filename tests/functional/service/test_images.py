@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.facts import ImageFacts
 from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
 from lease_scheduler.cloud.simulated import SimulatedCloud
+from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.plan.transfers.options import Mechanism, TransferOptions

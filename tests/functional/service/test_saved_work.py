@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.engine.behaviour import CloudBehaviour
 from tests.functional.lease_document import lease_document
 from tests.functional.service.site import HOUR, Service
 from tests.servers.base import wait_until

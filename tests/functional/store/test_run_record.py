@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from sqlalchemy import Engine
 
+from lease_scheduler.engine.run_record import RecordedUse
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.history import Transition, UsageRecord
-from lease_scheduler.records.run_record import RecordedUse
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.store.sql.run_record import read_run
 from lease_scheduler.store.sql.store import SqlStore
@@ -57,8 +57,8 @@ def test_a_run_is_read_back(database: Engine) -> None:
 
     found = read_run(database, 100, 200)
 
-    assert [each.name for each in found.hosts] == ["compute-1", "compute-2", "compute-3"]
-    assert len(found.floating_ips) == 1
+    assert [each.name for each in found.site.hosts[1:4]] == ["compute-1", "compute-2", "compute-3"]
+    assert len(found.site.hosts) == 1 + 3 + 1, "the first is none, the last is a floating IP"
     assert [each.request for each in found.leases] == [over.request, running.request]
     assert (found.leases[0].state, found.leases[0].ended) == (LeaseState.DONE, 180)
     assert found.uses == (

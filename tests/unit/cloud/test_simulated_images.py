@@ -6,9 +6,9 @@ import sqlite3
 from contextlib import closing
 from threading import Lock
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.orders import ImageOrder, Order
 from lease_scheduler.cloud.simulated_images import SimulatedImages
+from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour, HostOccupation
+from lease_scheduler.engine.behaviour import CloudBehaviour, HostOccupation
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from tests.unit.engine.conftest import MakeWorld, World, request

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
+from lease_scheduler.engine.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.fractional.discovery import Needs
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Host, Site

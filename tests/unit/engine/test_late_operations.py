@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
+from lease_scheduler.engine.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import LeaseKind

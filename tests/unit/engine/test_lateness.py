@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.engine.lateness import Lateness
 from lease_scheduler.model.kinds import LeaseKind

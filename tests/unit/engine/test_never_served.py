@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState

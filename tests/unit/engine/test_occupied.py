@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure, HostOccupation
+from lease_scheduler.engine.behaviour import CloudBehaviour, HostFailure, HostOccupation
 from lease_scheduler.engine.occupied import LOOK_AGAIN_AFTER
 from lease_scheduler.model.breach import BreachKind
 from lease_scheduler.model.kinds import LeaseKind

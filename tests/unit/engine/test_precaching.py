@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
-from lease_scheduler.cloud.in_memory import InMemoryCloud
+from lease_scheduler.engine.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind
 from lease_scheduler.engine.state import EngineOptions
@@ -21,6 +20,7 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.plan.transfers.options import Mechanism, TransferOptions
+from lease_scheduler.simulation.cloud import InMemoryCloud
 
 from .conftest import World, request
 

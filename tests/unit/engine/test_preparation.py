@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
+from lease_scheduler.engine.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
 

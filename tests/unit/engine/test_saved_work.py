@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.model.breach import BreachKind
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import LeaseKind

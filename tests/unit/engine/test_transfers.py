@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
-from lease_scheduler.cloud.in_memory import InMemoryCloud
+from lease_scheduler.engine.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
@@ -18,6 +17,7 @@ from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.transfers.options import Reuse, TransferOptions
+from lease_scheduler.simulation.cloud import InMemoryCloud
 
 from .conftest import World, request
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.run_record import RecordedUse, RunRecord
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -17,8 +18,7 @@ from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.pool import HostRecord
-from lease_scheduler.records.run_record import RecordedUse, RunRecord
-from lease_scheduler.service.core.site import SiteBuilder
+from lease_scheduler.records.site import SiteBuilder
 from lease_scheduler.simulation.clock import SimulatedClock
 from lease_scheduler.simulation.registration import BOUND, register
 from lease_scheduler.simulation.settings import RunSettings
@@ -60,8 +60,7 @@ def _requests() -> list[LeaseRequest]:
 
 def _run(requests: list[LeaseRequest], seed: int = 99) -> RunRecord:
     """Return what a site did with requests. It is a simulation itself, but for the form of its record."""
-    hosts = _hosts()
-    site = SiteBuilder().build(hosts, ())
+    site = SiteBuilder().build(_hosts(), ())
     cloud = CloudBehaviour(
         measured={OperationKind.START: _BOOTS, OperationKind.STOP: _SHUTDOWNS},
         seed=seed,
@@ -76,7 +75,7 @@ def _run(requests: list[LeaseRequest], seed: int = 99) -> RunRecord:
         RecordedUse(each.lease_id, each.phase.value, each.start, each.end, each.assignment)
         for each in result.occupations
     )
-    return RunRecord(_START, _END, hosts, (), result.leases, uses, _BOOTS)
+    return RunRecord(_START, _END, site, result.leases, uses, _BOOTS)
 
 
 def test_a_simulation_does_what_the_site_did() -> None:

@@ -11,12 +11,13 @@ from threading import Lock
 
 from novaclient.exceptions import BadRequest, Forbidden
 
-from lease_scheduler.cloud.driver import StepFailedError, WaitingClock
+from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.nova.api.aggregates import Aggregates
 from lease_scheduler.cloud.nova.api.hints import CacheHint
 from lease_scheduler.cloud.nova.api.hosts import Hosts
 from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
+from lease_scheduler.engine.interfaces import WaitingClock
 
 #: Longest wait for a transfer of which Nova notifies: a multiple of its expected time, and additional seconds.
 _TIMES_AS_LONG, _LONGER = 2, 60

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cloud.nova.api import server as of
 from lease_scheduler.cloud.nova.images.snapshots import AT_END, Snapshots, Wish
 from lease_scheduler.cloud.orders import AnyOrder, Order, Removal
+from lease_scheduler.engine.interfaces import WaitingClock
 from lease_scheduler.records.documents import LeaseDocument
 
 _DELETE = "delete"

@@ -19,13 +19,14 @@ from typing import Any
 from keystoneauth1.exceptions import ClientException as NoLoginError
 from novaclient.exceptions import BadRequest, Conflict, Forbidden, NotFound, Unauthorized
 
-from lease_scheduler.cloud.driver import StepFailedError, WaitingClock
+from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova.api import server as of
 from lease_scheduler.cloud.nova.api.images import GlanceImages, Image
 from lease_scheduler.cloud.nova.api.locks import Locks
 from lease_scheduler.cloud.nova.api.lost import LostCommands
 from lease_scheduler.cloud.nova.images.image_records import ImageRecord, ImageRecords, new_key
 from lease_scheduler.cloud.nova.images.stopping import IMAGE_TASKS, Stop, Stopping
+from lease_scheduler.engine.interfaces import WaitingClock
 from lease_scheduler.model.durations import in_words
 
 LOG = logging.getLogger(__name__)

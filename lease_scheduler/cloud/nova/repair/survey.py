@@ -14,7 +14,7 @@ from typing import Any
 from novaclient.exceptions import NotFound
 
 from lease_scheduler.cloud.differences import Difference, Item, Kind, Problem, compare
-from lease_scheduler.cloud.driver import StepFailedError, WaitingClock
+from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.nova.api import server as of
 from lease_scheduler.cloud.nova.api.aggregates import Aggregate, Aggregates
@@ -32,6 +32,7 @@ from lease_scheduler.cloud.nova.lease.servers import Servers
 from lease_scheduler.cloud.nova.repair import trespassers
 from lease_scheduler.cloud.nova.steps import desired_state
 from lease_scheduler.cloud.orders import Expectation
+from lease_scheduler.engine.interfaces import WaitingClock
 from lease_scheduler.nova import aggregates as metadata
 from lease_scheduler.nova.boots import FLAVOR_LEASE
 from lease_scheduler.records.documents import LeaseDocument

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from lease_scheduler.cloud.driver import HostsOccupiedError, StepFailedError, WaitingClock
+from lease_scheduler.cloud.driver import HostsOccupiedError, StepFailedError
 from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.nova.api import server as of
 from lease_scheduler.cloud.nova.api.addresses import Addresses
@@ -27,7 +27,7 @@ from lease_scheduler.cloud.nova.vacating.outliving import OutlivingServers
 from lease_scheduler.cloud.nova.vacating.preemption import Place, ServerPreemption
 from lease_scheduler.cloud.nova.vacating.vacancy import Vacancy
 from lease_scheduler.cloud.orders import AnyOrder, Order, Removal
-from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.interfaces import OperationKind, WaitingClock
 from lease_scheduler.model.kinds import PreemptionMode
 
 _STEPS = {

@@ -12,11 +12,11 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.history import Transition
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
+from lease_scheduler.records.site import SiteBuilder
 from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.records.units import Units
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.core.provider_terms import NestedClasses
-from lease_scheduler.service.core.site import SiteBuilder
 from lease_scheduler.service.core.terms import Pool
 from lease_scheduler.service.requests.blazar_import.findings import Finding, NotTakenError, shown_instant
 from lease_scheduler.service.requests.blazar_import.leases import (

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from heapq import heappop, heappush
 from random import Random
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, EventKind, Operation, OperationKind
 from lease_scheduler.model.progress import FULL
 from lease_scheduler.model.transfer import Transfer

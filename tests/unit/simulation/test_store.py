@@ -5,7 +5,7 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.store.memory import MemoryStore
+from lease_scheduler.simulation.store import MemoryStore
 
 
 def test_the_latest_value_is_kept_in_the_order_of_submission() -> None:

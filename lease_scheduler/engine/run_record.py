@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,7 @@ class RecordedUse:
 class RunRecord:
     """What a site did in ``[start, end)``. Instants are seconds since the epoch.
 
-    :ivar hosts: its hosts, of which the first one has number 1
-    :ivar floating_ips: its floating IPs, whose numbers follow
+    :ivar site: its hosts and floating IPs
     :ivar leases: all that were submitted in this time, in the order of submission, as they are now
     :ivar uses: what leases held, including those that were submitted before
     :ivar boots: seconds that each start of a lease took whose hosts were not prepared ahead
@@ -36,8 +35,7 @@ class RunRecord:
 
     start: int
     end: int
-    hosts: tuple[HostRecord, ...]
-    floating_ips: tuple[FloatingIpRecord, ...]
+    site: Site
     leases: tuple[Lease, ...]
     uses: tuple[RecordedUse, ...]
     boots: tuple[int, ...]

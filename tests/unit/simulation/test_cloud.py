@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
-from lease_scheduler.cloud.in_memory import InMemoryCloud
+from lease_scheduler.engine.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
 from lease_scheduler.model.nodes import DiskImage
+from lease_scheduler.simulation.cloud import InMemoryCloud
 
 
 def _operation(kind: OperationKind, begun: int, due: int, image: DiskImage | None = None) -> Operation:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from random import Random
+from typing import Protocol
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
+
+
+class Chance(Protocol):
+    """Random numbers, such as Python's ``random.Random``."""
+
+    def random(self) -> float:
+        """Return a number from 0 to 1, without 1."""
+        ...
+
+    def choice(self, seq: Sequence[int], /) -> int:
+        """Return one of several numbers, each equally likely."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -80,7 +92,7 @@ class CloudBehaviour:
     measured: Mapping[OperationKind, tuple[int, ...]] = field(default_factory=dict)
     seed: int = 0
 
-    def operation_seconds(self, operation: Operation, image_seconds: float, random: Random) -> int:
+    def operation_seconds(self, operation: Operation, image_seconds: float, random: Chance) -> int:
         """Return the seconds that an operation really takes.
 
         :param image_seconds: seconds until every host has the image, for starts
@@ -104,21 +116,21 @@ class CloudBehaviour:
         now = operation.begun
         return frozenset(each.host for each in self.occupations if each.host in wanted and each.start <= now < each.end)
 
-    def transfer_seconds(self, planned: int, random: Random) -> int:
+    def transfer_seconds(self, planned: int, random: Chance) -> int:
         """Return the seconds that a planned image transfer really takes."""
         return self._scattered(planned * self.image_transfer_factor, random)
 
-    def transfer_fails(self, random: Random) -> bool:
+    def transfer_fails(self, random: Chance) -> bool:
         """Draw whether a planned image transfer fails."""
         probability = self.image_transfer_failure_probability
         return probability > 0 and random.random() < probability
 
-    def _scattered(self, seconds: float, random: Random) -> int:
+    def _scattered(self, seconds: float, random: Chance) -> int:
         if self.spread:
             seconds *= 1 + self.spread * (2 * random.random() - 1)
         return max(0, round(seconds))
 
-    def fails(self, kind: OperationKind, random: Random) -> bool:
+    def fails(self, kind: OperationKind, random: Chance) -> bool:
         """Draw whether an operation fails."""
         probability = {
             OperationKind.START: self.boot_failure_probability,
