@@ -13,6 +13,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
+from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.store.sql.schema import METADATA
 
 _SCRIPTS = Path(__file__).parent / "migrations"
@@ -42,10 +43,23 @@ def upgrade(engine: Engine, revision: str = "head") -> None:
     """Create the tables or migrate them to a revision; do nothing if they have it already.
 
     Programs that do so at the same time wait for each other, but not on SQLite.
+
+    :raises InvalidValueError: the tables have a revision that this version of the program does not know
     """
     with _alone(engine), engine.connect() as connection:
+        _check(MigrationContext.configure(connection).get_current_revision())
         command.upgrade(_config(connection), revision)
         connection.commit()
+
+
+def _check(revision: str | None) -> None:
+    known = {each.revision for each in ScriptDirectory.from_config(_config()).walk_revisions()}
+    if revision is not None and revision not in known:
+        raise InvalidValueError(
+            "[database] connection",
+            f"its tables have revision {revision}, and this version knows {min(known)} to {newest()}; use the version "
+            "that made them, or one between both",
+        )
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import threading
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import Engine, func, select, update
+from sqlalchemy import Engine, func, insert, select, update
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.breach import Breach, BreachKind
@@ -13,10 +13,13 @@ from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.records.feeds import FeedRecord, digest_of
 from lease_scheduler.records.history import BreachRecord, RevenueRecord
 from lease_scheduler.records.idleness import Idleness
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.listing import LeaseEntry
+from lease_scheduler.records.messages import Message
+from lease_scheduler.records.subscriptions import Delivery, SubscriptionRecord
 from lease_scheduler.records.writes import DeposedError, StoreChanges
 from lease_scheduler.store.sql import purge, schema
 from lease_scheduler.store.sql.reader import SqlReader
@@ -572,3 +575,54 @@ def test_a_lease_that_is_still_being_removed_is_not_purged(database: Engine) -> 
     store.commit(over)
     assert [purge.count(database, 81), purge.purge(database, 81)] == [1, 1]
     assert _rows(database, "leases") == 0
+
+
+def test_a_subscription_ends_with_its_deliveries(database: Engine) -> None:
+    store = SqlStore(database)
+    store.take_over("engine", 1)
+    changes = StoreChanges(2)
+    changes.subscriptions["one"] = SubscriptionRecord("one", "project", "user", "webhook", "https://a/", 2)
+    changes.deliveries = [Delivery("first", "one", Message("lease.create", {"lease_id": "a"}), 3)]
+    store.commit(changes)
+    (shown,) = SqlReader(database).subscriptions("project")
+    assert (shown["waiting"], shown["failures"], shown["next_attempt_at"]) == (1, 0, None)
+    assert "secret" not in shown
+    store.commit(StoreChanges(4, subscriptions={"one": None}))
+    with database.connect() as connection:
+        assert connection.execute(select(schema.DELIVERIES)).all() == []
+
+
+def test_a_withdrawn_feed_is_gone(database: Engine) -> None:
+    store, reader = SqlStore(database), SqlReader(database)
+    store.take_over("engine", 1)
+    assert store.load().feeds == ()
+    phone, wall = (FeedRecord(name, "red", "user", name, digest_of(name), 2) for name in ("phone", "wall"))
+    store.commit(StoreChanges(2, feeds={"phone": phone, "wall": wall}))
+    assert store.load().feeds == (phone, wall)
+    assert reader.feed_owner(digest_of("phone")) == ("red", digest_of("phone"))
+    assert [each["id"] for each in reader.feeds("red")] == ["phone", "wall"]
+    assert reader.feeds("blue") == []
+    assert "digest" not in (reader.feed("wall") or {})
+    store.commit(StoreChanges(3, feeds={"phone": None}))
+    assert (reader.feed("phone"), reader.feed_owner(digest_of("phone"))) == (None, None)
+    assert store.load().feeds == (wall,)
+
+
+def test_what_is_in_no_pool_belongs_to_the_first_one(database: Engine) -> None:
+    """Hosts and what policies have learnt are in no pool before there are any."""
+    values.hosts(_leading(database))
+    state = {"family": "pricing", "policy": "adaptive", "subject": "a", "state": {"drawn": 3}}
+    with database.begin() as connection:
+        connection.execute(insert(schema.POLICY_STATE).values(state))
+        connection.execute(insert(schema.LATENESS).values(kind="start", seconds=[7]))
+    store = SqlStore(database)
+    store.take_over("another", 1)
+    before = store.load()
+    assert {each.pool for each in before.hosts} == {None}
+    assert before.policy_state == {("", "pricing", "adaptive"): {"a": {"drawn": 3}}}
+    assert before.lateness == {("", "start"): [7]}
+    store.join_pool("general")
+    after = store.load()
+    assert {each.pool for each in after.hosts} == {"general"}
+    assert after.policy_state == {("general", "pricing", "adaptive"): {"a": {"drawn": 3}}}
+    assert after.lateness == {("general", "start"): [7]}
