@@ -20,8 +20,7 @@ from lease_scheduler.service.core.policies import PoolPlanning
 from lease_scheduler.service.core.provider_terms import Needs, NestedClasses, divide
 from tests.functional.lease_document import lease_document
 from tests.site_engine import hypervisors, site_policies
-
-from .conftest import BEGIN, HOUR
+from tests.unit.service.conftest import BEGIN, HOUR
 
 A100, T4 = "CUSTOM_A100", "CUSTOM_T4"
 ONE = Resources({"VGPU": 1})

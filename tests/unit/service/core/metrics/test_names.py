@@ -16,7 +16,7 @@ from lease_scheduler.service.core.metrics.engine import EngineMetrics
 from lease_scheduler.service.core.metrics.events import COUNTED
 from tests.unit.service.core.metrics.site import observation
 
-ETC = Path(__file__).parents[4] / "etc"
+ETC = Path(__file__).parents[5] / "etc"
 
 
 def _families() -> dict[str, str]:

@@ -9,7 +9,7 @@ from lease_scheduler.records.messages import Message
 from lease_scheduler.records.subscriptions import EVENT_TYPES, Delivery
 from lease_scheduler.service.telling.subscriptions.templates import PLACEHOLDERS, load_templates
 
-_PAGE = Path(__file__).parents[4] / "doc" / "source" / "admin" / "operation.rst"
+_PAGE = Path(__file__).parents[5] / "doc" / "source" / "admin" / "operation.rst"
 
 
 def test_every_event_has_a_template_that_is_shipped() -> None:
