@@ -49,8 +49,22 @@ from lease_scheduler.cloud.nova.lease.shares import Agents, ServerShares
 from lease_scheduler.cloud.nova.repair.left_over import LeftOver
 from lease_scheduler.cloud.nova.repair.overdrafts import Overdrafts
 from lease_scheduler.cloud.nova.repair.survey import Survey
+from lease_scheduler.cloud.nova.steps.ending import DeleteServers, Leave, Release, Remove
 from lease_scheduler.cloud.nova.steps.holding import Holding
-from lease_scheduler.cloud.nova.steps.steps import ANNOUNCED, OperationSteps
+from lease_scheduler.cloud.nova.steps.hosts import (
+    Enter,
+    Hold,
+    JoinAggregates,
+    Lend,
+    SetAggregates,
+    Vacate,
+    restore_saved,
+)
+from lease_scheduler.cloud.nova.steps.imaging import BeginImages, Keep, Save, SetApart, Snapshot
+from lease_scheduler.cloud.nova.steps.members import Members
+from lease_scheduler.cloud.nova.steps.sequence import ANNOUNCED, OperationSteps, names_of
+from lease_scheduler.cloud.nova.steps.starting import Begin, Boot, Close, Open, TakeAddresses
+from lease_scheduler.cloud.nova.steps.suspending import BringBack, Follow, MoveOff, PutAway
 from lease_scheduler.cloud.nova.vacating.arrivals import Arrivals
 from lease_scheduler.cloud.nova.vacating.awake import AwakeServers
 from lease_scheduler.cloud.nova.vacating.departures import Departures
@@ -202,23 +216,39 @@ class NovaDriver:
             clock, nova, on_behalf_of, self._images, records, lost, locks, placement.release, options.snapshots
         )
         saving = Saving(clock, self._snapshots, options.blazar.saves_by_default)
+        entered = Entered(nova, servers.find, nodes, placement)
+        begin = Begin(lease_aggregates, reservations)
+        members = Members(lease_aggregates, nodes, servers, reservations, entered, preemption.is_guest_put_away)
         self._steps = OperationSteps(
-            clock,
-            Entered(nova, servers.find, nodes, placement),
-            lease_aggregates,
-            ends,
-            hosts,
-            nodes,
-            holding,
-            reservations,
-            servers,
-            preemption,
-            outliving,
-            saving,
-            vacancy,
-            addresses,
-            server_groups,
-            end_trust,
+            clearing={
+                "close": Close(begin, vacancy),
+                "set-apart": SetApart(lease_aggregates, reservations, saving, members),
+                "snapshot": Snapshot(lease_aggregates, saving, members),
+                "delete-servers": DeleteServers(
+                    lease_aggregates, servers, entered, saving, preemption, vacancy, members
+                ),
+                "leave": Leave(lease_aggregates, reservations),
+                "release": Release(lease_aggregates, addresses, holding),
+                "save": Save(servers, saving),
+                "remove": Remove(lease_aggregates, reservations, ends, holding, saving, server_groups, end_trust),
+            },
+            others={
+                "aggregate": SetAggregates(lease_aggregates, reservations, ends, holding, members),
+                "join": JoinAggregates(lease_aggregates, reservations, ends, members),
+                "vacate": Vacate(clock, nodes, reservations, preemption, vacancy, members),
+                "enter": Enter(reservations),
+                "hold": Hold(clock, holding),
+                "lend": Lend(vacancy, holding),
+                "addresses": TakeAddresses(addresses),
+                "boot": Boot(begin, servers, reservations),
+                "open": Open(begin),
+                "put-away": PutAway(clock, lease_aggregates, servers, preemption, members),
+                "move-off": MoveOff(clock, lease_aggregates, preemption, members),
+                "bring-back": BringBack(lease_aggregates, preemption, members),
+                "follow": Follow(clock, hosts, lease_aggregates, servers, preemption, members),
+                "keep": Keep(clock, lease_aggregates, servers, outliving, members),
+                "image": BeginImages(lease_aggregates, saving, members),
+            },
         )
         broken = None if user_id is None else BrokenImages(glance, nova, user_id, options.lost.stalled_after)
         self._survey = Survey(
@@ -250,7 +280,7 @@ class NovaDriver:
 
     def steps(self, order: AnyOrder) -> tuple[str, ...]:
         """See ``Driver.steps``."""
-        return self._steps.names(order)
+        return names_of(order)
 
     def perform(self, order: AnyOrder, step: str) -> int | None:
         """See ``Driver.perform``."""
@@ -407,7 +437,7 @@ class NovaDriver:
     def mend(self, expectation: Expectation) -> None:
         """See ``Driver.mend``."""
         if expectation.presence is Presence.SAVED:
-            self._steps.remember(expectation.order)
+            restore_saved(self._lease_aggregates, expectation.order)
 
     def remove_left_over(self, left_over: Collection[Difference], live: Mapping[str, int]) -> int:
         """See ``Driver.remove_left_over``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unittest
 
 from lease_scheduler.cloud.driver import HostsOccupiedError
-from lease_scheduler.cloud.nova.steps.steps import _REMOVAL, _STEPS
+from lease_scheduler.cloud.nova.steps.sequence import REMOVAL, STEPS
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.kinds import PreemptionMode
 from tests.in_nova.functional import matrix_steps
@@ -56,7 +56,7 @@ class CompleteTest(unittest.TestCase):
     """Nothing is left out unnoticed. That each action has an outcome in each case is checked there."""
 
     def test_each_step_is_tried_out_or_touches_no_server(self) -> None:
-        known = {*_REMOVAL, *(step for names in _STEPS.values() for step in names)}
+        known = {*REMOVAL, *(step for names in STEPS.values() for step in names)}
         assert known == _TOUCHES.keys() | _TOUCHES_NONE
 
     def test_the_size(self) -> None:

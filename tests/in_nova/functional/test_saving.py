@@ -126,12 +126,12 @@ class SavingTest(_Saving):
         assert self._made() == []
 
     def test_the_default_of_the_operator(self) -> None:
-        with mock.patch.object(self.driver._steps._saving, "_by_default", True):
-            server = self._start("default")
-            self._before_end()
-            (image,) = self._made()
-            assert image["instance_uuid"] == server.id
-            self._stop()
+        self.driver = self.new_driver(replace(self.options, blazar=replace(self.options.blazar, saves_by_default=True)))
+        server = self._start("default")
+        self._before_end()
+        (image,) = self._made()
+        assert image["instance_uuid"] == server.id
+        self._stop()
 
     def test_a_server_is_not_deleted_before_its_image_is_complete(self) -> None:
         server = self._start()
