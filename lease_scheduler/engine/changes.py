@@ -293,7 +293,7 @@ class LeaseChanges:
         :return: its value, which is final unless its VMs have to be stopped first
         """
         state = self._state
-        operation = state.operations.get(lease.lease_id)
+        operation = state.runs[lease.lease_id].operation
         if operation is not None and operation.kind is OperationKind.STOP:
             return lease
         if lease.active_since is None:
@@ -321,11 +321,11 @@ class LeaseChanges:
 
     def _boots(self, lease: Lease) -> bool:
         """Return whether its VMs boot, or have booted ahead of its start."""
-        in_operation = lease.lease_id in self._state.operations
+        in_operation = lease.lease_id in self._state.runs.operating
         return lease.is_prepared or (lease.state is LeaseState.READY and in_operation)
 
     def _check_steady(self, lease: Lease) -> None:
-        operation = self._state.operations.get(lease.lease_id)
+        operation = self._state.runs[lease.lease_id].operation
         if operation is not None and operation.kind is not OperationKind.START:
             self._busy(lease, f"its {operation.kind.value} is going on")
         if lease.state not in _STEADY_STATES and not self._state.is_ready(lease):

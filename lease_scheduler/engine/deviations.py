@@ -49,8 +49,9 @@ class Deviations:
         start, resumption or migration gets more time only if no promise is in the way; otherwise the lease fails, is
         moved, or starts over.
         """
-        operation = self._state.operations[lease.lease_id]
-        if lease.lease_id in self._state.stuck:
+        operation = self._state.runs[lease.lease_id].operation
+        assert operation is not None
+        if lease.lease_id in self._state.runs.stuck:
             # Nothing is planned on its hosts after it.
             return
         self._state.recorder.count("late_operations")
@@ -69,7 +70,8 @@ class Deviations:
             elif operation.kind is OperationKind.MIGRATE and self._state.options.keeps_saved_work:
                 self.relocation.move(lease, now, "its memory was not there in time")
             elif operation.kind is OperationKind.RESUME and self._state.options.keeps_saved_work:
-                self._state.account(self._state.operations.pop(lease.lease_id), lease, now)
+                self._state.runs.end(lease.lease_id)
+                self._state.account(operation, lease, now)
                 self.failures.put_away(lease, now, "its VMs were not resumed before its place was over")
             else:
                 self._state.cloud.discard(lease.lease_id, now)
@@ -178,7 +180,7 @@ class Deviations:
             if not hosts.isdisjoint(holding.assignment) and plan.has_room(lease, begin, holding.start):
                 self.relocation.delayed.discard(lease_id)
                 self._state.put(replace(lease, holdings=(replace(holding, start=begin, run_start=begin),)))
-            elif lease_id not in self._state.operations and not lease.is_prepared:
+            elif lease_id not in self._state.runs.operating and not lease.is_prepared:
                 # It may wait for other leases to be suspended elsewhere.
                 self.relocation.start_sooner(lease, begin, now)
 

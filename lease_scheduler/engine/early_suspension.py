@@ -19,7 +19,7 @@ def suspend_now(state: EngineState, lease: Lease, now: int) -> Change:
 
     :raises NotPlannableError: it is not going to be suspended, or would miss its deadline; the plan is as it was
     """
-    if lease.active_since is None or lease.lease_id in state.operations:
+    if lease.active_since is None or lease.lease_id in state.runs.operating:
         raise NotPlannableError("it does not run")
     first = lease.holdings[0]
     if first.closing is not Closing.SUSPEND:

@@ -172,7 +172,7 @@ class Engine:
         state.lateness.restore(lateness or {})
         self._images.restore(live, cached, self._clock.now())
         state.restore(live, operations, self._clock.now())
-        waiting = [lease for lease in plan.leases.values() if lease.lease_id not in state.operations]
+        waiting = [lease for lease in plan.leases.values() if lease.lease_id not in state.runs.operating]
         self._deviations.retries.restore(waiting, self._clock.now())
         for lease in live:
             self._deviations.remember_delayed(lease, self._clock.now())
@@ -525,7 +525,7 @@ class Engine:
     @property
     def operations(self) -> Mapping[str, Operation]:
         """Operations that the cloud is carrying out, by lease id."""
-        return dict(self._state.operations)
+        return {operation.lease_id: operation for operation in self._state.runs.operations()}
 
     def take_lateness(self) -> dict[str, list[int]]:
         """Return how many seconds longer operations took, for kinds with new observations; the caller stores them."""

@@ -26,8 +26,8 @@ class Evasion:
     def evade(self, now: int) -> None:
         """Look for hosts for each lease that was preempted since the last call."""
         state = self._state
-        while state.preempted:
-            lease = state.lease(state.preempted.pop(0))
+        while state.runs.preempted:
+            lease = state.lease(state.runs.preempted.pop(0))
             if lease is not None and state.may_evade(lease):
                 self._try(lease, now)
                 state.publish(now)

@@ -48,8 +48,8 @@ class Failures:
             kept = lease.to(LeaseState.SUSPENDED_SCHEDULED).to(LeaseState.SUSPENDED_PENDING, holdings=())
             self._retries.wait(kept, now, f"its memory could not be moved: {reason}")
             return
-        self._state.failed_boots[lease.lease_id] += 1
-        is_last = self._state.failed_boots[lease.lease_id] >= self._state.options.boot_attempts
+        self._state.runs[lease.lease_id].failed_boots += 1
+        is_last = self._state.runs[lease.lease_id].failed_boots >= self._state.options.boot_attempts
         if kind is OperationKind.RESUME and (not is_last or keeps):
             self.put_away(lease, now, reason)
             return
@@ -87,7 +87,7 @@ class Failures:
         :param host: the host on which it failed, or None if unknown
         """
         state, first = self._state, lease.holdings[0]
-        failures = state.failed_boots[lease.lease_id]
+        failures = state.runs[lease.lease_id].failed_boots
         if host is not None and failures < state.options.boot_attempts:
             away = [vm for vm, at in enumerate(first.assignment) if at == host]
             with self._avoided(host, now):

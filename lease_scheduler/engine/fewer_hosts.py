@@ -64,7 +64,7 @@ class FewerHosts:
         """
         state, now = self._state, self._now()
         running = self._fluid.running()
-        known = (state.planner.plan.leases[lease_id] for lease_id in state.fluid)
+        known = (state.planner.plan.leases[lease_id] for lease_id in state.runs.fluid)
         waiting = sum(not lease.holdings or lease.holdings[0].start > now for lease in known)
         in_service = self._in_service(now)
         undisturbed = [lease for lease in running if runs_undisturbed(state, lease, now)]

@@ -47,9 +47,9 @@ class FluidShares:
     def follow(self, now: int) -> None:
         """Give the fluid leases the yields that follow from who is where now."""
         state = self._state
-        if not state.fluid:
+        if not state.runs.fluid:
             return
-        leases = [lease for lease_id in state.fluid if (lease := state.lease(lease_id)) is not None]
+        leases = [lease for lease_id in state.runs.fluid if (lease := state.lease(lease_id)) is not None]
         running = [lease for lease in leases if lease.active_since is not None]
         yields = dict(zip((lease.lease_id for lease in running), self._yields(running, now), strict=True))
         for lease in leases:
@@ -60,7 +60,7 @@ class FluidShares:
 
     def running(self) -> list[Lease]:
         """Return the fluid leases that run."""
-        leases = (self._state.lease(lease_id) for lease_id in self._state.fluid)
+        leases = (self._state.lease(lease_id) for lease_id in self._state.runs.fluid)
         return [lease for lease in leases if lease is not None and lease.active_since is not None]
 
     def cpu_of_nodes(self, lease: Lease) -> Iterator[tuple[int, int, float]]:

@@ -101,7 +101,7 @@ class FluidDecisions:
     def _live(self) -> frozenset[str]:
         """Return the leases that the policy places."""
         plan = self._state.planner.plan
-        return frozenset(lease_id for lease_id in self._state.fluid if lease_id in plan.queue.apart)
+        return frozenset(lease_id for lease_id in self._state.runs.fluid if lease_id in plan.queue.apart)
 
     def _next_period(self, earliest: int) -> int | None:
         """Return the first multiple of the period from an instant on, or None."""

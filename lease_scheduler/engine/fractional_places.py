@@ -53,7 +53,7 @@ def carry_out(
     state.publish(now)
     # They are not looked after as those are that others preempt: that they wait has been decided.
     ids = {lease.lease_id for lease in paused}
-    state.preempted[:] = [lease_id for lease_id in state.preempted if lease_id not in ids]
+    state.runs.preempted[:] = [lease_id for lease_id in state.runs.preempted if lease_id not in ids]
 
 
 def _pause(state: EngineState, lease: Lease, now: int) -> Lease | None:

@@ -83,7 +83,7 @@ def view_of(state: EngineState, now: int, horizon: int) -> View:
     :param horizon: for how many seconds hosts must have what they offer
     """
     plan = state.planner.plan
-    known = (plan.leases[lease_id] for lease_id in state.fluid if lease_id in plan.queue.apart)
+    known = (plan.leases[lease_id] for lease_id in state.runs.fluid if lease_id in plan.queue.apart)
     placed = (lease for lease in known if _waits(state, lease) or runs_undisturbed(state, lease, now))
     leases = sorted(placed, key=lambda each: each.sequence)
     running = [lease for lease in leases if lease.active_since is not None]
@@ -128,7 +128,7 @@ def present_room(state: EngineState, now: int) -> tuple[IntArray, IntArray]:
     plan = state.planner.plan
     room: IntArray = plan.availability.free_at(now).copy()
     left = room.copy()
-    for lease_id in state.fluid:
+    for lease_id in state.runs.fluid:
         lease = plan.leases[lease_id]
         first = lease.holdings[0] if lease.holdings else None
         if lease_id in plan.queue.apart and first is not None and first.start <= now < first.end:
@@ -140,12 +140,12 @@ def present_room(state: EngineState, now: int) -> tuple[IntArray, IntArray]:
 
 
 def _waits(state: EngineState, lease: Lease) -> bool:
-    return lease.state in QUEUED_STATES and not lease.holdings and lease.lease_id not in state.operations
+    return lease.state in QUEUED_STATES and not lease.holdings and lease.lease_id not in state.runs.operating
 
 
 def runs_undisturbed(state: EngineState, lease: Lease, now: int) -> bool:
     """Return whether a lease runs undisturbed, so that it can be paused or moved."""
-    if lease.active_since is None or lease.missing_since is not None or lease.lease_id in state.operations:
+    if lease.active_since is None or lease.missing_since is not None or lease.lease_id in state.runs.operating:
         return False
     first = lease.holdings[0]
     gone = state.planner.plan.outages

@@ -63,9 +63,9 @@ class Lifecycle:
         started = now if lease.started is None else lease.started
         lease = self._state.breaches.begun(lease, now)
         active = self._state.put(replace(lease.to(LeaseState.ACTIVE), active_since=now, started=started, saved_on=None))
-        self._state.running.add(lease.lease_id)
+        self._state.runs[lease.lease_id].is_counted = True
         if self._state.options.keeps_saved_work and lease.saved_on is not None:
-            self._state.failed_boots.pop(lease.lease_id, None)
+            self._state.runs[lease.lease_id].failed_boots = 0
             self._state.recorder.hosts_whole(active)
         self._occupied.begun(active, now)
         active = self._state.lease(active.lease_id) or active
@@ -126,7 +126,7 @@ class Lifecycle:
         if rest:
             self._state.put(waiting.to(LeaseState.SUSPENDED_SCHEDULED))
         elif self._deviations.retries.is_exhausted(lease):
-            failures = self._state.failed_boots[lease.lease_id]
+            failures = self._state.runs[lease.lease_id].failed_boots
             self._deviations.retries.wait(waiting, now, f"its servers could not be resumed {failures} times")
         elif lease.kind is LeaseKind.DEADLINE:
             self._state.put(waiting)

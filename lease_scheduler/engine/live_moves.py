@@ -60,7 +60,9 @@ class LiveMoves:
 
     def next_due(self) -> int | None:
         """Return the next instant at which to decide, or None."""
-        return self._decides_at if self._policy.relocates and self._state.running else None
+        if not self._policy.relocates:
+            return None
+        return self._decides_at if any(run.is_counted for run in self._state.runs.values()) else None
 
     def follow_clock(self, now: int) -> None:
         """Find out when to decide next. The clock may have been set."""
@@ -102,7 +104,11 @@ class LiveMoves:
         # Most devices cannot move with a running server, which would be shelved.
         if any(node_set.groups for node_set in request.nodes):
             return
-        if lease.active_since is None or lease.missing_since is not None or lease.lease_id in self._state.operations:
+        if (
+            lease.active_since is None
+            or lease.missing_since is not None
+            or lease.lease_id in self._state.runs.operating
+        ):
             return
         first = lease.holdings[0]
         if len(lease.holdings) > 1 or first.closing is not Closing.SHUTDOWN:

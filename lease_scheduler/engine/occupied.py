@@ -60,8 +60,8 @@ class OccupiedHosts:
             state.occupy(host, now, again)
         if operation is None:
             if self._outages.goes_on_without(lease):
-                missing = state.without.get(lease.lease_id, frozenset()) | frozenset(hosts)
-                state.without[lease.lease_id] = missing & lease.holdings[0].hosts
+                missing = state.runs[lease.lease_id].without | frozenset(hosts)
+                state.runs[lease.lease_id].without = missing & lease.holdings[0].hosts
                 if not self._outages.replace_hosts(lease, now, _OCCUPIED):
                     self._take_the_rest(lease, now)
         elif operation.kind is OperationKind.START and lease.kind.promises_interval:
@@ -86,11 +86,11 @@ class OccupiedHosts:
         lease = state.lease(lease.lease_id) or lease
         first = lease.holdings[0]
         hosts = first.hosts if host is None or host not in first.hosts else frozenset({host})
-        if lease.lease_id in state.stuck:
-            hosts |= state.stuck[lease.lease_id]
+        if lease.lease_id in state.runs.stuck:
+            hosts |= state.runs[lease.lease_id].stuck
         elif self._is_held(lease, until, now):
             return
-        state.stuck[lease.lease_id] = hosts
+        state.runs.stick(lease.lease_id, hosts)
         state.recorder.count("occupied_hosts", len(hosts))
         # Leases that start on the rest of their hosts hold these in the plan, so this one must not hold them as well.
         state.put(replace(lease, holdings=(replace(first, end=max(now, first.run_end)),)))
@@ -101,8 +101,8 @@ class OccupiedHosts:
         for other in list(state.planner.plan.leases.values()):
             if self._outages.goes_on_without(other) and other.missing_since is not None:
                 # The lease went without them before this engine took over.
-                known = state.without.get(other.lease_id, frozenset())
-                state.without[other.lease_id] = known | hosts & other.holdings[0].hosts
+                known = state.runs[other.lease_id].without
+                state.runs[other.lease_id].without = known | hosts & other.holdings[0].hosts
 
     def _is_held(self, lease: Lease, until: int, now: int) -> bool:
         """Let a lease keep its hosts if all leases with a fixed interval there can start elsewhere; return whether."""
@@ -126,7 +126,7 @@ class OccupiedHosts:
         plan = self._state.planner.plan
         with plan.trial():
             for other in list(plan.leases.values()):
-                if not other.kind.promises_interval and other.lease_id not in self._state.operations:
+                if not other.kind.promises_interval and other.lease_id not in self._state.runs.operating:
                     kept = tuple(r for r in other.holdings if r.start <= now or hosts.isdisjoint(r.assignment))
                     plan.put(replace(other, holdings=kept))
             return self._relocation.fits(hosts, now, until)
@@ -138,13 +138,13 @@ class OccupiedHosts:
             for lease in sorted(self._state.planner.plan.leases.values(), key=most_binding)
             if lease.kind.promises_interval
             and lease.state in PLANNED_STATES
-            and lease.lease_id not in self._state.operations
+            and lease.lease_id not in self._state.runs.operating
             and any(r.start < until and r.end > now and hosts & r.hosts for r in lease.holdings)
         ]
 
     def left(self, lease: Lease, now: int) -> None:
         """Record that a lease has been suspended after all, so that its hosts are checked again at once."""
-        for host in self._state.stuck.pop(lease.lease_id, frozenset()) & self._state.occupied.keys():
+        for host in self._state.runs.loosen(lease.lease_id) & self._state.occupied.keys():
             self._state.occupy(host, now, now)
 
     def keeps_out(self, lease: Lease, now: int) -> bool:
@@ -157,7 +157,7 @@ class OccupiedHosts:
             return False
         state, hosts = self._state, lease.holdings[0].hosts
         not_awake = state.not_awake & hosts
-        occupied = ((state.stuck_hosts & hosts) | not_awake) - state.without.get(lease.lease_id, frozenset())
+        occupied = ((state.stuck_hosts & hosts) | not_awake) - state.runs[lease.lease_id].without
         if not occupied:
             return False
         if not_awake - state.occupied.keys():
@@ -190,7 +190,7 @@ class OccupiedHosts:
                 continue
             without = placed.holdings[0].hosts & state.occupied.keys()
             if placed.holdings[0].hosts - without:
-                state.without[lease.lease_id] = without
+                state.runs[lease.lease_id].without = without
                 # If its place is unchanged, no change of the plan puts the start on the agenda.
                 state.note(placed, now)
                 return
@@ -221,21 +221,23 @@ class OccupiedHosts:
 
     def _take_the_rest(self, lease: Lease, now: int) -> None:
         """Have the cloud give a running lease those of its hosts that are free."""
-        assignment, without = lease.holdings[0].assignment, self._state.without[lease.lease_id]
+        assignment, without = lease.holdings[0].assignment, self._state.runs[lease.lease_id].without
         adjust = Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now, without=without)
         self._state.cloud.begin(adjust)
 
     def begun(self, lease: Lease, now: int) -> None:
         """Record which hosts a lease lacks that has just started to run."""
         state = self._state
-        without = state.without.get(lease.lease_id)
+        without = state.runs[lease.lease_id].without
         if without:
             why = _OCCUPIED if without.isdisjoint(state.not_awake) else _NOT_AWAKE
             self._outages.goes_without(lease, now, without, why)
 
     def followed(self, lease: Lease, now: int) -> None:
         """Record that a lease has got all its hosts."""
-        for host in self._state.without.pop(lease.lease_id, frozenset()):
+        run = self._state.runs[lease.lease_id]
+        without, run.without = run.without, frozenset()
+        for host in without:
             self._state.vacate(host)
         self._outages.has_all(lease, now)
 
@@ -249,7 +251,7 @@ class OccupiedHosts:
         over = [host for host in over if host not in stuck]
         for host in over:
             state.vacate(host)
-        for lease_id, without in sorted(state.without.items()):
+        for lease_id, without in sorted((key, run.without) for key, run in state.runs.items() if run.without):
             lease = state.lease(lease_id)
             if lease is None or without.isdisjoint(over) or not self._outages.goes_on_without(lease):
                 continue

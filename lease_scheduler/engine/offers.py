@@ -193,7 +193,7 @@ class Offers:
         state, plan = self._state, self._state.planner.plan
         for lease in sorted(plan.leases.values(), key=lambda each: each.sequence):
             on_them = bool(lease.holdings) and not hosts.isdisjoint(lease.holdings[0].assignment)
-            is_busy = lease.lease_id in state.operations
+            is_busy = lease.lease_id in state.runs.operating
             if on_them and not is_busy and go_on(state.planner.context, lease, now):
                 continue
             if not is_busy or lease.state is LeaseState.SUSPENDING:

@@ -121,7 +121,7 @@ class Outages:
 
         Running leases with a fixed interval do: they promise capacity, and the project may use what is left of it.
         """
-        runs = lease.active_since is not None and lease.lease_id not in self._state.operations
+        runs = lease.active_since is not None and lease.lease_id not in self._state.runs.operating
         return runs and lease.kind.promises_interval
 
     def replace_hosts(self, lease: Lease, now: int, why: str) -> bool:
@@ -139,7 +139,7 @@ class Outages:
         unchanged = tuple(range(lease.request.node_count))
         present = hosts_of(lease, lease.request, unchanged, missing)
         assert present is not None
-        without = state.without.get(lease.lease_id, frozenset())
+        without = state.runs[lease.lease_id].without
         try:
             # Occupied hosts are not used even if their time is over, as they have not been checked yet.
             with state.late_hosts_held(now), closed(state.planner.plan, without, now):
@@ -149,7 +149,7 @@ class Outages:
                 self._make_room_soon(lease, present, now)
             self.goes_without(lease, now, missing, why)
             return False
-        state.without.pop(lease.lease_id, None)
+        state.runs[lease.lease_id].without = frozenset()
         state.recorder.count("moved_reservations")
         whole = replace(state.breaches.whole(moved, now), reason=why)
         state.recorder.hosts_lost(state.put(whole), lost, replaced=True)
@@ -208,7 +208,7 @@ class Outages:
 
     def _is_physical(self, lease: Lease) -> bool:
         """Return whether VMs of the lease are on its hosts, or are about to be."""
-        return lease.active_since is not None or lease.is_prepared or lease.lease_id in self._state.operations
+        return lease.active_since is not None or lease.is_prepared or lease.lease_id in self._state.runs.operating
 
     def host_up(self, host: int, now: int) -> None:
         """Handle a host that is back, empty. Leases with a later place may use it at once."""

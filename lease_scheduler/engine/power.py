@@ -138,7 +138,7 @@ class HostPowers:
                 continue
             if not lease.kind.promises_interval:
                 self._relocation.move(lease, now, _LATE)
-            elif lease.started is None and lease.lease_id not in state.operations:
+            elif lease.started is None and lease.lease_id not in state.runs.operating:
                 # Without another host it keeps its place, and starts with what there is then.
                 away = [vm for vm, each in enumerate(first.assignment) if each == host]
                 self._relocation.place_anew(lease, away, now)
@@ -230,7 +230,7 @@ class HostPowers:
             for holding in lease.holdings:
                 # A lease that leaves a host that is being emptied does not need it any more.
                 leaves = holding is lease.holdings[0] and (
-                    lease.active_since is not None or lease.lease_id in state.operations
+                    lease.active_since is not None or lease.lease_id in state.runs.operating
                 )
                 if now < holding.end and holding.start <= reach and not leaves:
                     needed |= holding.hosts.intersection(sleepers)
@@ -239,7 +239,7 @@ class HostPowers:
     def kept_awake(self, now: int) -> frozenset[int]:
         """Return the hosts that must not sleep, though the plan may have nothing on them."""
         state, hosts = self._state, set[int]()
-        for operation in state.operations.values():
+        for operation in state.runs.operations():
             hosts.update(operation.assignment)
         for lease in state.planner.plan.leases.values():
             if lease.saved_on is not None and not lease.request.preemption_mode.leaves_host:

@@ -281,7 +281,7 @@ class PowerDecisions:
         return (
             lease.kind is LeaseKind.BEST_EFFORT
             and is_movable
-            and lease.lease_id not in state.operations
+            and lease.lease_id not in state.runs.operating
             and (lease.active_since is None or request.preemption_mode.leaves_host)
         )
 
@@ -313,7 +313,7 @@ class PowerDecisions:
     def _waiting_leases(self) -> Iterator[Lease]:
         """Yield the best-effort leases that do not run."""
         for lease in self._state.planner.plan.leases.values():
-            is_waiting = lease.active_since is None and lease.lease_id not in self._state.operations
+            is_waiting = lease.active_since is None and lease.lease_id not in self._state.runs.operating
             if lease.kind is LeaseKind.BEST_EFFORT and is_waiting:
                 yield lease
 

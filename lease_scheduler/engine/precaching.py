@@ -198,7 +198,7 @@ class AheadTransfers:
         return (
             self._going is not None
             and self._state.is_ready(lease)
-            and lease.lease_id not in self._state.operations
+            and lease.lease_id not in self._state.runs.operating
             and any(
                 use.is_ahead
                 and use.boot > now

@@ -69,7 +69,7 @@ class Relocation:
     def replace_lost(self, lease: Lease, now: int, why: str) -> None:
         """Handle a lease that lost its VMs or their saved state: it continues on other hosts, or starts over."""
         state = self._state
-        operation = state.operations.pop(lease.lease_id, None)
+        operation = state.runs.end(lease.lease_id)
         if operation is not None:
             state.account(operation, lease, now)
         if lease.active_since is not None:
@@ -197,7 +197,7 @@ class Relocation:
             in_the_way = [r for r in lease.holdings if not hosts.isdisjoint(r.assignment) and r.start < end]
             if lease.lease_id == keep or not in_the_way:
                 continue
-            is_busy = lease.lease_id in self._state.operations and lease.state is not LeaseState.MIGRATING
+            is_busy = lease.lease_id in self._state.runs.operating and lease.state is not LeaseState.MIGRATING
             if is_busy or lease.state not in _MOVABLE_STATES:
                 if in_the_way[-1] is not lease.holdings[0]:
                     self._move_rest(lease, start)
@@ -293,7 +293,7 @@ class Relocation:
                 for other in sorted(plan.future_best_effort(start - 1), key=most_binding, reverse=True):
                     if plan.has_room(lease, start, end):
                         return True
-                    if other.lease_id not in self._state.operations and any(
+                    if other.lease_id not in self._state.runs.operating and any(
                         r.start < end and not hosts.isdisjoint(r.assignment) for r in other.holdings
                     ):
                         plan.put(back_to_queue(other, "its hosts were not free in time"))
@@ -314,7 +314,7 @@ class Relocation:
                 return
             if (
                 other.kind is not LeaseKind.DEADLINE
-                or other.lease_id in self._state.operations
+                or other.lease_id in self._state.runs.operating
                 or other.lease_id == lease.lease_id
                 or other.is_offered
             ):

@@ -40,7 +40,7 @@ class Retries:
     def is_exhausted(self, lease: Lease) -> bool:
         """Return whether a lease has failed so often that it waits before the next attempt."""
         attempts = self._state.options.boot_attempts
-        return self._state.options.keeps_saved_work and self._state.failed_boots[lease.lease_id] >= attempts
+        return self._state.options.keeps_saved_work and self._state.runs[lease.lease_id].failed_boots >= attempts
 
     def keeps_work_of(self, lease: Lease) -> bool:
         """Return whether a running lease has done work in an earlier run that can be saved again, so must be kept."""
@@ -97,7 +97,7 @@ class Retries:
         for lease_id in sorted(key for key, instant in self._due.items() if instant <= now):
             del self._due[lease_id]
             lease = self._state.lease(lease_id)
-            if lease is None or lease_id in self._state.operations:
+            if lease is None or lease_id in self._state.runs.operating:
                 self._failed.pop(lease_id, None)
                 continue
             if lease.state is LeaseState.SUSPENDING:
@@ -117,5 +117,5 @@ class Retries:
 
     def _pause(self, lease: Lease) -> int:
         """Return the pause, which doubles with each failure, so that hopeless attempts do not keep hosts busy."""
-        more = max(0, self._state.failed_boots[lease.lease_id] - self._state.options.boot_attempts)
+        more = max(0, self._state.runs[lease.lease_id].failed_boots - self._state.options.boot_attempts)
         return min(_FIRST_PAUSE << min(more, 10), _LONGEST_PAUSE)

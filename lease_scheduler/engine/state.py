@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from lease_scheduler.engine.lateness import Lateness
 from lease_scheduler.engine.outcomes import Outcomes
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.relocation_options import RelocationOptions
+from lease_scheduler.engine.runs import Runs
 from lease_scheduler.engine.set_back import begun_by
 from lease_scheduler.model.approval import Approval
 from lease_scheduler.model.holding import Closing, MigrationRound
@@ -93,19 +93,12 @@ class EngineState:
     :ivar outcomes: tells policies what becomes of leases
     :ivar agenda: when something is due for a lease; entries may be stale
     :ivar preparations: when VMs may be booted ahead; entries may be stale
-    :ivar operations: operations that the cloud is carrying out, by lease id
-    :ivar failed_boots: how many times the VMs of a lease could not be started
+    :ivar runs: what is remembered of each live lease
     :ivar lateness: how much longer operations take than planned
     :ivar closed_hosts: hosts that take nothing new, while what runs there continues
-    :ivar preempted: ids of leases that were preempted and might continue on other hosts
-    :ivar running: ids of leases whose run is being counted
-    :ivar fluid: ids of fluid leases, in the order in which they came
     :ivar occupied: host that is occupied by servers that do not give way -> when it is checked again; nothing is
         planned there until then
     :ivar powers: power of the hosts that have ever been told to sleep
-    :ivar stuck: id of a lease that cannot be suspended -> hosts that it keeps others from. These hosts are occupied,
-        and the lease does not hold them in the plan
-    :ivar without: lease id -> hosts of its assignment that it goes without, because other servers are on them
     :ivar follow: called with each change of a lease that is stored: value before, value now, instant
     """
 
@@ -118,18 +111,12 @@ class EngineState:
     outcomes: Outcomes
     agenda: Agenda = field(default_factory=Agenda)
     preparations: Agenda = field(default_factory=Agenda)
-    operations: dict[str, Operation] = field(default_factory=dict)
-    failed_boots: Counter[str] = field(default_factory=Counter)
+    runs: Runs = field(default_factory=Runs)
     breaches: Breaches = field(init=False)
     lateness: Lateness = field(init=False)
     closed_hosts: set[int] = field(default_factory=set)
-    preempted: list[str] = field(default_factory=list)
-    running: set[str] = field(default_factory=set)
-    fluid: dict[str, None] = field(default_factory=dict)
     occupied: dict[int, int] = field(default_factory=dict)
     powers: KnownPowers = field(default_factory=KnownPowers)
-    stuck: dict[str, frozenset[int]] = field(default_factory=dict)
-    without: dict[str, frozenset[int]] = field(default_factory=dict)
     follow: Callable[[Lease | None, Lease, int], None] | None = None
 
     def __post_init__(self) -> None:
@@ -183,7 +170,7 @@ class EngineState:
 
     def missing_hosts(self, lease: Lease) -> frozenset[int]:
         """Return the hosts that a running lease cannot use: dead ones, and those that it goes without."""
-        return self.dead_hosts | self.without.get(lease.lease_id, frozenset())
+        return self.dead_hosts | self.runs[lease.lease_id].without
 
     def occupy(self, host: int, now: int, until: int) -> None:
         """Plan nothing new on a host until an instant. Leases already planned there stay."""
@@ -196,11 +183,11 @@ class EngineState:
     @property
     def stuck_hosts(self) -> frozenset[int]:
         """Hosts that are occupied by leases that cannot be suspended."""
-        for lease_id in list(self.stuck):
+        for lease_id in list(self.runs.stuck):
             lease = self.lease(lease_id)
             if lease is None or lease.state is not LeaseState.SUSPENDING:
-                del self.stuck[lease_id]
-        return frozenset().union(*self.stuck.values())
+                self.runs.loosen(lease_id)
+        return self.runs.stuck_hosts()
 
     def vacate(self, host: int) -> None:
         """Allow planning on a host again that was occupied."""
@@ -227,7 +214,7 @@ class EngineState:
         hosts can still be moved, but a running lease that moved there could not.
         """
         held = []
-        for operation in self.operations.values():
+        for operation in self.runs.operations():
             lease = self.lease(operation.lease_id)
             if lease is None or operation.kind not in LEAVING or lease.holdings[0].end > now:
                 continue
@@ -259,12 +246,13 @@ class EngineState:
                     lease = self.put(broken)
                     changes[number] = before, lease
             lease_id = lease.lease_id
-            operation = self.operations.get(lease_id)
-            if lease.active_since is None and lease_id in self.running:
+            run = self.runs.get(lease_id) or self.runs.add(lease_id)
+            operation = run.operation
+            if lease.active_since is None and run.is_counted:
                 assert before is not None
                 self._destroy(before, now)
             elif operation is not None and operation.kind is OperationKind.START and not _boots(lease, operation):
-                del self.operations[lease_id]
+                self.runs.end(lease_id)
                 self.cloud.discard(lease_id, now)
             elif operation is None and before is not None and _left_behind(before, lease):
                 self.cloud.discard(lease_id, now)
@@ -272,14 +260,14 @@ class EngineState:
                 hosts = lease.holdings[0].assignment
                 self.cloud.begin(Operation(OperationKind.ADJUST, lease_id, hosts, now, now))
             if lease.request.min_yield is not None:
-                self.fluid[lease_id] = None
+                self.runs.fluid[lease_id] = None
             if not _shares_otherwise(before, lease):
                 self.note(lease, now)
             self.store.save(lease)
             if self.follow is not None:
                 self.follow(before, lease, now)
             if self.may_evade(lease):
-                self.preempted.append(lease_id)
+                self.runs.preempted.append(lease_id)
         if changes:
             self.outcomes.tell(changes, now)
         return len(changes)
@@ -289,7 +277,7 @@ class EngineState:
         return (
             lease.request.preemption_mode is PreemptionMode.MIGRATE
             and lease.active_since is not None
-            and lease.lease_id not in self.operations
+            and lease.lease_id not in self.runs.operating
             and lease.holdings[0].closing is not Closing.SHUTDOWN
         )
 
@@ -312,7 +300,7 @@ class EngineState:
             and bool(lease.holdings)
             and bool(lease.holdings[0].assignment)
             and not lease.is_prepared
-            and lease.lease_id not in self.operations
+            and lease.lease_id not in self.runs.operating
         )
 
     def note(self, lease: Lease, now: int) -> None:
@@ -325,7 +313,8 @@ class EngineState:
 
     def next_due(self, lease: Lease) -> tuple[int, Due] | None:
         """Return when something is due for a lease, and what, or None if it waits for a place or for the cloud."""
-        return next_due(lease, in_operation=lease.lease_id in self.operations, waits_for_images=self.waits_for_images)
+        in_operation = lease.lease_id in self.runs.operating
+        return next_due(lease, in_operation=in_operation, waits_for_images=self.waits_for_images)
 
     def next_preparation(self, lease: Lease, now: int) -> int:
         """Return the next instant after now at which to check whether the VMs of a lease can be booted ahead.
@@ -337,7 +326,7 @@ class EngineState:
 
     def _destroy(self, before: Lease, now: int) -> None:
         assert before.active_since is not None
-        self.running.discard(before.lease_id)
+        self.runs[before.lease_id].is_counted = False
         self.recorder.occupied(before, "run", before.active_since, now, before.holdings[0].assignment)
         self.recorder.count("preemptions_with_loss")
         self.cloud.discard(before.lease_id, now)
@@ -345,7 +334,7 @@ class EngineState:
     def stop_counting(self, lease: Lease, now: int) -> Lease:
         """Return a lease whose run ends now, with that run counted. The value is not put into the plan."""
         assert lease.active_since is not None
-        self.running.discard(lease.lease_id)
+        self.runs[lease.lease_id].is_counted = False
         self.recorder.occupied(lease, "run", lease.active_since, now, lease.holdings[0].assignment)
         whole = self.breaches.whole(lease, now)
         accumulated = lease.accumulated + now - lease.active_since
@@ -370,18 +359,17 @@ class EngineState:
     ) -> None:
         """Have the cloud carry out an operation on the VMs of a lease."""
         assignment = lease.holdings[0].assignment
-        without = self.without.pop(lease.lease_id, frozenset()) & self.occupied.keys() & set(assignment)
-        if kind is not OperationKind.START:
-            without = frozenset()
-        elif without:
-            self.without[lease.lease_id] = without
+        run = self.runs[lease.lease_id]
+        still_occupied = run.without & self.occupied.keys() & set(assignment)
+        run.without = still_occupied if kind is OperationKind.START else frozenset()
         due = self.lateness.due(kind, lease, due, now)
         images = self.planner.plan.images
         if images is not None and kind is OperationKind.START:
             self.recorder.count("reused_images", images.reused.get(lease.lease_id, 0))
             self.recorder.count("shared_images", images.shared.get(lease.lease_id, 0))
-        operation = Operation(kind, lease.lease_id, assignment, now, due, migration, lease.request.software, without)
-        self.operations[lease.lease_id] = operation
+        image = lease.request.software
+        operation = Operation(kind, lease.lease_id, assignment, now, due, migration, image, run.without)
+        self.runs.begin(operation)
         self.cloud.begin(operation)
         overdue = next_due(lease, in_operation=True)
         if overdue is not None:
@@ -412,16 +400,15 @@ class EngineState:
             progress=progress,
             approval=Approval.WITHDRAWN if lease.approval is Approval.AWAITING else lease.approval,
         )
-        broken_off = self.operations.pop(lease.lease_id, None)
+        broken_off = self.runs.end(lease.lease_id)
         if broken_off is not None:
             self.account(broken_off, lease, now)
-        self.running.discard(lease.lease_id)
-        self.failed_boots.pop(lease.lease_id, None)
-        self.without.pop(lease.lease_id, None)
+        # Publishing must not take the end for a preemption.
+        self.runs[lease.lease_id].is_counted = False
         self.put(final)
         self.publish(now)
         self.planner.plan.remove(lease.lease_id)
-        self.fluid.pop(lease.lease_id, None)
+        self.runs.drop(lease.lease_id)
         return final
 
     def restore(self, leases: Iterable[Lease], operations: Iterable[Operation], now: int) -> None:
@@ -436,24 +423,23 @@ class EngineState:
             for lease in live:
                 if lease.state in _WAIT_FOR_IMAGES:
                     plan.put(lease.to(LeaseState.READY))
-        self.operations.update(
-            (operation.lease_id, operation)
-            for operation in operations
-            if operation.kind not in UNAWAITED and operation.lease_id in plan.leases
-        )
         for lease in live:
-            known = begun_by(lease, self.operations.get(lease.lease_id), now)
+            self.runs.add(lease.lease_id)
+        for operation in operations:
+            if operation.kind not in UNAWAITED and operation.lease_id in plan.leases:
+                self.runs.begin(operation)
+        for lease in live:
+            known = begun_by(lease, self.runs[lease.lease_id].operation, now)
             if known is not lease:
                 # The next step stores that.
                 plan.put(known)
-        for operation in self.operations.values():
-            if operation.without:
-                self.without[operation.lease_id] = operation.without
+        for operation in self.runs.operations():
+            self.runs[operation.lease_id].without = operation.without
         for lease in plan.leases.values():
             if lease.active_since is not None:
-                self.running.add(lease.lease_id)
+                self.runs[lease.lease_id].is_counted = True
             if lease.request.min_yield is not None:
-                self.fluid[lease.lease_id] = None
+                self.runs.fluid[lease.lease_id] = None
             self.note(lease, now)
 
 

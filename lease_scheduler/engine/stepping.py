@@ -101,7 +101,7 @@ class EngineSteps:
         requests, the queue, and then leases that were planned to start at once.
         """
         self._state.planner.plan.pass_to(now)
-        if self._state.fluid:
+        if self._state.runs.fluid:
             self.places.set_apart()
         # Without any host that has slept or may come to, a step costs nothing more.
         may_sleep = self._state.powers or self._state.policies.power.manages
@@ -124,7 +124,7 @@ class EngineSteps:
             self.power_decisions.serve_waiting(now)
         self.serve_queue(now)
         # Without fluid leases, a step costs nothing more.
-        has_fluid = self._state.fluid or self.places.known
+        has_fluid = self._state.runs.fluid or self.places.known
         if has_fluid and self.places.decide(now, self._agreement(now)):
             self._act(now)
         if self.live_moves.move(now):
@@ -144,7 +144,7 @@ class EngineSteps:
         retries = self._deviations.retries.next_due()
         queue = self._state.planner.look_again
         moves = self.live_moves.next_due()
-        places = self.places.next_due() if self._state.fluid or self.places.known else None
+        places = self.places.next_due() if self._state.runs.fluid or self.places.known else None
         instants = [self._preparation.next_due(), self._images.next_due(), retries, looks, queue, moves, places]
         if self._state.powers or self._state.policies.power.manages:
             instants += [self._powers.next_due(), self.power_decisions.next_due()]
@@ -253,7 +253,7 @@ class EngineSteps:
         if event.kind is EventKind.ADJUSTED:
             self._occupied.followed(lease, now)
             return
-        operation = self._state.operations.pop(lease.lease_id, None)
+        operation = self._state.runs.end(lease.lease_id)
         if event.occupied:
             if operation is not None:
                 self._state.account(operation, lease, now)

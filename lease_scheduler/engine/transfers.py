@@ -109,8 +109,8 @@ class Transfers:
         self._state.recorder.count("failed_transfers")
         self._put(images.failed(transfer.number))
         for lease in self._users(transfer):
-            self._state.failed_boots[lease.lease_id] += 1
-            if self._state.failed_boots[lease.lease_id] >= self._state.options.boot_attempts:
+            self._state.runs[lease.lease_id].failed_boots += 1
+            if self._state.runs[lease.lease_id].failed_boots >= self._state.options.boot_attempts:
                 self._relocation.fail(lease, now, f"its disk image could not be brought to its hosts: {reason}")
             elif lease.state in _WAITING:
                 self._provide_again(lease)

@@ -270,8 +270,9 @@ def test_a_restart_while_it_is_stuck(make_world: MakeWorld) -> None:
     ).until(700)
     assert (world["2"].state, world["2"].missing_nodes) == (LeaseState.ACTIVE, 1)
     engine = world.run.engine
-    engine._state.stuck.clear()
-    engine._state.without.clear()
+    for lease_id, run in engine._state.runs.items():
+        engine._state.runs.loosen(lease_id)
+        run.without = frozenset()
     for host in list(engine._state.occupied):
         engine._state.vacate(host)
     engine._deviations.retries.restore(engine.live_leases(), world.run.clock.now())
@@ -334,7 +335,7 @@ def test_memory_moves_ahead_to_a_host_that_is_not_left_yet(
     world.run.engine.cancel("4")
     (first,) = world["1"].holdings
     (moving,) = first.migrations
-    assert first.hosts == world.run.engine._state.stuck["2"]
+    assert first.hosts == world.run.engine._state.runs["2"].stuck
     assert moving.start < first.start
     world.until(moving.start)
     assert world["1"].holdings == (first,)
