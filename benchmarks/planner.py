@@ -26,8 +26,9 @@ from benchmarks.growth import plot_growth
 from benchmarks.plans import DAY, HOST, SPAN, best_effort, empty_planner, fill, flavor, immediate, reservation
 from benchmarks.timing import Timing
 from lease_scheduler.engine.behaviour import CloudBehaviour
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.engine.outcomes import Outcomes
-from lease_scheduler.engine.state import EngineOptions, EngineState
+from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import Resources

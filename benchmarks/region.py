@@ -26,7 +26,7 @@ from benchmarks.plans import DAY, HOST, empty_planner, fill
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cmd.memory import keep_what_is_loaded
 from lease_scheduler.engine.behaviour import CloudBehaviour
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from lease_scheduler.engine.assurances import as_promised
 from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.late_hosts import late_hosts_held
 from lease_scheduler.engine.prices import affordable, at_its_rate, too_high, within_budget
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.durations import in_words
@@ -215,7 +216,7 @@ class LeaseChanges:
         if least is None and _keeps_its_place(lease, terms):
             return state.put(replace(lease, request=terms))
         if under_way:
-            with state.late_hosts_held(now):
+            with late_hosts_held(state, now):
                 return self._reshaped(lease, terms, now, least, give_up)
         if lease.kind is LeaseKind.BEST_EFFORT:
             waiting = lease if not lease.holdings else back_to_queue(lease, "its terms were changed")
@@ -281,7 +282,7 @@ class LeaseChanges:
         assert present is not None
         if not self._is_under_way(lease):
             return plan_anew(planner, lease, terms, present, now)
-        with self._state.late_hosts_held(now):
+        with late_hosts_held(self._state, now):
             return self._state.count_anew(lease, reshape(planner, lease, terms, present, now), now)
 
     # -- the end -----------------------------------------------------------------------------------------

@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from lease_scheduler.engine.failures import Failures
 from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.engine.late_hosts import LEAVING
 from lease_scheduler.engine.relocation import Expected, Relocation
 from lease_scheduler.engine.retries import Retries
-from lease_scheduler.engine.state import LEAVING, EngineState
+from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.kinds import LeaseKind

@@ -4,31 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from lease_scheduler.engine.assurances import Assurances
+from lease_scheduler.engine.admission import Admission
 from lease_scheduler.engine.briefing import Briefing
 from lease_scheduler.engine.changes import LeaseChanges
-from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.early_suspension import suspend_now
 from lease_scheduler.engine.fewer_hosts import FewerHosts
 from lease_scheduler.engine.follow_up import FollowUp
 from lease_scheduler.engine.forecasts import Forecasts
-from lease_scheduler.engine.fractional import FluidShares
-from lease_scheduler.engine.fractional_decisions import FluidDecisions
+from lease_scheduler.engine.held_leases import HeldLeases
 from lease_scheduler.engine.hosts import Hosts
-from lease_scheduler.engine.image_supply import ImageSupply
-from lease_scheduler.engine.interfaces import Clock, Cloud, ImageCarrier, Operation, Recorder, Store
-from lease_scheduler.engine.live_moves import LiveMoves
-from lease_scheduler.engine.offers import Offers, offer_end
-from lease_scheduler.engine.outages import Outages
+from lease_scheduler.engine.interfaces import Operation, Ports
+from lease_scheduler.engine.offers import offer_end
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.engine.outcomes import Outcomes
-from lease_scheduler.engine.power import HostPowers
-from lease_scheduler.engine.precaching import AheadTransfers
-from lease_scheduler.engine.prices import Prices
+from lease_scheduler.engine.parts import Parts
 from lease_scheduler.engine.quotes import Quotes
-from lease_scheduler.engine.state import EngineOptions, EngineState
+from lease_scheduler.engine.state import EngineState
 from lease_scheduler.engine.stepping import EngineSteps
 from lease_scheduler.engine.submissions import Submission, SubmissionOrder
-from lease_scheduler.engine.transfers import Transfers
 from lease_scheduler.fractional.discovery import Needs
 from lease_scheduler.model.approval import Approval
 from lease_scheduler.model.errors import InvalidValueError
@@ -37,14 +30,12 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.power import HostPower
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.capacity.availability import FOREVER
 from lease_scheduler.plan.changing.changing import Change
-from lease_scheduler.plan.changing.outages import block
 from lease_scheduler.plan.explaining.advice import Alternative, Flexibility
-from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal, explain, too_large
+from lease_scheduler.plan.explaining.explain import Refusal
 from lease_scheduler.plan.explaining.quote import Quote
 from lease_scheduler.plan.explaining.reservable import Room, room
-from lease_scheduler.plan.fitting.largest_fit import check_least, with_counts
+from lease_scheduler.plan.fitting.largest_fit import check_least
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.policy.base import Policy
@@ -60,14 +51,11 @@ class Engine:
 
     :param planner: plans the leases
     :param policies: its policies, which the planner has, too
-    :param clock: tells the present instant
-    :param cloud: carries out operations
-    :param store: keeps the values of leases
-    :param recorder: records what happens
+    :param ports: what it is connected to; needs a carrier if the planner plans transfers
     :param options: options of the engine
-    :param carrier: brings disk images to hosts; needed if the planner plans transfers
     :param order: order of submission that it shares with other engines; None for its own
     :param forecasts: tells by when leases start; None to tell nothing
+    :ivar held: answers offers, and leases that await approval
     :ivar hosts: takes hosts out of service, lets them sleep, and replaces them
     :ivar fewer_hosts: tells what fluid leases would get with fewer hosts
     :raises InvalidValueError: transfers are planned, but there is no carrier
@@ -77,57 +65,25 @@ class Engine:
         self,
         planner: Planner,
         policies: PolicySet,
-        clock: Clock,
-        cloud: Cloud,
-        store: Store,
-        recorder: Recorder,
+        ports: Ports,
         options: EngineOptions,
-        carrier: ImageCarrier | None = None,
         order: SubmissionOrder | None = None,
         forecasts: Forecasts | None = None,
     ) -> None:
-        is_planned = planner.plan.images is not None or planner.ahead is not None
-        if is_planned and carrier is None:
-            raise InvalidValueError("transfers", "are planned, but the cloud does not bring images to hosts")
-        self._forecasts = forecasts
-        if forecasts is not None:
-            forecasts.follow_durations(lambda: planner.context.duration)
         outcomes = Outcomes(self._observers, lambda: self._briefing.of_hosts())
-        self._state = EngineState(planner, policies, cloud, store, recorder, options, outcomes)
+        self._clock = clock = ports.clock
+        self._forecasts = forecasts
+        self._state = EngineState(planner, policies, ports.cloud, ports.store, ports.recorder, options, outcomes)
         self._briefing = Briefing(self._state, forecasts)
-        prices, assurances = Prices(self._state), Assurances(self._state)
-        self._offers = Offers(self._state, prices)
-        self._clock = clock
-        self._deviations = Deviations(self._state)
-        outages = Outages(self._state, self._deviations.relocation)
-        self._powers = HostPowers(self._state, self._deviations.relocation)
+        self._parts = parts = Parts(self._state, ports.carrier, order or SubmissionOrder(), forecasts)
+        self._admission = Admission(self._state, parts)
+        self._steps = EngineSteps(self._state, parts, self._admission)
         self._changes = LeaseChanges(self._state)
-        self._images: ImageSupply = (
-            Transfers(self._state, self._deviations.relocation, carrier)
-            if planner.ahead is None or carrier is None
-            else AheadTransfers(self._state, planner.ahead, carrier)
-        )
-        self._order = order or SubmissionOrder()
-        fluid = FluidShares(self._state)
-        self.fewer_hosts = FewerHosts(self._state, fluid, clock.now)
-        self._steps = EngineSteps(
-            self._state,
-            prices,
-            self._offers,
-            self._deviations,
-            outages,
-            self._images,
-            self._order,
-            self._powers,
-            assurances,
-            LiveMoves(self._state, fluid),
-            fluid,
-            FluidDecisions(self._state),
-            forecasts,
-        )
-        self._follow_up = FollowUp(self._state, self._offers, self._steps)
-        self._quotes = Quotes(self._state, prices, assurances, self._order, self._steps)
-        self.hosts = Hosts(self._state, outages, self._powers, clock.now, self._steps.serve_queue)
+        self._follow_up = FollowUp(self._state, parts.offers, self._steps)
+        self.held = HeldLeases(self._state, parts.offers, self._steps, self._follow_up, clock.now, self.cancel)
+        self._quotes = Quotes(self._state, parts, self._admission)
+        self.hosts = Hosts(self._state, parts.outages, parts.powers, clock.now, self._steps.serve_queue)
+        self.fewer_hosts = FewerHosts(self._state, parts.fluid, clock.now)
         self._known: set[str] = set()
 
     # -- requests ----------------------------------------------------------------------------------------
@@ -165,36 +121,32 @@ class Engine:
             raise InvalidValueError("leases", "an engine that already has leases cannot take over others")
         if kept and kept[-1].sequence >= next_sequence:
             raise InvalidValueError("next_sequence", f"must be more than {kept[-1].sequence}, not {next_sequence}")
-        self._order.next = next_sequence
+        self._parts.order.next = next_sequence
         undecided = [lease for lease in kept if lease.state in (LeaseState.NEW, LeaseState.PENDING)]
         live = [lease for lease in kept if not lease.is_final and lease not in undecided]
         state, plan = self._state, self._state.planner.plan
         state.lateness.restore(lateness or {})
-        self._images.restore(live, cached, self._clock.now())
+        self._parts.images.restore(live, cached, self._clock.now())
         state.restore(live, operations, self._clock.now())
         waiting = [lease for lease in plan.leases.values() if lease.lease_id not in state.runs.operating]
-        self._deviations.retries.restore(waiting, self._clock.now())
+        self._parts.deviations.retries.restore(waiting, self._clock.now())
         for lease in live:
-            self._deviations.remember_delayed(lease, self._clock.now())
-        for name, (since, until) in (outages or {}).items():
-            if name not in plan.site.index:
-                raise InvalidValueError("outages", f"there is no host {name}")
-            block(plan, plan.site.index[name], since, FOREVER if until is None else until)
-        state.closed_hosts.update(plan.site.index[name] for name in closed)
+            self._parts.deviations.remember_delayed(lease, self._clock.now())
+        self._parts.outages.restore(outages or {}, closed)
         numbers = {plan.site.index[name]: power for name, power in (powers or {}).items() if name in plan.site.index}
-        self._powers.restore(numbers, self._clock.now())
-        self._steps.live_moves.follow_clock(self._clock.now())
-        self._steps.places.restore(self._clock.now())
+        self._parts.powers.restore(numbers, self._clock.now())
+        self._parts.live_moves.follow_clock(self._clock.now())
+        self._parts.places.restore(self._clock.now())
         self.brief_policies()
         self._known.update(lease.lease_id for lease in kept)
-        self._steps.submitted.extend(
+        self._admission.submitted.extend(
             Submission(lease.request, None, lease.offered_until, lease.negotiation, lease.approval)
             for lease in undecided
         )
 
     def note_needs(self, needs: Needs) -> None:
         """Have the next step share CPU among fluid leases by what they are now known to need."""
-        self._steps.fluid.needs = needs
+        self._parts.fluid.needs = needs
 
     @property
     def policies(self) -> PolicySet:
@@ -239,7 +191,7 @@ class Engine:
             check_least(request, least)
         until = None if offered_for is None else offer_end(request, self._clock.now(), offered_for)
         self._known.add(request.lease_id)
-        self._steps.submitted.append(Submission(request, least, until, negotiation, approval))
+        self._admission.submitted.append(Submission(request, least, until, negotiation, approval))
 
     def forget_refused(self, lease_id: str) -> None:
         """Allow another request with the id of one that was refused, so that a client can send it again."""
@@ -266,100 +218,6 @@ class Engine:
         :param flexibility: how far from its terms the project accepts alternatives
         """
         return self._quotes.alternatives(request, refusal, flexibility, self._clock.now())
-
-    # -- leases that are held ----------------------------------------------------------------------------
-
-    def counter(self, lease_id: str, terms: LeaseRequest, least: tuple[int, ...] | None = None) -> Lease:
-        """Replace an offer by one with other terms, at the request of its project (haizea F8).
-
-        :param least: as in ``submit``
-        :return: its new value: still an offer, which ends no later than before
-        :raises InvalidValueError: there is no such live lease, it is not an offer, or the terms are not valid for it
-        :raises NoPlaceError: there is no place for the terms, or they cost too much; the offer is as it was
-        """
-        now = self._clock.now()
-        lease = self._quoted(lease_id)
-        if terms.lease_id != lease_id or terms.kind is not lease.kind:
-            raise InvalidValueError("kind", f"cannot be changed; the lease is a {lease.kind.value} lease")
-        if least is not None:
-            check_least(terms, least)
-        smallest = terms if least is None else with_counts(terms, least)
-        if too_large(self._state.planner.context, smallest) is not None:
-            raise NoPlaceError(explain(self._state.planner, smallest, now))
-        refusal = self._state.policies.admission.refusal(terms, now, self._state.view(now))
-        if refusal is not None:
-            raise NoPlaceError(Refusal("policy", refusal))
-        placed = self._offers.exchange(lease, terms, now, least)
-        return self._follow_up.of_change(Change(lease, placed, ()), now).after
-
-    def accept(self, lease_id: str) -> Lease:
-        """Accept an offer on behalf of its project.
-
-        :return: its new value
-        :raises InvalidValueError: there is no such live lease, or it is not an offer
-        """
-        now = self._clock.now()
-        accepted = self._offers.accept(self._quoted(lease_id), now)
-        self._state.publish(now)
-        replaced = self._state.lease(accepted.negotiation)
-        if replaced is not None and replaced.started is None and not replaced.is_offered:
-            self.cancel(replaced.lease_id, f"lease {lease_id} was accepted in its place")
-        self._steps.serve_queue(now)
-        return self._live(lease_id)
-
-    def reject(self, lease_id: str, reason: str = "its quote was rejected") -> None:
-        """Reject an offer on behalf of its project.
-
-        :param reason: why, for people
-        :raises InvalidValueError: there is no such live lease, or it is not an offer
-        """
-        now = self._clock.now()
-        self._offers.turn_down(self._offered(lease_id), now, reason)
-        self._state.publish(now)
-        self._steps.serve_queue(now)
-
-    def approve(self, lease_id: str, reason: str = "approved") -> Lease:
-        """Approve a lease that awaits approval.
-
-        :param reason: why, for people
-        :return: its new value
-        :raises InvalidValueError: there is no such live lease, or it does not await approval
-        """
-        now = self._clock.now()
-        self._offers.approve(self._awaiting(lease_id), now, reason)
-        self._state.publish(now)
-        self._steps.serve_queue(now)
-        return self._live(lease_id)
-
-    def decline(self, lease_id: str, reason: str = "declined") -> None:
-        """End a lease that awaits approval, because it is not approved.
-
-        :param reason: why, for people
-        :raises InvalidValueError: as in ``approve``
-        """
-        now = self._clock.now()
-        self._offers.decline(self._awaiting(lease_id), now, reason)
-        self._state.publish(now)
-        self._steps.serve_queue(now)
-
-    def _awaiting(self, lease_id: str) -> Lease:
-        lease = self._live(lease_id)
-        if not lease.awaits_approval:
-            raise InvalidValueError("lease_id", f"lease {lease_id} does not await approval")
-        return lease
-
-    def _quoted(self, lease_id: str) -> Lease:
-        """Return an offer that its project may accept, or for which it may ask for other terms."""
-        lease = self._offered(lease_id)
-        if lease.awaits_approval:
-            raise InvalidValueError("lease_id", f"lease {lease_id} awaits approval")
-        return lease
-
-    def _offered(self, lease_id: str) -> Lease:
-        lease = self._live(lease_id)
-        if not lease.is_offered:
-            raise InvalidValueError("lease_id", f"lease {lease_id} is not an open quote")
-        return lease
 
     def room(self, node_set: NodeSet, start: int, end: int, duration: int) -> Room:
         """Return when there is room for the VMs of a node set, from now on; see ``plan.explaining.reservable``."""
@@ -393,7 +251,9 @@ class Engine:
         :raises NoPlaceError: there is no place for the new terms; nothing has changed
         """
         now = self._clock.now()
-        return self._follow_up.of_change(self._changes.change(self._live(lease_id), request, now, least, give_up), now)
+        return self._follow_up.of_change(
+            self._changes.change(self._state.live(lease_id), request, now, least, give_up), now
+        )
 
     def quote_change(
         self, lease_id: str, request: LeaseRequest, *, least: tuple[int, ...] | None = None
@@ -404,7 +264,7 @@ class Engine:
         :raises InvalidValueError: as in ``change``
         :raises NoPlaceError: as in ``change``
         """
-        return self._changes.quote(self._live(lease_id), request, self._clock.now(), least)
+        return self._changes.quote(self._state.live(lease_id), request, self._clock.now(), least)
 
     def move(self, lease_id: str, away: frozenset[str], reason: str = "moved by the operator") -> Change:
         """Move a lease off the named hosts.
@@ -416,7 +276,9 @@ class Engine:
         """
         now = self._clock.now()
         # Waiting leases are not planned again: this lease itself might get the same hosts again.
-        return self._follow_up.of_change(self._changes.move(self._live(lease_id), away, now, reason), now, replan=False)
+        return self._follow_up.of_change(
+            self._changes.move(self._state.live(lease_id), away, now, reason), now, replan=False
+        )
 
     def end(self, lease_id: str, reason: str = "ended by its project", *, by_provider: bool = False) -> None:
         """End a lease now: as done if its VMs run or their memory is saved, as cancelled if it has not started.
@@ -428,9 +290,9 @@ class Engine:
         :raises InvalidValueError: there is no such live lease
         """
         now = self._clock.now()
-        lease = self._live(lease_id)
+        lease = self._state.live(lease_id)
         if lease.is_offered:
-            self.reject(lease_id, reason)
+            self.held.reject(lease_id, reason)
             return
         after = self._changes.end(lease, now, reason, by_provider=by_provider)
         self._follow_up.of_change(Change(lease, after, ()), now)
@@ -442,13 +304,7 @@ class Engine:
         :raises NotPlannableError: it is not going to be suspended, or would miss its deadline
         """
         now = self._clock.now()
-        self._follow_up.of_change(suspend_now(self._state, self._live(lease_id), now), now, replan=False)
-
-    def _live(self, lease_id: str) -> Lease:
-        lease = self._state.lease(lease_id)
-        if lease is None:
-            raise InvalidValueError("lease_id", f"there is no live lease {lease_id}")
-        return lease
+        self._follow_up.of_change(suspend_now(self._state, self._state.live(lease_id), now), now, replan=False)
 
     def cancel(self, lease_id: str, reason: str = "cancelled by its project", *, by_provider: bool = False) -> None:
         """End a lease at the request of its project (haizea F16). An offer is rejected.
@@ -457,10 +313,10 @@ class Engine:
         :param by_provider: as for ``end``
         :raises InvalidValueError: there is no such live lease
         """
-        lease = self._live(lease_id)
+        lease = self._state.live(lease_id)
         now = self._clock.now()
         if lease.is_offered:
-            self.reject(lease_id, reason)
+            self.held.reject(lease_id, reason)
             return
         if lease.active_since is not None:
             lease = self._state.stop_counting(lease, now)
@@ -488,14 +344,10 @@ class Engine:
             found |= self._forecasts.coverage(self._clock.now())
         return {name: each.covered() for name, each in found.items()}
 
-    # -- hosts -------------------------------------------------------------------------------------------
-
     @property
     def site(self) -> Site:
         """The hosts by their numbers, including those that have left the site."""
         return self._state.planner.plan.site
-
-    # -- disk images -------------------------------------------------------------------------------------
 
     def take_cache_changes(self) -> Mapping[tuple[int, str], CachedImage | None]:
         """Return what changed in the image caches since the last call, by host and image; None means gone."""
@@ -534,9 +386,9 @@ class Engine:
     @property
     def next_sequence(self) -> int:
         """Position of the next request in the order of submission."""
-        return self._order.next
+        return self._parts.order.next
 
     @property
     def is_idle(self) -> bool:
         """Whether no lease is live and no request is undecided."""
-        return not self._state.planner.plan.leases and not self._steps.submitted
+        return not self._state.planner.plan.leases and not self._admission.submitted

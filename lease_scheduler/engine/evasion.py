@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lease_scheduler.engine.late_hosts import late_hosts_held
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease
@@ -43,7 +44,7 @@ class Evasion:
             return
         end = run_end + context.suspension.shutdown_time(lease.request)
         try:
-            with state.late_hosts_held(now), plan.tentative():
+            with late_hosts_held(state, now), plan.tentative():
                 plan.put(replace(lease, holdings=()))
                 present = PresentHosts.of(lease.request, first.assignment)
                 assignment, _ = hosts_with_room(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from lease_scheduler.engine.late_hosts import late_hosts_held
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import Lease
@@ -73,7 +74,7 @@ def _move(state: EngineState, moved: Iterable[tuple[Lease, tuple[int, ...]]], no
     wanted = {lease.lease_id: (lease, hosts) for lease, hosts in moved}
     while wanted:
         try:
-            with state.late_hosts_held(now), state.planner.plan.tentative():
+            with late_hosts_held(state, now), state.planner.plan.tentative():
                 for lease, _ in wanted.values():
                     state.put(replace(lease, holdings=()))
                 after = [_moved(state, lease, hosts, now) for lease, hosts in wanted.values()]
@@ -114,7 +115,7 @@ def _start(
         if holding is None:
             continue
         try:
-            with state.late_hosts_held(now), state.planner.plan.tentative():
+            with late_hosts_held(state, now), state.planner.plan.tentative():
                 placed = state.put(with_place(lease, holding))
                 if agree is not None and lease.started is None:
                     agreed = agree(placed)

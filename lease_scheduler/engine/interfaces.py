@@ -198,3 +198,21 @@ class Recorder(Protocol):
     def breached(self, lease: Lease, breach: Breach) -> None:
         """Record a breach of a lease."""
         ...
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What an engine is connected to.
+
+    :ivar clock: tells the present instant
+    :ivar cloud: carries out operations
+    :ivar store: keeps the values of leases
+    :ivar recorder: records what happens
+    :ivar carrier: brings disk images to hosts; None if there is none
+    """
+
+    clock: Clock
+    cloud: Cloud
+    store: Store
+    recorder: Recorder
+    carrier: ImageCarrier | None = None

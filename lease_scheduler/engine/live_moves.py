@@ -15,6 +15,7 @@ from itertools import groupby
 import numpy as np
 
 from lease_scheduler.engine.fractional import FluidShares
+from lease_scheduler.engine.late_hosts import late_hosts_held
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import PreemptionMode
@@ -152,7 +153,7 @@ class LiveMoves:
             hosts[nodes[move.node].vm] = move.to
         after: list[Lease] = []
         with suppress(NotPlannableError):
-            with state.late_hosts_held(now), plan.tentative():
+            with late_hosts_held(state, now), plan.tentative():
                 after = [self._moved(before[lease_id], tuple(hosts), now) for lease_id, hosts in wanted.items()]
             for lease in after:
                 state.count_anew(before[lease.lease_id], lease, now)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
+from lease_scheduler.engine.late_hosts import late_hosts_held
 from lease_scheduler.engine.relocation import Relocation, most_binding
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
@@ -142,7 +144,7 @@ class Outages:
         without = state.runs[lease.lease_id].without
         try:
             # Occupied hosts are not used even if their time is over, as they have not been checked yet.
-            with state.late_hosts_held(now), closed(state.planner.plan, without, now):
+            with late_hosts_held(state, now), closed(state.planner.plan, without, now):
                 moved = state.count_anew(lease, reshape(state.planner, lease, lease.request, present, now), now)
         except NotPlannableError:
             with closed(state.planner.plan, without, now):
@@ -237,6 +239,15 @@ class Outages:
             if plan.outages[host][1] <= now:
                 self._take_away(host, now, now + self._state.options.host_repair_time)
         self._heal(now)
+
+    def restore(self, outages: Mapping[str, tuple[int, int | None]], closed: Iterable[str]) -> None:
+        """Take over the hosts that are out of service from an engine that has stopped; see ``Engine.restore``."""
+        plan = self._state.planner.plan
+        for name, (since, until) in outages.items():
+            if name not in plan.site.index:
+                raise InvalidValueError("outages", f"there is no host {name}")
+            block(plan, plan.site.index[name], since, FOREVER if until is None else until)
+        self._state.closed_hosts.update(plan.site.index[name] for name in closed)
 
     # -- another site ------------------------------------------------------------------------------------
 

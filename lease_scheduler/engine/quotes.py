@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lease_scheduler.engine.assurances import Assurances
-from lease_scheduler.engine.prices import Prices, affordable, too_high, within_budget
+from lease_scheduler.engine.admission import Admission
+from lease_scheduler.engine.parts import Parts
+from lease_scheduler.engine.prices import affordable, too_high, within_budget
 from lease_scheduler.engine.state import EngineState
-from lease_scheduler.engine.stepping import EngineSteps
-from lease_scheduler.engine.submissions import SubmissionOrder
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.states import QUEUED_STATES, LeaseState
@@ -22,45 +21,34 @@ class Quotes:
     """Answers as the next step would decide; nothing changes.
 
     :param state: state that the parts of the engine share
-    :param prices: computes prices
-    :param assurances: decides for how long leases are promised to run
-    :param order: gives requests their positions in the order of submission
-    :param steps: decides requests
+    :param parts: the parts of the engine
+    :param admission: decides requests
     """
 
-    def __init__(
-        self,
-        state: EngineState,
-        prices: Prices,
-        assurances: Assurances,
-        order: SubmissionOrder,
-        steps: EngineSteps,
-    ) -> None:
+    def __init__(self, state: EngineState, parts: Parts, admission: Admission) -> None:
         self._state = state
-        self._prices = prices
-        self._assurances = assurances
-        self._order = order
-        self._steps = steps
+        self._parts = parts
+        self._admission = admission
 
     def quote(self, request: LeaseRequest, least: tuple[int, ...] | None, now: int) -> Quote:
         """See ``Engine.quote``."""
-        rigid = self._steps.fluid.refusal(request)
+        rigid = self._parts.fluid.refusal(request)
         if rigid is not None:
             return Quote(refusal=Refusal("fractional", rigid))
         refusal = self._state.policies.admission.refusal(request, now, self._state.view(now))
         if refusal is not None:
             return Quote(refusal=Refusal("policy", refusal))
         earliest = now + self._state.options.planning_lead
-        planner, sequence = self._state.planner, self._order.next
+        planner, sequence = self._state.planner, self._parts.order.next
         if request.kind is LeaseKind.BEST_EFFORT:
             with self._state.only_awake(now):
                 return self._queued(quote(planner, request, sequence, now, least=least, earliest=earliest), now)
-        unwanted, _ = self._steps.power_decisions.for_request(request, now)
+        unwanted, _ = self._parts.power_decisions.for_request(request, now)
         with closed(planner.plan, unwanted, now):
             found = quote(planner, request, sequence, now, least=least, earliest=earliest)
         if len(unwanted) and not found.granted:
             found = quote(planner, request, sequence, now, least=least, earliest=earliest)
-        found = self._assurances.quoted(found, now)
+        found = self._parts.assurances.quoted(found, now)
         return self._priced(found)
 
     def _queued(self, found: Quote, now: int) -> Quote:
@@ -71,11 +59,11 @@ class Quotes:
         lease = found.lease
         if lease is None:
             return found
-        refusal = self._steps.unassured(replace(lease, state=LeaseState.PENDING, holdings=()), now)
+        refusal = self._admission.unassured(replace(lease, state=LeaseState.PENDING, holdings=()), now)
         if refusal is not None:
             return Quote(refusal=refusal)
         if lease.holdings:
-            promised = self._assurances.agree_in_queue(lease, now)
+            promised = self._parts.assurances.agree_in_queue(lease, now)
             place = 1 + sum(each.state in QUEUED_STATES for each in self._state.planner.plan.leases.values())
             found = replace(found, lease=promised)
             if promised is None:
@@ -83,9 +71,9 @@ class Quotes:
         return self._priced(replace(found, suspension_hours=0.0))
 
     def _priced(self, found: Quote) -> Quote:
-        if found.lease is None or not self._prices.applies_to(found.lease.request):
+        if found.lease is None or not self._parts.prices.applies_to(found.lease.request):
             return found
-        price = self._prices.of(found.lease.request, found.suspension_hours).amount
+        price = self._parts.prices.of(found.lease.request, found.suspension_hours).amount
         priced = replace(found.lease.request, price=price)
         if affordable(priced) or not found.lease.holdings:
             return replace(found, lease=replace(found.lease, request=priced), price=price)
@@ -98,6 +86,6 @@ class Quotes:
         start = now if request.start is None else max(now, request.start)
         found = refusal.alternatives
         if refusal.constraint == "price" and request.max_price is not None:
-            rate = self._prices.of(request).rate
+            rate = self._parts.prices.of(request).rate
             found = within_budget(request, rate, request.max_price, start)
         return tuple(each for each in found if flexibility.allows(each))

@@ -59,10 +59,13 @@ class Runs(dict[str, Run]):
 
     def drop(self, lease_id: str) -> None:
         """Forget a lease that has ended."""
-        self.pop(lease_id, None)
-        self.operating.pop(lease_id, None)
-        self.fluid.pop(lease_id, None)
-        self.stuck.discard(lease_id)
+        del self[lease_id]
+        if lease_id in self.operating:
+            del self.operating[lease_id]
+        if lease_id in self.fluid:
+            del self.fluid[lease_id]
+        if lease_id in self.stuck:
+            self.stuck.remove(lease_id)
 
     def begin(self, operation: Operation) -> None:
         """Record that the cloud carries out an operation."""

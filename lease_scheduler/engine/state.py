@@ -8,15 +8,16 @@ from dataclasses import dataclass, field, replace
 
 from lease_scheduler.engine.agenda import Agenda, Due, next_due
 from lease_scheduler.engine.breaches import Breaches
+from lease_scheduler.engine.change_effects import boots, left_behind, runs_elsewhere, shares_otherwise
 from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, Operation, OperationKind, Recorder, Store
 from lease_scheduler.engine.known_powers import KnownPowers
 from lease_scheduler.engine.lateness import Lateness
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.engine.outcomes import Outcomes
-from lease_scheduler.engine.power_options import PowerOptions
-from lease_scheduler.engine.relocation_options import RelocationOptions
 from lease_scheduler.engine.runs import Runs
 from lease_scheduler.engine.set_back import begun_by
 from lease_scheduler.model.approval import Approval
+from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Closing, MigrationRound
 from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.lease import Lease
@@ -33,9 +34,6 @@ PREPARATION_INTERVAL = 5
 
 _WAIT_FOR_IMAGES = (LeaseState.SCHEDULED, LeaseState.PREPARING)
 
-#: Operations after which a lease has left its hosts. Leases that follow there wait for their end.
-LEAVING = frozenset({OperationKind.SUSPEND, OperationKind.STOP})
-
 #: Operations during which a lease occupies its hosts, and the names of these phases. A start is not among them: the
 #: lease cannot use its hosts until it is over.
 _PHASES = {
@@ -43,40 +41,6 @@ _PHASES = {
     OperationKind.SUSPEND: "suspend",
     OperationKind.STOP: "shutdown",
 }
-
-
-@dataclass(frozen=True)
-class EngineOptions:
-    """Options of the engine.
-
-    :ivar planning_lead: seconds from now in which nothing new may start (Haizea's non-schedulable interval)
-    :ivar boot_attempts: how many times the VMs of a lease are started before it fails
-    :ivar preparation_time: how many seconds before the start of a reservation or deadline lease its VMs are booted, if
-        its hosts are free then
-    :ivar host_repair_time: seconds for which a failed host is expected to be away; leases planned there in that time
-        are moved
-    :ivar explain_refusals: whether refusals say what would fit instead
-    :ivar breach_tolerance: seconds for which a lease may start late, or lack nodes, before that is a breach
-    :ivar refund_share: share of the price of released node-hours that is paid back
-    :ivar operation_quantile: share of the cloud's operations that are to be over in time, judged by past ones; None to
-        use fixed buffers
-    :ivar power: how hosts sleep and wake
-    :ivar keeps_saved_work: whether a suspended lease waits if it cannot be resumed, or not by its deadline. If not, it
-        starts over or fails
-    :ivar relocation: how much running leases may be disturbed by moves
-    """
-
-    planning_lead: int = 0
-    boot_attempts: int = 3
-    preparation_time: int = 0
-    host_repair_time: int = 3600
-    explain_refusals: bool = True
-    breach_tolerance: int = 60
-    refund_share: float = 1.0
-    operation_quantile: float | None = None
-    power: PowerOptions = field(default_factory=PowerOptions)
-    keeps_saved_work: bool = False
-    relocation: RelocationOptions = field(default_factory=RelocationOptions)
 
 
 @dataclass
@@ -109,15 +73,15 @@ class EngineState:
     recorder: Recorder
     options: EngineOptions
     outcomes: Outcomes
-    agenda: Agenda = field(default_factory=Agenda)
-    preparations: Agenda = field(default_factory=Agenda)
-    runs: Runs = field(default_factory=Runs)
+    agenda: Agenda = field(init=False, default_factory=Agenda)
+    preparations: Agenda = field(init=False, default_factory=Agenda)
+    runs: Runs = field(init=False, default_factory=Runs)
     breaches: Breaches = field(init=False)
     lateness: Lateness = field(init=False)
-    closed_hosts: set[int] = field(default_factory=set)
-    occupied: dict[int, int] = field(default_factory=dict)
-    powers: KnownPowers = field(default_factory=KnownPowers)
-    follow: Callable[[Lease | None, Lease, int], None] | None = None
+    closed_hosts: set[int] = field(init=False, default_factory=set)
+    occupied: dict[int, int] = field(init=False, default_factory=dict)
+    powers: KnownPowers = field(init=False, default_factory=KnownPowers)
+    follow: Callable[[Lease | None, Lease, int], None] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.breaches = Breaches(self.recorder, lambda: self.policies.penalty, self.options.breach_tolerance)
@@ -198,6 +162,16 @@ class EngineState:
         """Return the live lease with this id, or None."""
         return None if lease_id is None else self.planner.plan.leases.get(lease_id)
 
+    def live(self, lease_id: str) -> Lease:
+        """Return the live lease with this id.
+
+        :raises InvalidValueError: there is no such live lease
+        """
+        lease = self.lease(lease_id)
+        if lease is None:
+            raise InvalidValueError("lease_id", f"there is no live lease {lease_id}")
+        return lease
+
     def view(self, now: int) -> SiteView:
         """Return the site as admission policies see it."""
         return SiteView(self.planner.plan, now)
@@ -205,27 +179,6 @@ class EngineState:
     def put(self, lease: Lease) -> Lease:
         """Put a new value of a lease into the plan."""
         return self.planner.plan.put(lease)
-
-    @contextmanager
-    def late_hosts_held(self, now: int) -> Iterator[None]:
-        """Hold, within the block, hosts that leases should have left by now but have not, because an operation is late.
-
-        Late operations are handled only after all reports of the cloud. Until then a lease that is planned on their
-        hosts can still be moved, but a running lease that moved there could not.
-        """
-        held = []
-        for operation in self.runs.operations():
-            lease = self.lease(operation.lease_id)
-            if lease is None or operation.kind not in LEAVING or lease.holdings[0].end > now:
-                continue
-            longer = replace(lease.holdings[0], end=now + 1)
-            held.append((lease, self.put(replace(lease, holdings=(longer, *lease.holdings[1:])))))
-        try:
-            yield
-        finally:
-            for lease, longer_held in held:
-                if self.lease(lease.lease_id) is longer_held:
-                    self.put(lease)
 
     def publish(self, now: int) -> int:
         """Store all leases that changed, and put them on the agenda.
@@ -251,17 +204,17 @@ class EngineState:
             if lease.active_since is None and run.is_counted:
                 assert before is not None
                 self._destroy(before, now)
-            elif operation is not None and operation.kind is OperationKind.START and not _boots(lease, operation):
+            elif operation is not None and operation.kind is OperationKind.START and not boots(lease, operation):
                 self.runs.end(lease_id)
                 self.cloud.discard(lease_id, now)
-            elif operation is None and before is not None and _left_behind(before, lease):
+            elif operation is None and before is not None and left_behind(before, lease):
                 self.cloud.discard(lease_id, now)
-            elif operation is None and before is not None and _runs_elsewhere(before, lease):
+            elif operation is None and before is not None and runs_elsewhere(before, lease):
                 hosts = lease.holdings[0].assignment
                 self.cloud.begin(Operation(OperationKind.ADJUST, lease_id, hosts, now, now))
             if lease.request.min_yield is not None:
                 self.runs.fluid[lease_id] = None
-            if not _shares_otherwise(before, lease):
+            if not shares_otherwise(before, lease):
                 self.note(lease, now)
             self.store.save(lease)
             if self.follow is not None:
@@ -441,32 +394,3 @@ class EngineState:
             if lease.request.min_yield is not None:
                 self.runs.fluid[lease.lease_id] = None
             self.note(lease, now)
-
-
-def _boots(lease: Lease, operation: Operation) -> bool:
-    """Return whether the boot that is going on still fits the lease's plan."""
-    if lease.state is not LeaseState.READY or not lease.holdings:
-        return False
-    holding = lease.holdings[0]
-    return holding.assignment == operation.assignment and holding.start <= operation.begun
-
-
-def _shares_otherwise(before: Lease | None, after: Lease) -> bool:
-    """Return whether only the yield of a lease has changed, so that nothing is due at another instant."""
-    if before is None or before.progress is after.progress:
-        return False
-    return replace(before, progress=after.progress) == after
-
-
-def _runs_elsewhere(before: Lease, after: Lease) -> bool:
-    """Return whether a lease continues to run and has other hosts."""
-    if before.active_since is None or after.active_since is None:
-        return False
-    return before.holdings[0].assignment != after.holdings[0].assignment
-
-
-def _left_behind(before: Lease, after: Lease) -> bool:
-    """Return whether VMs that were booted ahead are no longer needed, unless the lease ends, which destroys them."""
-    if not before.is_prepared or after.is_final or after.state is LeaseState.ACTIVE:
-        return False
-    return not after.is_prepared or after.holdings[0].assignment != before.holdings[0].assignment

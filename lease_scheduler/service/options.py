@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.power import Watts
 from lease_scheduler.service.requests.approval_rules import ApprovalRules
 from lease_scheduler.service.requests.enforcement.bounds import Bounds

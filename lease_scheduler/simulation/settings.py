@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from lease_scheduler.engine.behaviour import CloudBehaviour
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.engine.power_options import PowerOptions
-from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.transfers.options import TransferOptions
 from lease_scheduler.policy.policy_set import default_names

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from lease_scheduler.engine.engine import Engine
+from lease_scheduler.engine.interfaces import Ports
 from lease_scheduler.model.errors import InvalidValueError, LeaseSchedulerError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
@@ -82,12 +83,8 @@ class SiteRun:
         self.engine = Engine(
             self.planner,
             self.policies,
-            self.clock,
-            self.cloud,
-            self.store,
-            self.recorder,
+            Ports(self.clock, self.cloud, self.store, self.recorder, self.cloud),
             settings.engine,
-            self.cloud,
         )
         self._next_request = 0
         self._best_effort_count = sum(lease.request.kind is LeaseKind.BEST_EFFORT for lease in workload.leases)

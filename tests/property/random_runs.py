@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from lease_scheduler.engine.behaviour import CloudBehaviour, HostFailure
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import LeaseRequest

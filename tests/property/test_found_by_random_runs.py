@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from lease_scheduler.engine.behaviour import CloudBehaviour, HostFailure
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import LeaseRequest

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.engine.engine import Engine
-from lease_scheduler.engine.interfaces import CloudEvent, EventKind
+from lease_scheduler.engine.interfaces import CloudEvent, EventKind, Ports
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.states import LeaseState
@@ -147,12 +147,8 @@ class _Observed:
         run.engine = Engine(
             run.planner,
             policies,
-            run.clock,
-            run.cloud,
-            run.store,
-            run.recorder,
+            Ports(run.clock, run.cloud, run.store, run.recorder, run.cloud),
             run.settings.engine,
-            carrier=run.cloud,
         )
         self.going = None
         run.cloud._events = [entry for entry in run.cloud._events if entry[3].transfer is None]

@@ -107,16 +107,16 @@ def test_whichever_offer_is_accepted_has_its_place_and_is_the_only_one(workload:
             chosen = data.draw(st.sampled_from(offers))
             what = data.draw(st.sampled_from(["accept", "reject", "counter", "wait"]))
             if what == "accept":
-                run.engine.accept(chosen.lease_id)
+                run.engine.held.accept(chosen.lease_id)
                 assert _offers(run, negotiation) == []
                 said[negotiation] = chosen.lease_id
             elif what == "reject":
-                run.engine.reject(chosen.lease_id)
+                run.engine.held.reject(chosen.lease_id)
                 assert len(_offers(run, negotiation)) == len(offers) - 1
             elif what == "counter":
                 longer = replace(chosen.request, duration=chosen.request.duration + 300)
                 try:
-                    run.engine.counter(chosen.lease_id, longer)
+                    run.engine.held.counter(chosen.lease_id, longer)
                 except NoPlaceError:
                     assert _offers(run, negotiation) == offers
                 else:

@@ -112,7 +112,7 @@ class _Offers:
                 continue
             accepts = self._consumers[lease_id].accepts
             self.said[lease_id] = accepts
-            (self._run.engine.accept if accepts else self._run.engine.reject)(lease_id)
+            (self._run.engine.held.accept if accepts else self._run.engine.held.reject)(lease_id)
 
     def _look(self, now: int) -> None:
         engine = self._run.engine

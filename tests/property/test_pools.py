@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lease_scheduler.cloud.orders import AnyOrder, Removal
 from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, EventKind
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.options import PlanningOptions

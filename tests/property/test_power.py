@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.engine.power_options import PowerOptions
-from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.fractional.online.names import NAMES
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lease_scheduler.engine.engine import Engine
+from lease_scheduler.engine.interfaces import Ports
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import Learnt, PolicyOptions
@@ -46,10 +47,7 @@ def take_over(run: Run, learnt: dict[str, Learnt] | None = None) -> None:
     run.engine = Engine(
         run.planner,
         policies,
-        run.clock,
-        run.cloud,
-        run.store,
-        run.recorder,
+        Ports(run.clock, run.cloud, run.store, run.recorder),
         run_settings.engine,
     )
     stored = list(run.store.load())

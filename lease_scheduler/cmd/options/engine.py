@@ -5,9 +5,9 @@ from __future__ import annotations
 from oslo_config import cfg
 
 from lease_scheduler.conf.values import operation_quantile
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.relocation_options import RelocationOptions
-from lease_scheduler.engine.state import EngineOptions
 
 
 def engine_options(

@@ -10,7 +10,7 @@ from lease_scheduler.cmd.options.approval import approval_rules
 from lease_scheduler.cmd.options.engine import engine_options
 from lease_scheduler.cmd.options.subscriptions import subscription_options
 from lease_scheduler.conf.values import flow_weights, watts
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.prediction.bounds import check_probability
 from lease_scheduler.service.options import ServiceOptions

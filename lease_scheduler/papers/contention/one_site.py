@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import Lease, LeaseRequest

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest

@@ -12,8 +12,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.engine.power_options import PowerOptions
-from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.lease import Lease, LeaseRequest

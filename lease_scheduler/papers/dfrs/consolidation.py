@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.engine.power_options import PowerOptions
 from lease_scheduler.engine.relocation_options import RelocationOptions
-from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode

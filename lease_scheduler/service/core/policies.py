@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.host import Site
 from lease_scheduler.plan.interfaces import PlannerPolicies
 from lease_scheduler.plan.planner import Planner

@@ -106,14 +106,14 @@ class PoolEngines:
     # -- leases ------------------------------------------------------------------------------------------
 
     def counter(self, lease_id: str, terms: LeaseRequest, least: tuple[int, ...] | None = None) -> Lease:
-        """Replace an offer by one with other terms; see ``Engine.counter``."""
+        """Replace an offer by one with other terms; see ``HeldLeases.counter``."""
         with self._asked(lease_id) as engine:
-            return engine.counter(lease_id, terms, least)
+            return engine.held.counter(lease_id, terms, least)
 
     def accept(self, lease_id: str) -> Lease:
-        """Accept an offer, and withdraw the others of its negotiation, in whatever pool; see ``Engine.accept``."""
+        """Accept an offer, and withdraw the others of its negotiation, in whatever pool; see ``HeldLeases.accept``."""
         engine = self._of_lease(lease_id)
-        accepted = engine.accept(lease_id)
+        accepted = engine.held.accept(lease_id)
         if accepted.negotiation is not None:
             for other in self._engines.values():
                 if other is not engine:
@@ -121,16 +121,16 @@ class PoolEngines:
         return accepted
 
     def reject(self, lease_id: str) -> None:
-        """Reject an offer; see ``Engine.reject``."""
-        self._of_lease(lease_id).reject(lease_id)
+        """Reject an offer; see ``HeldLeases.reject``."""
+        self._of_lease(lease_id).held.reject(lease_id)
 
     def approve(self, lease_id: str, reason: str) -> Lease:
-        """Approve a lease that awaits approval; see ``Engine.approve``."""
-        return self._of_lease(lease_id).approve(lease_id, reason)
+        """Approve a lease that awaits approval; see ``HeldLeases.approve``."""
+        return self._of_lease(lease_id).held.approve(lease_id, reason)
 
     def decline(self, lease_id: str, reason: str) -> None:
-        """End a lease that awaits approval; see ``Engine.decline``."""
-        self._of_lease(lease_id).decline(lease_id, reason)
+        """End a lease that awaits approval; see ``HeldLeases.decline``."""
+        self._of_lease(lease_id).held.decline(lease_id, reason)
 
     def change(self, lease_id: str, request: LeaseRequest, *, least: tuple[int, ...] | None = None) -> Change:
         """Give a live lease new terms; see ``Engine.change``."""
@@ -341,4 +341,4 @@ def _withdraw(engine: Engine, accepted: Lease) -> None:
     reason = f"lease {accepted.lease_id} was accepted instead"
     for lease in engine.live_leases():
         if lease.is_offered and lease.negotiation == accepted.negotiation:
-            engine.reject(lease.lease_id, reason)
+            engine.held.reject(lease.lease_id, reason)

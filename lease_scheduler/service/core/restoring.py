@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.forecasts import Forecasts
-from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, ImageCarrier, Recorder
+from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, ImageCarrier, Ports, Recorder
 from lease_scheduler.engine.submissions import SubmissionOrder
 from lease_scheduler.model.host import Site
 from lease_scheduler.plan.planner import Planner
@@ -112,12 +112,8 @@ def _engine(
     return Engine(
         parts.planner,
         parts.policies,
-        StepClock(work),
-        cloud=cloud,
-        store=work,
-        recorder=recorder,
-        options=parts.planning.engine,
-        carrier=carrier,
+        Ports(StepClock(work), cloud, work, recorder, carrier),
+        parts.planning.engine,
         order=order,
         forecasts=parts.forecasts,
     )

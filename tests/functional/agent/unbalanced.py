@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from lease_scheduler.agent.protocol import CPU_WEIGHT
 from lease_scheduler.cloud.facts import LeaseServer, Power
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.engine.relocation_options import RelocationOptions
-from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import LeaseRequest

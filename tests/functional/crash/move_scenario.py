@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lease_scheduler.engine.behaviour import CloudBehaviour
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.engine.relocation_options import RelocationOptions
-from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.policy.base import PolicyOptions

@@ -16,8 +16,8 @@ from typing import Any
 
 from lease_scheduler.cloud.power.keeper import PowerTimes
 from lease_scheduler.cloud.simulated_services import SimulatedServices
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.engine.power_options import PowerOptions
-from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.power import PowerState
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.fractional.base import FractionalPolicy

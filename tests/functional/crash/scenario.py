@@ -21,7 +21,7 @@ from sqlalchemy import func, select
 from lease_scheduler.cloud.orders import AnyOrder
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.behaviour import CloudBehaviour
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST

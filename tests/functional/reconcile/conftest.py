@@ -12,7 +12,7 @@ from lease_scheduler.cloud.differences import REPAIRS, Difference
 from lease_scheduler.cloud.facts import Footprint
 from lease_scheduler.cloud.orders import AnyOrder, Expectation
 from lease_scheduler.cloud.simulated import SimulatedCloud
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.service.core.clock import AcceleratedClock

@@ -12,7 +12,7 @@ from lease_scheduler.cloud.meters.base import Meter
 from lease_scheduler.cloud.orders import AnyOrder, Removal
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.behaviour import CloudBehaviour
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policies
 from lease_scheduler.policy.penalty.base import PenaltyPolicy

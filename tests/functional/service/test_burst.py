@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from lease_scheduler.cloud.facts import Hypervisor
 from lease_scheduler.cloud.orders import AnyOrder
 from lease_scheduler.cloud.simulated import SimulatedCloud
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.service.core.terms import build_terms
 from lease_scheduler.service.core.transactions import SiteTransactions

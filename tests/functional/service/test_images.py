@@ -13,7 +13,7 @@ from lease_scheduler.cloud.facts import ImageFacts
 from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.behaviour import CloudBehaviour
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.plan.transfers.options import Mechanism, TransferOptions
 from lease_scheduler.service.core import known_images

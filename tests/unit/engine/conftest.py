@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.engine.behaviour import CloudBehaviour
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest

@@ -30,7 +30,7 @@ def test_an_approved_lease_runs(make_world: MakeWorld, kind: LeaseKind) -> None:
     assert state_in_words(held.state.value, "awaiting") == "awaiting-approval"
     world.until(200)
     assert world["1"].started is None
-    approved = world.run.engine.approve("1", "approved: go on")
+    approved = world.run.engine.held.approve("1", "approved: go on")
     assert (approved.approval, approved.is_offered, approved.reason) == (Approval.APPROVED, False, "approved: go on")
     over = world.end()["1"]
     assert (over.state, over.approval, over.accumulated) == (LeaseState.DONE, Approval.APPROVED, 3600)
@@ -41,12 +41,12 @@ def test_its_project_neither_accepts_nor_changes_it(make_world: MakeWorld) -> No
     _asked(world, request("1", RESERVATION, 1, 3600, start=1000))
     engine = world.run.engine
     with pytest.raises(InvalidValueError, match="awaits approval"):
-        engine.accept("1")
+        engine.held.accept("1")
     with pytest.raises(InvalidValueError, match="awaits approval"):
-        engine.counter("1", terms_of(world, "1", duration=1800))
+        engine.held.counter("1", terms_of(world, "1", duration=1800))
     engine.submit(request("2", RESERVATION, 1, 60, start=9000), offered_for=300)
     engine.step()
-    for decide in (engine.approve, engine.decline):
+    for decide in (engine.held.approve, engine.held.decline):
         with pytest.raises(InvalidValueError, match="lease 2 does not await approval"):
             decide("2")
 
@@ -56,7 +56,7 @@ def test_however_it_ends_its_hosts_are_free_and_it_is_no_offer_turned_down(make_
     engine = world.run.engine
     for position, lease_id in enumerate("123"):
         _asked(world, request(lease_id, RESERVATION, 2, 900, start=1000 * (position + 1)))
-    engine.decline("1", "declined: too long")
+    engine.held.decline("1", "declined: too long")
     engine.cancel("2")
     world.until(301)
     ended = {lease_id: world[lease_id] for lease_id in "123"}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.engine.power_options import PowerOptions
-from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import LeaseRequest

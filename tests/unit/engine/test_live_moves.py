@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.engine.relocation_options import RelocationOptions
-from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import Lease, LeaseRequest

@@ -17,7 +17,7 @@ def test_accepting_a_replacement_ends_the_lease_that_it_replaces(make_world: Mak
         world.until(0)
         world.run.engine.submit(request("2", RESERVATION, start=5000), offered_for=500, negotiation="1")
         world.unattended_until(100)
-        world.run.engine.accept("2")
+        world.run.engine.held.accept("2")
         assert world["1"].state is state
         world.end()
         assert world["2"].state is LeaseState.DONE

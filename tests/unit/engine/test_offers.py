@@ -32,7 +32,7 @@ def _refused(world: World, lease_id: str, nodes: int | None = None, **terms: Any
     before = world.run.engine.live_leases()
     least = terms.pop("least", None)
     with pytest.raises(NoPlaceError) as error:
-        world.run.engine.counter(lease_id, terms_of(world, lease_id, nodes, **terms), least)
+        world.run.engine.held.counter(lease_id, terms_of(world, lease_id, nodes, **terms), least)
     assert world.run.engine.live_leases() == before
     return error.value.refusal
 
@@ -45,16 +45,16 @@ def test_an_offer_is_replaced_by_one_with_other_terms(make_world: MakeWorld, kin
     first = _offer(world, request("1", kind, 1, 3600, start=1000, **deadline))
     assert first.offered_until == 300
     world.until(100)
-    second = world.run.engine.counter("1", terms_of(world, "1", 2, duration=1800, start=2000))
+    second = world.run.engine.held.counter("1", terms_of(world, "1", 2, duration=1800, start=2000))
     assert second == world["1"]
     assert (second.offered_until, second.is_offered, second.state) == (300, True, LeaseState.READY)
     assert [(each.start, len(each.hosts)) for each in second.holdings] == [(2000, 2)]
     assert second.request.price == first.request.price
     assert second.request.price
-    third = world.run.engine.counter("1", terms_of(world, "1", duration=900, start=250))
+    third = world.run.engine.held.counter("1", terms_of(world, "1", duration=900, start=250))
     assert third.offered_until == (250 if kind is RESERVATION else 300)
     assert third.request.price == pytest.approx(second.request.price / 2)
-    world.run.engine.accept("1")
+    world.run.engine.held.accept("1")
     assert world.end()["1"].accumulated == 900
 
 
@@ -66,7 +66,7 @@ def test_the_place_of_an_offer_is_free_for_what_replaces_it(make_world: MakeWorl
     world.run.engine.submit(request("3", BEST_EFFORT, 2, 600))
     world.run.engine.step()
     assert world["3"].holdings[0].start == 3500
-    offer = world.run.engine.counter("1", terms_of(world, "1", start=3000))
+    offer = world.run.engine.held.counter("1", terms_of(world, "1", start=3000))
     assert offer.holdings[0].start == 3000
     assert world["3"].holdings[0].start == 2000
 
@@ -77,7 +77,7 @@ def test_what_a_rejected_offer_held_goes_to_a_lease_that_waits(make_world: MakeW
     world.run.engine.submit(request("2", BEST_EFFORT, 2, 600))
     world.run.engine.step()
     assert world["2"].holdings[0].start == 1500
-    world.run.engine.reject("1")
+    world.run.engine.held.reject("1")
     assert world["2"].holdings[0].start == 0
     assert world.counters["replans"] == 1
 
@@ -86,7 +86,7 @@ def test_as_many_nodes_as_there_is_room_for_are_offered(make_world: MakeWorld) -
     """If a counter-offer gives a range; without one, all nodes have to fit."""
     world = make_world(request("2", RESERVATION, 1, 2000, start=0), hosts=3, pricing="constant").until(0)
     _offer(world, request("1", RESERVATION, 1, 1000, start=500))
-    offer = world.run.engine.counter("1", terms_of(world, "1", 4), (1,))
+    offer = world.run.engine.held.counter("1", terms_of(world, "1", 4), (1,))
     assert (offer.request.nodes, len(offer.holdings[0].assignment)) == ((NodeSet(2, VM),), 2)
     assert _refused(world, "1", 3, least=(3,)).constraint == "capacity"
     assert _refused(world, "1", 5, least=(4,)).constraint == "size"
@@ -109,7 +109,7 @@ def test_terms_that_cost_too_much_leave_the_offer_as_it_was(make_world: MakeWorl
     assert world["1"].request.price is not None
     rate = world["1"].request.price
     assert _refused(world, "1", duration=36_000_000, max_price=None).constraint == "price"
-    raised = world.run.engine.counter("1", terms_of(world, "1", duration=36_000, max_price=100 * rate))
+    raised = world.run.engine.held.counter("1", terms_of(world, "1", duration=36_000, max_price=100 * rate))
     assert raised.request.price == pytest.approx(10 * rate)
     assert raised.request.max_price == 100 * rate
 
@@ -119,14 +119,14 @@ def test_the_admission_policy_decides_on_counter_offers(make_world: MakeWorld) -
     world = make_world(admission="maximum-duration", policies={"admission_maximum_duration": "2000"}).until(0)
     _offer(world, request("1", RESERVATION, 1, 1000, start=500))
     assert _refused(world, "1", duration=2001).constraint == "policy"
-    assert world.run.engine.counter("1", terms_of(world, "1", duration=2000)).request.duration == 2000
+    assert world.run.engine.held.counter("1", terms_of(world, "1", duration=2000)).request.duration == 2000
 
 
 def test_counter_offers_that_are_not_terms_of_the_offer_are_invalid(make_world: MakeWorld) -> None:
     """Another kind or lease, too many minimum numbers, a start that leaves no time, or a lease that is no offer."""
     world = make_world(request("2", RESERVATION, 1, 1000, start=500)).until(0)
     offer = _offer(world, request("1", RESERVATION, 1, 1000, start=500)).request
-    counter = world.run.engine.counter
+    counter = world.run.engine.held.counter
     wrong: list[tuple[str, str, LeaseRequest, tuple[int, ...] | None]] = [
         ("kind", "1", replace(offer, kind=DEADLINE, deadline=5000), None),
         ("kind", "1", replace(offer, lease_id="2"), None),
@@ -147,7 +147,7 @@ def test_one_offer_of_a_negotiation_is_accepted(make_world: MakeWorld) -> None:
     world = make_world(hosts=4).until(0)
     for lease_id, negotiation in (("1", "a"), ("2", "a"), ("3", "b"), ("4", None)):
         _offer(world, request(lease_id, RESERVATION, 1, 1000, start=500), negotiation=negotiation)
-    world.run.engine.accept("2")
+    world.run.engine.held.accept("2")
     assert (world["2"].offered_until, world["2"].reason) == (None, "its quote was accepted")
     withdrawn = world["1"]
     assert (withdrawn.state, withdrawn.holdings) == (LeaseState.REJECTED_BY_USER, ())

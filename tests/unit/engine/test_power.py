@@ -415,7 +415,7 @@ def test_what_a_lease_is_expected_to_run_counts(make_world: MakeWorld) -> None:
 
 
 def _view(world: World) -> PowerView:
-    return world.run.engine._steps.power_decisions.view(world.run.clock.now())
+    return world.run.engine._parts.power_decisions.view(world.run.clock.now())
 
 
 def _durations(world: World) -> list[int]:
@@ -446,7 +446,7 @@ def test_a_lease_leaves_all_of_its_hosts_with_the_first_that_is_emptied(make_wor
     leases = [request("long", RESERVATION, 1, 3000, start=0), request("wide", BEST_EFFORT, 3, 1000)]
     world = make_world(*leases, hosts=3, engine=_power()).until(10)
     assert world["wide"].holdings[0].hosts == {0, 1, 2}
-    world.run.engine._steps.power_decisions.empty(3, 10)
+    world.run.engine._parts.power_decisions.empty(3, 10)
     assert _states(world) == [AWAKE, FALLING, FALLING]
     assert world.run.engine.live_leases()[1].holdings == ()
     assert world.counters["emptied_hosts"] == 2

@@ -10,8 +10,8 @@ import pytest
 
 from lease_scheduler.engine.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.engine.engine import Engine
-from lease_scheduler.engine.interfaces import CloudEvent, EventKind
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.interfaces import CloudEvent, EventKind, Ports
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
@@ -300,7 +300,7 @@ def test_what_an_offer_needs_is_not_brought_before_it_is_accepted(make_world: Ma
     engine.step()
     assert engine.next_due() == 800
 
-    engine.accept("1")
+    engine.held.accept("1")
 
     assert world.until(818)["1"].state is LeaseState.PREPARING
 
@@ -331,4 +331,4 @@ def test_a_cloud_that_brings_no_images_is_refused(make_world: MakeWorld) -> None
     cloud = InMemoryCloud(CloudBehaviour(), {})
 
     with pytest.raises(InvalidValueError, match="transfers"):
-        Engine(run.planner, run.policies, run.clock, cloud, run.store, run.recorder, EngineOptions())
+        Engine(run.planner, run.policies, Ports(run.clock, cloud, run.store, run.recorder), EngineOptions())

@@ -255,12 +255,12 @@ def test_an_offer_holds_its_place_and_nothing_begins(make_world: MakeWorld) -> N
 def test_an_accepted_offer_is_a_lease_as_any_other(make_world: MakeWorld) -> None:
     world = make_world(hosts=4, pricing="constant").until(0)
     _offer(world, replace(_reservation("1", 1), start=1000))
-    world.until(299).run.engine.accept("1")
+    world.until(299).run.engine.held.accept("1")
     assert (world["1"].offered_until, world["1"].reason) == (None, "its quote was accepted")
     world.end()
     assert (world["1"].state, world["1"].started, world["1"].ended) == (LeaseState.DONE, 1000, 4600)
     with pytest.raises(InvalidValueError, match="no live lease 1"):
-        world.run.engine.accept("1")
+        world.run.engine.held.accept("1")
 
 
 @pytest.mark.parametrize("how", ["reject", "cancel", "end"])
@@ -268,7 +268,8 @@ def test_a_rejected_offer_leaves_its_place_to_others(make_world: MakeWorld, how:
     world = make_world(request("2", BEST_EFFORT, 4, 5000, submitted=10), hosts=4, pricing="constant").until(0)
     _offer(world, replace(_reservation("1", 1), start=10))
     world.until(9)
-    getattr(world.run.engine, how)("1", "too dear")
+    engine = world.run.engine
+    getattr(engine.held if how == "reject" else engine, how)("1", "too dear")
     assert (world["1"].state, world["1"].reason, world["1"].ended) == (LeaseState.REJECTED_BY_USER, "too dear", 9)
     assert world.until(10)["2"].state is LeaseState.ACTIVE
 
@@ -290,7 +291,7 @@ def test_an_offer_ends_by_itself(make_world: MakeWorld, start: int, lifetime: in
     )
     assert world["2"].started == expected
     with pytest.raises(InvalidValueError):
-        world.run.engine.accept("1")
+        world.run.engine.held.accept("1")
 
 
 def test_a_deadline_lease_is_held_for_after_its_offer(make_world: MakeWorld) -> None:
@@ -298,7 +299,7 @@ def test_a_deadline_lease_is_held_for_after_its_offer(make_world: MakeWorld) -> 
     world = make_world(pricing="constant").until(0)
     _offer(world, request("1", DEADLINE, 1, 1000, start=0, deadline=5000))
     assert world["1"].holdings[0].start == 300
-    world.until(100).run.engine.accept("1")
+    world.until(100).run.engine.held.accept("1")
     assert (world["1"].state, world["1"].active_since) == (LeaseState.ACTIVE, 100)
     assert world.end()["1"].ended == 1100
 
@@ -334,9 +335,9 @@ def test_what_consumers_say_of_offers_moves_the_rate(make_world: MakeWorld) -> N
         return price
 
     assert offer("1", "a") == 1.0
-    engine.accept("1")
+    engine.held.accept("1")
     assert offer("2", "a") == 1.5
-    engine.reject("2")
+    engine.held.reject("2")
     assert offer("3", "a") == 1.25
     world.until(300)
     assert offer("4", "a") == 1.125
@@ -351,7 +352,7 @@ def test_an_offer_above_the_highest_price_is_not_made(make_world: MakeWorld) -> 
 def test_free_leases_can_be_held_too(make_world: MakeWorld) -> None:
     world = make_world().until(0)
     _offer(world, request("1", RESERVATION, 1, start=500))
-    world.run.engine.accept("1")
+    world.run.engine.held.accept("1")
     assert world.end()["1"].state is LeaseState.DONE
 
 
@@ -386,7 +387,7 @@ def test_an_offer_ends_before_others_have_to_make_room(make_world: MakeWorld) ->
         assert world["2"].offered_until == 200 - 32
         world.until(200 - 33)
         if accepted:
-            world.run.engine.accept("2")
+            world.run.engine.held.accept("2")
         world.until(200 - 32)
         assert world["1"].state is (LeaseState.SUSPENDING if accepted else LeaseState.ACTIVE)
         assert world.until(200)["2"].state is (LeaseState.ACTIVE if accepted else LeaseState.REJECTED_BY_USER)

@@ -115,7 +115,7 @@ def test_a_lease_that_is_held_begins_after_it_can_have_been_accepted(make_world:
     held = world["held"]
     assert held.request.start == 510 + 32
     assert held.offered_until == 510
-    engine.accept("held")
+    engine.held.accept("held")
     assert world.end()["held"].started == 542
     assert "preemptions_with_loss" not in world.counters
 

@@ -119,9 +119,9 @@ def test_a_deadline_that_is_missed_is_told_at_once_and_once(make_world: MakeWorl
     # When the remaining work became longer than the time left for it.
     assert breach.instant <= 3_500
     assert breach.seconds == world["1"].remaining
-    engine._deviations.retries.restore(engine.live_leases(), now)
+    engine._parts.deviations.retries.restore(engine.live_leases(), now)
     world.unattended_until(now + 1)
-    engine._deviations.relocation.fail(world["1"], now + 1, "lost")
+    engine._parts.deviations.relocation.fail(world["1"], now + 1, "lost")
     assert world["1"].state is LeaseState.FAILED
     assert world.run.recorder.breaches == [breach]
 
@@ -175,7 +175,7 @@ def test_a_restart_while_it_waits(make_world: MakeWorld) -> None:
     assert world["1"].state is LeaseState.SUSPENDED_PENDING
     _heals(world)
     engine = world.run.engine
-    retries = engine._deviations.retries
+    retries = engine._parts.deviations.retries
     retries._due.clear()
     retries.restore(engine.live_leases(), world.run.clock.now())
     world.end()
@@ -275,7 +275,7 @@ def test_a_restart_while_it_is_stuck(make_world: MakeWorld) -> None:
         run.without = frozenset()
     for host in list(engine._state.occupied):
         engine._state.vacate(host)
-    engine._deviations.retries.restore(engine.live_leases(), world.run.clock.now())
+    engine._parts.deviations.retries.restore(engine.live_leases(), world.run.clock.now())
     world.until(1000)
     assert (world["2"].state, world["2"].missing_nodes) == (LeaseState.ACTIVE, 1)
     check_plan(engine._state.planner.plan, world.run.clock.now())
@@ -323,7 +323,7 @@ def test_memory_moves_ahead_to_a_host_that_is_not_left_yet(
     assert world["2"].state is LeaseState.SUSPENDING
     # Without a limit, replanning would repeat for ever within one step.
     planned: list[str] = []
-    relocation = world.run.engine._deviations.relocation
+    relocation = world.run.engine._parts.deviations.relocation
     move = relocation.move
 
     def counted(lease: Lease, *others: Any) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from lease_scheduler.engine.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.engine.engine import Engine
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.interfaces import Ports
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
@@ -143,7 +144,7 @@ def test_an_engine_whose_cloud_brings_no_images_is_refused(make_world: MakeWorld
     cloud = InMemoryCloud(CloudBehaviour(), {})
 
     with pytest.raises(InvalidValueError, match="transfers"):
-        Engine(run.planner, run.policies, run.clock, cloud, run.store, run.recorder, EngineOptions())
+        Engine(run.planner, run.policies, Ports(run.clock, cloud, run.store, run.recorder), EngineOptions())
 
 
 def test_who_waited_for_an_image_starts_when_nobody_brings_images_any_more(make_world: MakeWorld) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.cloud.simulated import SimulatedCloud
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.messages import Message

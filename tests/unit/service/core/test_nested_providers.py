@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from lease_scheduler.cloud.facts import Flavor, Hypervisor
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.providers import ProviderGroup

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.power import PowerState
 from lease_scheduler.model.states import LeaseState

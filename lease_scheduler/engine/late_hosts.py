@@ -1,0 +1,35 @@
+"""Hosts that leases should have left by now, but have not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.state import EngineState
+
+#: Operations after which a lease has left its hosts. Leases that follow there wait for their end.
+LEAVING = frozenset({OperationKind.SUSPEND, OperationKind.STOP})
+
+
+@contextmanager
+def late_hosts_held(state: EngineState, now: int) -> Iterator[None]:
+    """Hold, within the block, hosts that leases should have left by now but have not, because an operation is late.
+
+    Late operations are handled only after all reports of the cloud. Until then a lease that is planned on their
+    hosts can still be moved, but a running lease that moved there could not.
+    """
+    held = []
+    for operation in state.runs.operations():
+        lease = state.lease(operation.lease_id)
+        if lease is None or operation.kind not in LEAVING or lease.holdings[0].end > now:
+            continue
+        longer = replace(lease.holdings[0], end=now + 1)
+        held.append((lease, state.put(replace(lease, holdings=(longer, *lease.holdings[1:])))))
+    try:
+        yield
+    finally:
+        for lease, longer_held in held:
+            if state.lease(lease.lease_id) is longer_held:
+                state.put(lease)
