@@ -23,6 +23,7 @@ from lease_scheduler.cmd import configuration, rest, wiring
 from lease_scheduler.cmd.messages import one_line_errors
 from lease_scheduler.cmd.metrics_server import process_registry
 from lease_scheduler.cmd.operator import OPERATOR
+from lease_scheduler.cmd.optional import needs_extra
 from lease_scheduler.cmd.signals import EndingSignals
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.service.core import journal
@@ -137,8 +138,9 @@ MakeCompanion = Callable[[cfg.ConfigOpts, str, wiring.EngineService], Companion]
 
 def _demonstration(conf: cfg.ConfigOpts, url: str, engine: wiring.EngineService) -> Companion:
     """Return a companion that submits a recorded workload."""
-    # The readers of workloads take long to load.
-    from lease_scheduler.simulation.demonstration import Demonstration
+    # The readers of workloads take long to load, and are optional.
+    with needs_extra("simulator"):
+        from lease_scheduler.simulation.demonstration import Demonstration
 
     # At this speed the log would be too long to read.
     logging.getLogger(journal.__name__).setLevel(logging.WARNING)

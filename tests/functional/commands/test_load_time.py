@@ -8,13 +8,16 @@ import sys
 
 import pytest
 
-#: What only simulations, reports, feeds or exports need.
-_NOT_NEEDED = ("highspy", "icalendar", "lxml", "matplotlib", "rich", "scipy")
+#: What only simulations, reports, feeds, exports or the command line of users need.
+_NOT_NEEDED = ("cliff", "highspy", "icalendar", "lxml", "matplotlib", "openstack", "osc_lib", "rich", "scipy")
+
+#: Rooms that are no part of the service.
+_OTHER_ROOMS = ("calibration", "client", "haizea", "horizon", "papers", "sdk", "simulation")
 
 _PROGRAM = """
 import importlib, json, sys
 importlib.import_module(sys.argv[1])
-print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+print(json.dumps(sorted({".".join(name.split(".")[:2]) for name in sys.modules})))
 """
 
 
@@ -29,6 +32,7 @@ def test_programs_load_what_they_need_to_serve(program: str) -> None:
     loaded = _loaded(program)
     assert "sqlalchemy" in loaded
     assert not set(_NOT_NEEDED) & loaded
+    assert not {f"lease_scheduler.{room}" for room in _OTHER_ROOMS} & loaded
 
 
 def test_the_simulator_starts_without_scipy() -> None:
