@@ -45,11 +45,11 @@ def haizea() -> int:
     return main()
 
 
-def haizea_front() -> int:
+def haizea_front() -> None:
     """Run ``lease-scheduler-haizea-front``."""
     with needs_extra("haizea"):
         from lease_scheduler.cmd.haizea.front import main
-    return main()
+    main()
 
 
 def haizea_tool() -> int:
