@@ -43,4 +43,4 @@ fi
 
 # Python compiles what it imports; to compile the rest as well would take as long as all else.
 "$venv/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check \
-    -r test-requirements.txt -r doc/requirements.txt --editable '.[client,haizea,papers,simulator]'
+    -r test-requirements.txt -r doc/requirements.txt --editable '.[client,haizea,simulator]'
