@@ -60,6 +60,7 @@ types: setup
 
 imports: setup
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.structure
 
 # reno reads the notes out of the whole history, which an unpacked archive and a shallow clone do not have.
 notes: setup

@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 from math import inf
 
-from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
@@ -24,7 +23,7 @@ from lease_scheduler.plan.fitting.present_hosts import PresentHosts
 from lease_scheduler.plan.fitting.queue_filter import QueueFilter
 from lease_scheduler.plan.interfaces import PlannerPolicies, Queueing, QueueRound
 from lease_scheduler.plan.options import PlanningOptions, PreemptAt
-from lease_scheduler.plan.placing.clearing import place_clearing
+from lease_scheduler.plan.placing.clearing import place_clearing, starts_later
 from lease_scheduler.plan.placing.deadline import plan_deadline, requested_start
 from lease_scheduler.plan.placing.elastic import at_least, is_elastic, place_elastic, placed_soonest
 from lease_scheduler.plan.placing.exact_placement import exact_holding, find_room
@@ -44,11 +43,6 @@ from lease_scheduler.plan.transfers.timing import start_after_transfer
 #: Agrees with the project on the place that was found for its queued lease. Returns the lease's value with that place,
 #: or None if the project declines it; the lease has then left the queue.
 Agree = Callable[[Lease], Lease | None]
-
-
-def starts_later(seconds: int) -> str:
-    """Return the reason for people why a lease starts later than requested."""
-    return f"starts {in_words(seconds)} later than requested: other leases are suspended first"
 
 
 class Planner:
@@ -240,8 +234,7 @@ class Planner:
 
     def enqueue(self, lease: Lease) -> Lease:
         """Put a pending best-effort lease, or one whose suspension is over, into the queue."""
-        suspended = lease.state in SUSPENDED_STATES
-        state = LeaseState.SUSPENDED_QUEUED if suspended else LeaseState.QUEUED
+        state = LeaseState.SUSPENDED_QUEUED if lease.state in SUSPENDED_STATES else LeaseState.QUEUED
         return self.plan.put(lease.to(state))
 
     def can_wait_with_place(self, now: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
 from lease_scheduler.model.lease import Lease
@@ -28,6 +29,11 @@ class InTheWayError(NotPlannableError):
     def __init__(self, leases: tuple[str, ...], problem: str) -> None:
         super().__init__(problem)
         self.leases = leases
+
+
+def starts_later(seconds: int) -> str:
+    """Return the reason for people why a lease starts later than requested."""
+    return f"starts {in_words(seconds)} later than requested: other leases are suspended first"
 
 
 def place_clearing(

@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
 
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.nodes import DiskImage
 from lease_scheduler.model.transfer import Transfer, TransferUser
+from lease_scheduler.plan.transfers.changed_values import counted, in_order, with_hosts, without, without_hosts
 from lease_scheduler.plan.transfers.channel import Block, Job, as_late_as_possible, first_gap, latest_gap
 from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOptions
 from lease_scheduler.plan.transfers.pool import Pool, pooled, with_image, with_user, without_user
-
-_Value = TypeVar("_Value")
 
 _NOWHERE: frozenset[int] = frozenset()
 
@@ -183,8 +181,8 @@ class ImagePlan:
             own,
             pools=pools if in_pool else own.pools,
             claims={**own.claims, lease_id: own.claims.get(lease_id, _NOWHERE) | needs.keys()},
-            reused=_counted(own.reused, lease_id, len(in_pool)),
-            shared=_counted(own.shared, lease_id, shared),
+            reused=counted(own.reused, lease_id, len(in_pool)),
+            shared=counted(own.shared, lease_id, shared),
         )
 
     def _joined(
@@ -244,7 +242,7 @@ class ImagePlan:
             replace(t, start=moved[t.number], end=moved[t.number] + t.seconds) if t.number in moved else t
             for t in self.transfers
         )
-        return replace(self, transfers=_ordered((*others, own)), next_number=self.next_number + 1)
+        return replace(self, transfers=in_order((*others, own)), next_number=self.next_number + 1)
 
     def released(self, lease_id: str, hosts: Iterable[int], *, keep_copies: bool = False) -> ImagePlan:
         """Return the plan when a lease no longer needs its image on some hosts. Images in pools stay there.
@@ -261,7 +259,7 @@ class ImagePlan:
                 transfers.append(transfer)
                 continue
             users = tuple(
-                left for user in transfer.users if (left := _without_hosts(user, lease_id, given_up)) is not None
+                left for user in transfer.users if (left := without_hosts(user, lease_id, given_up)) is not None
             )
             if transfer.has_begun:
                 # A transfer that has begun is not stopped; its image is kept if there is room.
@@ -271,7 +269,7 @@ class ImagePlan:
                 transfers.append(replace(transfer, users=users, hosts=needed))
         copies = self.copies
         if not keep_copies:
-            copies = _with_hosts(copies, lease_id, copies.get(lease_id, _NOWHERE) - given_up)
+            copies = with_hosts(copies, lease_id, copies.get(lease_id, _NOWHERE) - given_up)
         left_over = self.claims.get(lease_id, _NOWHERE) - given_up
         gone = () if left_over else (lease_id,)
         return replace(
@@ -279,9 +277,9 @@ class ImagePlan:
             pools=pools,
             transfers=tuple(transfers),
             copies=copies,
-            claims=_with_hosts(self.claims, lease_id, left_over),
-            reused=_without(self.reused, gone),
-            shared=_without(self.shared, gone),
+            claims=with_hosts(self.claims, lease_id, left_over),
+            reused=without(self.reused, gone),
+            shared=without(self.shared, gone),
         )
 
     def forgotten(self, lease_id: str) -> ImagePlan:
@@ -294,15 +292,15 @@ class ImagePlan:
         there = frozenset(hosts)
         return replace(
             self,
-            copies=_with_hosts(self.copies, lease_id, self.copies.get(lease_id, _NOWHERE) | there),
-            claims=_with_hosts(self.claims, lease_id, self.claims.get(lease_id, _NOWHERE) | there),
+            copies=with_hosts(self.copies, lease_id, self.copies.get(lease_id, _NOWHERE) | there),
+            claims=with_hosts(self.claims, lease_id, self.claims.get(lease_id, _NOWHERE) | there),
         )
 
     def without_other_copies(self, lease_id: str, hosts: Iterable[int]) -> ImagePlan:
         """Return the plan without the copies of a lease on hosts other than these."""
         had = self.copies.get(lease_id, _NOWHERE)
         kept = had & frozenset(hosts)
-        return self if kept == had else replace(self, copies=_with_hosts(self.copies, lease_id, kept))
+        return self if kept == had else replace(self, copies=with_hosts(self.copies, lease_id, kept))
 
     # -- what happens ------------------------------------------------------------------------------------
 
@@ -316,7 +314,7 @@ class ImagePlan:
             replace(t, start=now, end=now + t.seconds, has_begun=True) if t.number == number else t
             for t in self.transfers
         )
-        return replace(self, transfers=_ordered(transfers))
+        return replace(self, transfers=in_order(transfers))
 
     def failed(self, number: int) -> ImagePlan:
         """Return the plan without a transfer that failed. The caller has to provide for its users again."""
@@ -325,7 +323,7 @@ class ImagePlan:
             return self
         claims = self.claims
         for user in lost.users:
-            claims = _with_hosts(claims, user.lease_id, claims.get(user.lease_id, _NOWHERE) - user.hosts)
+            claims = with_hosts(claims, user.lease_id, claims.get(user.lease_id, _NOWHERE) - user.hosts)
         return replace(self, transfers=tuple(t for t in self.transfers if t is not lost), claims=claims)
 
     def ended(self, number: int) -> ImagePlan:
@@ -372,32 +370,7 @@ class ImagePlan:
         users |= {lease_id for lease_id, hosts in self.copies.items() if host in hosts}
         copies, claims = self.copies, self.claims
         for lease_id in sorted(users):
-            copies = _with_hosts(copies, lease_id, copies.get(lease_id, _NOWHERE) - {host})
-            claims = _with_hosts(claims, lease_id, claims.get(lease_id, _NOWHERE) - {host})
+            copies = with_hosts(copies, lease_id, copies.get(lease_id, _NOWHERE) - {host})
+            claims = with_hosts(claims, lease_id, claims.get(lease_id, _NOWHERE) - {host})
         holding = {image_id: hosts - {host} for image_id, hosts in self.holding.items()}
         return replace(self, pools=pools, copies=copies, claims=claims, holding=holding)
-
-
-def _ordered(transfers: Iterable[Transfer]) -> tuple[Transfer, ...]:
-    return tuple(sorted(transfers, key=lambda transfer: (transfer.start, transfer.number)))
-
-
-def _without_hosts(user: TransferUser, lease_id: str, hosts: frozenset[int]) -> TransferUser | None:
-    """Return a user without some of its hosts, or None if no host is left."""
-    if user.lease_id != lease_id:
-        return user
-    left = user.hosts - hosts
-    return replace(user, hosts=left) if left else None
-
-
-def _with_hosts(known: Mapping[str, frozenset[int]], key: str, hosts: frozenset[int]) -> Mapping[str, frozenset[int]]:
-    return {**known, key: hosts} if hosts else _without(known, (key,))
-
-
-def _without(known: Mapping[str, _Value], keys: Iterable[str]) -> Mapping[str, _Value]:
-    gone = set(keys) & known.keys()
-    return {key: value for key, value in known.items() if key not in gone} if gone else known
-
-
-def _counted(known: Mapping[str, int], key: str, number: int) -> Mapping[str, int]:
-    return {**known, key: known.get(key, 0) + number} if number else known

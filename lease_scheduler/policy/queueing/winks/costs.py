@@ -41,6 +41,10 @@ class SiteSize:
         """Capacity of the site, in units of width."""
         return self.hosts * HOST_UNITS
 
+    def cost(self, request: LeaseRequest, seconds: int) -> int:
+        """Return the cost of a lease for this many seconds."""
+        return self.width(request) * seconds
+
     def width(self, request: LeaseRequest) -> int:
         """Return how much of the site a lease takes.
 

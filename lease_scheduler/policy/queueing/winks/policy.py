@@ -11,7 +11,7 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import QUEUED_STATES
-from lease_scheduler.plan.fitting.count_ranges import at_most, has_ranges
+from lease_scheduler.plan.fitting.count_ranges import has_ranges
 from lease_scheduler.plan.interfaces import Claim, QueueRound, Turn
 from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.duration.counted import CountedDurations
@@ -30,7 +30,8 @@ from lease_scheduler.policy.queueing.winks.claims import (
 from lease_scheduler.policy.queueing.winks.costs import SiteSize
 from lease_scheduler.policy.queueing.winks.flow_queue import QueuedRequest
 from lease_scheduler.policy.queueing.winks.kinds import Kinds
-from lease_scheduler.policy.queueing.winks.naming import FlowNames, own_priority
+from lease_scheduler.policy.queueing.winks.naming import FlowNames
+from lease_scheduler.policy.queueing.winks.queued_requests import queued_request
 from lease_scheduler.policy.queueing.winks.report import reports
 from lease_scheduler.policy.queueing.winks.round import FlowRound, waiting_again
 from lease_scheduler.policy.queueing.winks.shares import (
@@ -246,20 +247,7 @@ class Winks(QueueingPolicy):
         return self._ledger.look_again
 
     def _request(self, lease: Lease) -> QueuedRequest:
-        seconds = max(1, self._seconds(lease.request) - lease.accumulated)
-        nodes = lease.request.node_count
-        accepts_less = has_ranges(lease.request)
-        return QueuedRequest(
-            lease.lease_id,
-            self._cost(at_most(lease.request) if accepts_less else lease.request, seconds),
-            seconds,
-            nodes,
-            nodes > 1,
-            own_priority(lease.request),
-            lease.sequence,
-            self._kinds.of(lease.request),
-            least_cost=self._cost(lease.request, seconds) if accepts_less else None,
-        )
+        return queued_request(lease, self._seconds(lease.request), self._size, self._kinds)
 
     def _seconds(self, request: LeaseRequest) -> int:
         """Return for how long a lease is charged at first."""
@@ -267,7 +255,7 @@ class Winks(QueueingPolicy):
 
     def _cost(self, request: LeaseRequest, seconds: int) -> int:
         """Return the cost of a lease for this many seconds."""
-        return self._size.width(request) * seconds
+        return self._size.cost(request, seconds)
 
     # -- what becomes of leases --------------------------------------------------------------------------
 
