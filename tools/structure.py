@@ -1,7 +1,7 @@
 """Checks the size of modules and constructors; ``[tool.structure]`` in pyproject.toml has limits and exceptions.
 
-Run it as ``python -m tools.structure`` from the top of a checkout. It prints what is too large, and which exceptions are
-not needed, one per line, and ends with status 1 if there are any.
+Run it as ``python -m tools.structure`` from the top of a checkout. It prints what is too large, and which exceptions
+are not needed, one per line, and ends with status 1 if there are any.
 """
 
 from __future__ import annotations
