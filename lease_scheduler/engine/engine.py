@@ -159,7 +159,7 @@ class Engine:
         self._state.planner.use(policies)
 
     def _observers(self) -> Iterable[Policy]:
-        told = self._state.policies.by_family().values()
+        told = self._state.policies.in_order
         return told if self._forecasts is None else (*told, self._forecasts)
 
     def brief_policies(self) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, get_type_hints
 
@@ -119,6 +120,11 @@ class PolicySet:
         "With none, requests for such leases are refused; with dfrs, [policy] fractional_algorithm also decides "
         "where they run.",
     )
+
+    @cached_property
+    def in_order(self) -> tuple[Policy, ...]:
+        """The policies in the order of the families."""
+        return tuple(self.by_family().values())
 
     def by_family(self) -> dict[str, Policy]:
         """Return the policies by the names of their families, in the order of the families."""
