@@ -77,7 +77,7 @@ class _Day:
         migrate.upgrade(self._database)
         found.clear()
         with patch.object(wiring, "clock", lambda conf, found: self._clock):
-            self._service = wiring.EngineService(conf, "engine")
+            self._service = wiring.engine_service(conf, "engine")
         self._counting = patch.object(SimulatedCloud, "perform", self._counted(SimulatedCloud.perform))
         self._counting.start()
         reader = SqlReader(self._database, conf.service.site)

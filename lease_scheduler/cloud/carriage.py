@@ -10,12 +10,8 @@ from threading import Lock
 from lease_scheduler.cloud.driver import Driver, StepFailedError
 from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
 from lease_scheduler.engine.interfaces import WaitingClock
-from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
-
-#: Real seconds between two checks of the orders.
-_INTERVAL = 1.0
 
 #: Seconds after its due time when an order is given up if the cloud does not answer.
 _PATIENCE = 300
@@ -32,16 +28,14 @@ class _Running:
 
 
 class Carriage:
-    """Carries out image orders in a thread of its own.
+    """Carries out image orders while somebody calls ``look`` again and again.
 
     :param driver: the cloud
-    :param on_progress: called from the thread
+    :param on_progress: called from ``look``
     :param interval: real seconds between two checks of the orders
     """
 
-    def __init__(
-        self, driver: Driver, clock: WaitingClock, on_progress: OnProgress, interval: float = _INTERVAL
-    ) -> None:
+    def __init__(self, driver: Driver, clock: WaitingClock, on_progress: OnProgress, interval: float) -> None:
         self._driver = driver
         self._clock = clock
         self._on_progress = on_progress
@@ -49,23 +43,17 @@ class Carriage:
         self._lock = Lock()
         self._running: list[_Running] = []
         self._is_cleared = False
-        self._worker = Worker("images", self._look, interval)
-
-    def start(self) -> None:
-        """Start to carry out orders. First, remove what an earlier engine has left."""
-        self._worker.start()
-
-    def stop(self) -> None:
-        """Stop. The next engine that leads starts anew."""
-        self._worker.stop()
 
     def submit(self, order: ImageOrder) -> None:
-        """Add an order."""
+        """Add an order. The next ``look`` deals with it."""
         with self._lock:
             self._running.append(_Running(order))
-        self._worker.wake()
 
-    def _look(self) -> float | None:
+    def look(self) -> float | None:
+        """Check the orders, and report progress. The first time, remove what an earlier engine has left.
+
+        :return: real seconds until the next check, or None if there are no orders
+        """
         with self._lock:
             running = list(self._running)
         if not self._is_cleared:
@@ -76,7 +64,6 @@ class Carriage:
             return self._pause()
 
     def _pause(self) -> float | None:
-        """Return the real seconds until the next check, or None if there are no orders."""
         if self._is_cleared and not self._running:
             return None
         # On a fast clock an order may be due before the interval is over.

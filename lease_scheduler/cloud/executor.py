@@ -1,8 +1,9 @@
-"""Executor of orders: leases in parallel, the orders of one lease one after the other, each step by step."""
+"""Executors of orders: leases in parallel, the orders of one lease one after the other, each step by step."""
 
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -25,6 +26,8 @@ _LONGEST_PAUSE = 60.0
 _PROBES = 5
 _LONGEST_PAUSE_OF_PROBES = 2.0
 
+#: Real seconds after which a step is repeated that need not wait, so that it does not keep a processor busy.
+_SHORTEST_PAUSE = 0.01
 
 #: Records the progress of orders, given as pairs of intent id and number of the next step.
 RecordSteps = Callable[[Iterable[tuple[int, int]]], None]
@@ -33,26 +36,22 @@ RecordSteps = Callable[[Iterable[tuple[int, int]]], None]
 OnOver = Callable[[AnyOrder, StepFailedError | None], None]
 
 
-class Executor:
-    """A pool of workers. A slow lease delays no other, because a step that has to wait frees its worker.
+class Executor(ABC):
+    """The rules by which orders are carried out. A subclass says in which threads, and at which pace.
 
     The next order of a lease begins when the end of the previous one is recorded. An engine that takes over repeats the
     last step of every order whose end is not recorded, and that must not undo what a later order has done.
 
     :param driver: the cloud
     :param record_steps: called before every step but the first, so that at most one step is repeated after a crash
-    :param on_over: called from a worker when an order is over; the callee calls ``written`` once that is recorded
-    :param workers: maximum number of steps that are carried out at the same time
+    :param on_over: called when an order is over; the callee calls ``written`` once that is recorded
     """
 
-    def __init__(
-        self, driver: Driver, clock: WaitingClock, record_steps: RecordSteps, on_over: OnOver, workers: int
-    ) -> None:
+    def __init__(self, driver: Driver, clock: WaitingClock, record_steps: RecordSteps, on_over: OnOver) -> None:
         self._driver = driver
         self._clock = clock
         self._record_steps = record_steps
         self._on_over = on_over
-        self._pool = ThreadPoolExecutor(max_workers=workers)
         self._changed = Condition()
         self._orders: dict[str, deque[AnyOrder]] = {}
         self._later: list[tuple[float, int, AnyOrder, int, float]] = []
@@ -61,16 +60,29 @@ class Executor:
         self._hinted: set[int] = set()
         # Intents whose last attempt at a step ended in an unexpected error.
         self._failing: dict[int, None] = {}
-        self._reached: list[tuple[int, int, Future[None]]] = []
         # Lease of each intent that is over, until that is recorded.
         self._ended: dict[int, str] = {}
         self._stopped = False
-        self._threads = [
-            Thread(target=self._wake_up, name="cloud-timer", daemon=True),
-            Thread(target=self._write_steps, name="cloud-steps", daemon=True),
-        ]
-        for thread in self._threads:
-            thread.start()
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Finish the steps that are under way, and begin no more."""
+
+    @abstractmethod
+    def _begin(self, order: AnyOrder, step: int, pause: float) -> None:
+        """Have ``_steps`` called with these arguments soon, but not before the caller lets go of ``_changed``."""
+
+    @abstractmethod
+    def _record(self, intent_id: int, step: int) -> bool:
+        """Record the step that an order has reached. Return False if the executor is stopping."""
+
+    @abstractmethod
+    def _seconds(self) -> float:
+        """Return the present seconds of the clock by which orders wait."""
+
+    @abstractmethod
+    def _later_changed(self) -> None:
+        """Look again which order of ``_later`` is the next."""
 
     def submit(self, order: AnyOrder) -> None:
         """Carry out an order, after the earlier orders of the same lease."""
@@ -94,7 +106,7 @@ class Executor:
             for instant, intent_id, order, step, pause in self._later
         ]
         heapify(self._later)
-        self._changed.notify_all()
+        self._later_changed()
 
     def ask_again(self, lease_id: str | None, host: str | None) -> None:
         """Check waiting steps of a lease or on a host at once.
@@ -128,18 +140,9 @@ class Executor:
         with self._changed:
             return any(order.intent_id not in self._ended for order in self._orders.get(lease_id, ()))
 
-    def stop(self) -> None:
-        """Finish the steps that are under way, and begin no more."""
-        with self._changed:
-            self._stopped = True
-            self._changed.notify_all()
-        self._pool.shutdown(wait=True)
-        for thread in self._threads:
-            thread.join()
-
     def _run(self, order: AnyOrder, step: int, pause: float = _FIRST_PAUSE) -> None:
         if not self._stopped:
-            self._pool.submit(self._steps, order, step, pause)
+            self._begin(order, step, pause)
 
     def _steps(self, order: AnyOrder, first: int, pause: float) -> None:
         names = self._driver.steps(order)
@@ -223,8 +226,6 @@ class Executor:
             self._ended[order.intent_id] = order.lease_id
         self._on_over(order, error)
 
-    # -- waiting -----------------------------------------------------------------------------------------
-
     def _wait(self, seconds: float, order: AnyOrder, step: int, pause: float) -> None:
         with self._changed:
             # While the worker had it, it may have been given up, or what it waits for may have happened.
@@ -232,26 +233,67 @@ class Executor:
             self._under_way.pop(order.intent_id, None)
             self._hinted.discard(order.intent_id)
             seconds = 0.0 if is_hinted or self._is_given_up(order) else seconds
-            heappush(self._later, (monotonic() + max(seconds, 0.01), order.intent_id, order, step, pause))
+            instant = self._seconds() + max(seconds, _SHORTEST_PAUSE)
+            heappush(self._later, (instant, order.intent_id, order, step, pause))
+            self._later_changed()
+
+    def _run_next(self) -> float | None:
+        """Run the orders whose time has come, and return the seconds until the next one, or None without one."""
+        while self._later:
+            left = self._later[0][0] - self._seconds()
+            if left > 0:
+                return left
+            _, _, order, step, pause = heappop(self._later)
+            self._run(order, step, pause)
+        return None
+
+
+class ThreadedExecutor(Executor):
+    """A pool of workers. A slow lease delays no other, because a step that has to wait frees its worker.
+
+    :param on_over: called from a worker
+    :param workers: maximum number of steps that are carried out at the same time
+    """
+
+    def __init__(
+        self, driver: Driver, clock: WaitingClock, record_steps: RecordSteps, on_over: OnOver, workers: int
+    ) -> None:
+        super().__init__(driver, clock, record_steps, on_over)
+        self._pool = ThreadPoolExecutor(max_workers=workers)
+        self._reached: list[tuple[int, int, Future[None]]] = []
+        self._threads = [
+            Thread(target=self._wake_up, name="cloud-timer", daemon=True),
+            Thread(target=self._write_steps, name="cloud-steps", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """See ``Executor``."""
+        with self._changed:
+            self._stopped = True
             self._changed.notify_all()
+        self._pool.shutdown(wait=True)
+        for thread in self._threads:
+            thread.join()
+
+    def _begin(self, order: AnyOrder, step: int, pause: float) -> None:
+        self._pool.submit(self._steps, order, step, pause)
+
+    def _seconds(self) -> float:
+        return monotonic()
+
+    def _later_changed(self) -> None:
+        self._changed.notify_all()
 
     def _wake_up(self) -> None:
         with self._changed:
             while not self._stopped:
-                if not self._later:
-                    self._changed.wait()
-                    continue
-                left = self._later[0][0] - monotonic()
-                if left > 0:
-                    self._changed.wait(left)
-                    continue
-                _, _, order, step, pause = heappop(self._later)
-                self._run(order, step, pause)
+                self._changed.wait(self._run_next())
 
     # -- steps are written in groups ---------------------------------------------------------------------
 
     def _record(self, intent_id: int, step: int) -> bool:
-        """Record the step that an order has reached. Return False if the executor is stopping."""
         written: Future[None] = Future()
         with self._changed:
             if self._stopped:

@@ -27,6 +27,7 @@ from lease_scheduler.cmd.optional import needs_extra
 from lease_scheduler.cmd.signals import EndingSignals
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.service.core import journal
+from lease_scheduler.service.leading import EngineService
 from lease_scheduler.store.sql import migrate, purge
 from lease_scheduler.store.sql.reader import SqlReader
 
@@ -133,10 +134,10 @@ class Companion(Protocol):
 
 
 #: Makes a companion from the configuration, the URL of the REST service, and the engine, which does not run yet.
-MakeCompanion = Callable[[cfg.ConfigOpts, str, wiring.EngineService], Companion]
+MakeCompanion = Callable[[cfg.ConfigOpts, str, EngineService], Companion]
 
 
-def _demonstration(conf: cfg.ConfigOpts, url: str, engine: wiring.EngineService) -> Companion:
+def _demonstration(conf: cfg.ConfigOpts, url: str, engine: EngineService) -> Companion:
     """Return a companion that submits a recorded workload."""
     # The readers of workloads take long to load, and are optional.
     with needs_extra("simulator"):
@@ -148,7 +149,7 @@ def _demonstration(conf: cfg.ConfigOpts, url: str, engine: wiring.EngineService)
     return Demonstration(url, state, engine.clock, partial(purge.purge, wiring.database(conf)))
 
 
-def _fill_pool(engine: wiring.EngineService) -> None:
+def _fill_pool(engine: EngineService) -> None:
     """Add every host of the cloud to a pool without hosts."""
     plan = engine.plan
     if plan is not None and not plan.records.hosts:
@@ -179,7 +180,7 @@ class Embedded:
         self._database = wiring.database(conf)
         migrate.upgrade(self._database)
         registry = process_registry()
-        self._engine = wiring.EngineService(conf, configuration.engine_name(), registry)
+        self._engine = wiring.engine_service(conf, configuration.engine_name(), registry)
         engine_client, reader = wiring.engine_client(conf), SqlReader(self._database, conf.service.site)
         app = rest.application(conf, engine_client, reader, self._engine.clock, registry, shows_metrics=True)
         self._server = rest.server(conf, app)

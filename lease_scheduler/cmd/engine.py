@@ -18,8 +18,9 @@ from lease_scheduler.cmd import configuration
 from lease_scheduler.cmd.clouds.loader import warn_of_simulation
 from lease_scheduler.cmd.messages import one_line_errors
 from lease_scheduler.cmd.metrics_server import MetricsServer, process_registry
-from lease_scheduler.cmd.wiring import EngineService, check_engine
+from lease_scheduler.cmd.wiring import check_engine, engine_service
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.service.leading import EngineService
 
 LOG = logging.getLogger(__name__)
 
@@ -42,7 +43,7 @@ class _Process(Service):
     def run(self) -> None:
         """Start the engine, which leads as soon as it can; its threads do the rest."""
         registry = process_registry()
-        self._engine = EngineService(self._conf, configuration.engine_name(), registry)
+        self._engine = engine_service(self._conf, configuration.engine_name(), registry)
         self._engine.start()
         group = self._conf.metrics
         if group.enabled:

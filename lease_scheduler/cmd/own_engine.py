@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from oslo_config import cfg
 
 from lease_scheduler.cmd.configuration import engine_name
 from lease_scheduler.cmd.election import no_engine
-from lease_scheduler.cmd.wiring import EngineService
+from lease_scheduler.cmd.wiring import engine_service
 from lease_scheduler.model.errors import EngineUnavailableError
+from lease_scheduler.rpc.interface import Methods
 from lease_scheduler.service.site_engine import SiteEngine
 
 #: Real seconds within which it must lead; building a large plan can take minutes.
 _PATIENCE = 300.0
-
-Methods = dict[str, Callable[..., dict[str, Any]]]
 
 
 @contextmanager
@@ -26,7 +24,7 @@ def own_engine(conf: cfg.ConfigOpts) -> Iterator[Methods]:
 
     :raises EngineUnavailableError: this process cannot lead the site in time
     """
-    service = EngineService(conf, engine_name())
+    service = engine_service(conf, engine_name())
     service.start()
     try:
         if not service.leadership.is_leading.wait(_PATIENCE):
@@ -43,7 +41,7 @@ def engine_at_rest(conf: cfg.ConfigOpts) -> Iterator[SiteEngine]:
     :raises EngineLeadsError: another engine leads
     """
     with no_engine(conf):
-        service = EngineService(conf, engine_name())
+        service = engine_service(conf, engine_name())
         try:
             engine = service.at_rest()
             try:

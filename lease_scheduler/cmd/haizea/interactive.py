@@ -37,6 +37,7 @@ from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST
 from lease_scheduler.rpc.client import RpcEngineClient
+from lease_scheduler.service.leading import EngineService
 from lease_scheduler.simulation.shipped import load_workload
 
 LOG = logging.getLogger(__name__)
@@ -95,7 +96,7 @@ def _run(
     wiring.default_transport(conf, "fake://")
     configure_service_log(conf, configuration.PROJECT, haizea.log_level, log_file)
 
-    def companion(conf: cfg.ConfigOpts, url: str, engine: wiring.EngineService) -> _Front:
+    def companion(conf: cfg.ConfigOpts, url: str, engine: EngineService) -> _Front:
         minutes = haizea.status_message_interval
         return _Front(
             site, url, engine, wiring.engine_client(conf), port, None if minutes is None else minutes * 60, on_ready
@@ -142,7 +143,7 @@ class _Front:
         self,
         site: Site,
         url: str,
-        engine: wiring.EngineService,
+        engine: EngineService,
         rpc: RpcEngineClient,
         port: int,
         status_interval: int | None,

@@ -1,9 +1,12 @@
-"""Clocks of the service: the real one, and one that runs faster for demonstrations."""
+"""Clocks of the service: the real one, one that runs faster for demonstrations, and one that is moved from outside."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+
+from lease_scheduler.engine.interfaces import WaitingClock
 
 #: Seconds by which the clocks may drift apart between two calls without being a jump. NTP adjusts by less.
 _TOLERANCE = 2.0
@@ -45,17 +48,61 @@ class AcceleratedClock:
         return max(0.0, (instant - self._now()) / self._speed)
 
 
+@dataclass(frozen=True)
+class RealTime:
+    """Real time, in which the service waits for other programs, whatever the clock of the site shows.
+
+    :ivar wall: returns the seconds since the epoch, from a clock that can be set
+    :ivar steady: returns seconds from a clock that cannot be set
+    :ivar longest_wait: maximum real seconds between two checks of the clock of the site, or None if it is never set. A
+        wait does not notice that the clock is set, and does not count the time for which the machine sleeps
+    """
+
+    wall: Callable[[], float] = time.time
+    steady: Callable[[], float] = time.monotonic
+    longest_wait: float | None = 2.0
+
+
+class VirtualClock:
+    """A clock that stands until it is moved. All time follows it, real time too.
+
+    :param instant: instant that it shows first
+    """
+
+    def __init__(self, instant: float) -> None:
+        self._instant = float(instant)
+
+    def move_to(self, instant: float) -> None:
+        """Move the clock."""
+        self._instant = float(instant)
+
+    def seconds(self) -> float:
+        """Return the present instant with its fraction."""
+        return self._instant
+
+    def now(self) -> int:
+        """Return the present instant."""
+        return int(self._instant)
+
+    def seconds_until(self, instant: int) -> float:
+        """Return the seconds until an instant, or 0 if it has passed."""
+        return max(0.0, instant - self._instant)
+
+
+def real_time(clock: WaitingClock) -> RealTime:
+    """Return the real time beside a clock: that of the system, unless the clock is virtual."""
+    return RealTime(clock.seconds, clock.seconds, None) if isinstance(clock, VirtualClock) else RealTime()
+
+
 class JumpWatch:
     """Detects that the system's clock was set, or that the machine slept. The monotonic clock shows neither.
 
-    :param wall: returns the seconds since the epoch, from a clock that can be set
-    :param steady: returns seconds from a clock that cannot be set
+    :param real: real time
     """
 
-    def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic) -> None:
-        self._wall = wall
-        self._steady = steady
-        self._offset = wall() - steady()
+    def __init__(self, real: RealTime) -> None:
+        self._wall, self._steady = real.wall, real.steady
+        self._offset = self._wall() - self._steady()
 
     def jump(self) -> float:
         """Return the seconds by which the clock jumped since the last call: negative if back, 0 if it did not jump."""

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from lease_scheduler.records.pool import HostRecord
 
 #: Where weights that administrators set are stored, among what policies have learnt: family and name.
 STORED = ("queueing", "weights")
+
+
+def stored_weights(policy_state: Mapping[tuple[str, str, str], Mapping[str, Any]]) -> dict[str, Mapping[str, float]]:
+    """Return what administrators have set, by name, from the stored state of policies."""
+    return {
+        name: entry
+        for (_, *key), entries in policy_state.items()
+        if tuple(key) == STORED
+        for name, entry in entries.items()
+    }
 
 
 class FlowWeights:

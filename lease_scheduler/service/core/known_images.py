@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from lease_scheduler.cloud.driver import Driver
@@ -25,9 +25,11 @@ class KnownImages:
     """Cache of the facts about images.
 
     :param fallback_mb: size in MB to assume for images of unknown size
+    :param steady: returns seconds from a clock that cannot be set
     """
 
-    def __init__(self, driver: Driver, fallback_mb: int) -> None:
+    def __init__(self, driver: Driver, fallback_mb: int, steady: Callable[[], float] = time.monotonic) -> None:
+        self._steady = steady
         self._driver = driver
         self._fallback_mb = fallback_mb
         self._known: dict[str, tuple[ImageFacts, float]] = {}
@@ -41,7 +43,7 @@ class KnownImages:
         """
         for image_id in sorted({str(server["image_id"]) for server in servers if server.get("image_id")}):
             known = self._known.get(image_id)
-            if known is not None and known[0].exists and time.monotonic() - known[1] < _FRESH:
+            if known is not None and known[0].exists and self._steady() - known[1] < _FRESH:
                 continue
             if known is not None and not known[0].exists:
                 # If the image service does not answer now, the image counts as unknown, not as missing.
@@ -54,7 +56,7 @@ class KnownImages:
             if facts is not None:
                 if len(self._known) >= _MOST:
                     self._known.clear()
-                self._known[image_id] = (facts, time.monotonic())
+                self._known[image_id] = (facts, self._steady())
 
     def facts(self, image_id: str) -> ImageFacts:
         """Return the facts about an image, or empty ones if it is not known."""

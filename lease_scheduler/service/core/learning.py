@@ -6,8 +6,28 @@ from collections.abc import Mapping
 from typing import Any
 
 from lease_scheduler.policy.base import Learnt, Policy
+from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.core.flow_weights import STORED
+from lease_scheduler.service.core.pool_engines import PoolName
+from lease_scheduler.service.core.restoring import PoolParts
+
+
+def by_pool_and_family(policies: Mapping[PoolName, PolicySet]) -> dict[tuple[str, str], Policy]:
+    """Return the policies of pools by pool, which is empty if the site has only one, and family."""
+    return {
+        (pool or "", family): policy
+        for pool, of_pool in policies.items()
+        for family, policy in of_pool.by_family().items()
+    }
+
+
+def learners(parts: Mapping[PoolName, PoolParts]) -> dict[tuple[str, str], Policy]:
+    """Return all that learns: the policies of pools and their forecasts, by pool and family."""
+    forecasts: dict[tuple[str, str], Policy] = {
+        (pool or "", "forecasts"): each.forecasts for pool, each in parts.items()
+    }
+    return by_pool_and_family({pool: each.policies for pool, each in parts.items()}) | forecasts
 
 
 class Learning:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from threading import Condition, RLock
+from threading import RLock
 from typing import Any
 
 from lease_scheduler.cloud.driver import Driver
@@ -16,25 +15,22 @@ from lease_scheduler.engine.interfaces import Operation, OperationKind, WaitingC
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, StoreFullError
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.model.power import HostPower, PowerState
+from lease_scheduler.model.power import PowerState
 from lease_scheduler.model.transfer import Transfer
-from lease_scheduler.policy.base import Policy
-from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.policy.queueing.report import FlowReport
 from lease_scheduler.prediction.coverage import Covered
 from lease_scheduler.records.idleness import Idleness
-from lease_scheduler.records.pool import FOR_GOOD
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.core.before_end import BeforeEnd
-from lease_scheduler.service.core.flow_weights import STORED, FlowWeights
+from lease_scheduler.service.core.clock import real_time
+from lease_scheduler.service.core.flow_weights import STORED, FlowWeights, stored_weights
+from lease_scheduler.service.core.host_states import HostStates
 from lease_scheduler.service.core.journal import log_written
 from lease_scheduler.service.core.known_images import KnownImages
-from lease_scheduler.service.core.learning import Learning
+from lease_scheduler.service.core.learning import Learning, by_pool_and_family, learners
 from lease_scheduler.service.core.metrics.engine import EngineMetrics
-from lease_scheduler.service.core.metrics.state import Observation
 from lease_scheduler.service.core.orders import order_of
 from lease_scheduler.service.core.policies import PoolPlanning, SitePolicies
-from lease_scheduler.service.core.pool_engines import PoolName
 from lease_scheduler.service.core.pools import Pools
 from lease_scheduler.service.core.refusals import refusals
 from lease_scheduler.service.core.reminders import BeforeStart, PreemptionWarnings, Reminders
@@ -48,9 +44,6 @@ from lease_scheduler.service.telling.subscriptions.book import SubscriptionBook
 from lease_scheduler.store.sql.faults import FULL, is_full
 
 LOG = logging.getLogger(__name__)
-
-#: Real seconds that a request for metrics waits for the engine before it gets the previous observation.
-_MOMENT = 0.5
 
 #: Real seconds after which a running step is reported as possibly hanging.
 _LONG_STEP = 5.0
@@ -70,7 +63,7 @@ class SiteTransactions:
         the policies
     :raises InvalidValueError: a host or a live lease is in a pool that is not among them
     :ivar lock: hold it to read or change the plan
-    :ivar changed: notified when the plan is closed or broken, and whenever there is something to do
+    :ivar real: real time, for what does not follow the clock of the site
     :ivar carry_out: called with what was written and with the new orders. By default, nothing is carried out
     :ivar follow_wishes: called after the power of hosts was written. By default, nobody follows
     :ivar bring: called with each transfer of an image that begins. By default, nothing is brought
@@ -89,15 +82,13 @@ class SiteTransactions:
         pools: Mapping[str, PoolPlanning] | None = None,
     ) -> None:
         self.store, self.driver, self.clock, self.options = store, driver, clock, options
+        self.real = real_time(clock)
         self.metrics = (metrics or EngineMetrics()).events
         self.carry_out: Callable[[StoreChanges, Sequence[AnyOrder]], None] = lambda changes, orders: None
         self.bring: Callable[[Transfer], None] = lambda transfer: None
         self._on_broken = on_broken
-        self._seen: Observation | None = None
         self.lock = RLock()
-        self.changed = Condition(self.lock)
         self.follow_wishes: Callable[[], None] = lambda: None
-        self._has_new_wishes = False
         self._closed = False
         self._broken = False
         #: Real instant at which the current step began.
@@ -112,29 +103,19 @@ class SiteTransactions:
         self.pools.check(snapshot)
         self.work = restored_work(snapshot, clock.now())
         self.records = SiteRecords(snapshot, self.work)
+        self.host_states = HostStates(self.records)
         #: Leases whose servers use nothing.
         self.idleness: dict[str, Idleness] = dict(snapshot.idleness)
         #: What projects want to be told.
-        self.subscriptions = SubscriptionBook(snapshot.subscriptions)
-        self.images = KnownImages(driver, options.fallback_image_mb)
+        self.subscriptions = SubscriptionBook(snapshot.subscriptions, self.real.wall)
+        self.images = KnownImages(driver, options.fallback_image_mb, self.real.steady)
         where = (self.records.site(), self.records.pool_of_units())
         #: What the engine of each pool is made of.
         self.parts = pool_parts(*where, self.pools.plannings or {None: PoolPlanning(policies, options.engine)})
         #: Weights of flows, the same in all pools.
-        self.weights = FlowWeights(
-            {
-                name: entry
-                for (_, *key), entries in snapshot.policy_state.items()
-                if tuple(key) == STORED
-                for name, entry in entries.items()
-            }
-        )
+        self.weights = FlowWeights(stored_weights(snapshot.policy_state))
         self._follow_weights()
-        forecasts: dict[tuple[str, str], Policy] = {
-            (pool or "", "forecasts"): parts.forecasts for pool, parts in self.parts.items()
-        }
-        policies_of_pools = {pool: parts.policies for pool, parts in self.parts.items()}
-        self._learning = Learning(_by_pool_and_family(policies_of_pools) | forecasts, snapshot.policy_state)
+        self._learning = Learning(learners(self.parts), snapshot.policy_state)
         self.engine = restored_engines(snapshot, self.work, *where, self.parts)
         #: When and how projects are notified that their leases end soon.
         self.ends = BeforeEnd(
@@ -213,11 +194,11 @@ class SiteTransactions:
         with self.lock:
             if self.is_over:
                 raise EngineUnavailableError("the engine is stopping")
-            if expires is not None and time.time() > expires:
+            if expires is not None and self.real.wall() > expires:
                 raise EngineUnavailableError("the request waited for too long; try again later")
             refused: LeaseSchedulerError | None = None
             began = time.perf_counter()
-            self._begun = time.monotonic()
+            self._begun = self.real.steady()
             try:
                 # A clock that is set back must not take the plan back with it.
                 self.work.now = max(self.work.now, self.clock.now())
@@ -251,7 +232,7 @@ class SiteTransactions:
         if self._broken:
             return "the engine builds its plan anew"
         begun = self._begun
-        if begun is not None and (seconds := time.monotonic() - begun) > _LONG_STEP:
+        if begun is not None and (seconds := self.real.steady() - begun) > _LONG_STEP:
             return f"the engine has been busy with one step for {in_words(seconds)}"
         if self.unfiltered:
             return (
@@ -260,53 +241,25 @@ class SiteTransactions:
             )
         return None
 
-    def _note_outages(self) -> None:
-        """Write which hosts are out of service, so that this survives a restart."""
-        outages = self.engine.outages
-        for host in list(self.records.hosts.values()):
-            until = outages[host.name][1] or FOR_GOOD if host.name in outages else None
-            if host.out_until != until:
-                self.records.put_host(replace(host, out_until=until))
-
-    def _note_powers(self, powers: Mapping[str, HostPower]) -> None:
-        """Write which hosts sleep, before they are told to."""
-        for host in list(self.records.hosts.values()):
-            if host.name in powers and host.power != powers[host.name]:
-                self.records.put_host(replace(host, power=powers[host.name]))
-                self._has_new_wishes = True
-
     def wishes(self) -> dict[str, PowerState] | None:
         """Return the power of hosts as it is written, by name, or None if this engine may do nothing any more."""
         with self.lock:
-            if self.is_over:
-                return None
-            return {host.name: host.power.state for host in self.records.hosts.values() if host.power is not None}
+            return None if self.is_over else self.host_states.wishes()
 
-    def look(self) -> Observation | None:
-        """Return the state of the site for metrics, or an earlier one while the engine is busy."""
-        if self.lock.acquire(timeout=_MOMENT):
-            try:
-                self._seen = Observation(
-                    now=self.clock.now(),
-                    leases=tuple(self.work.leases.values()),
-                    documents=dict(self.work.documents),
-                    orders=tuple(self.work.intents.open_intents()),
-                    hosts=tuple(self.records.hosts.values()),
-                    floating_ips=tuple(self.records.floating_ips.values()),
-                    site=self.engine.site,
-                    flows={pool: self.flow_reports(pool) for pool in self.parts},
-                    pools=tuple(self.parts),
-                    price_rates={
-                        pool: pricing.rate(None, None)
-                        for pool in self.parts
-                        if (pricing := self.engine.policies(pool).pricing).charges
-                    },
-                    watts=self.options.watts,
-                    forecasts=self.forecasts(),
-                )
-            finally:
-                self.lock.release()
-        return self._seen
+    def may_act(self) -> bool:
+        """Return whether this engine still leads, as far as can be told at this instant."""
+        return not self.is_over and self.store.is_mine()
+
+    def record_steps(self, reached: Iterable[tuple[int, int]]) -> None:
+        """Record the steps that intents have reached. The plan breaks if that fails.
+
+        :param reached: pairs of intent id and number of the next step
+        """
+        try:
+            self.store.record_steps(list(reached))
+        except Exception:
+            self.break_off()
+            raise
 
     def forecasts(self) -> dict[str | None, dict[str, Covered]]:
         """Return how well forecasts held, by pool and name. Hold the lock."""
@@ -320,13 +273,10 @@ class SiteTransactions:
             for lease_id in self.work.changes.leases:
                 reminders.note(lease_id)
             reminders.send(self.work.now)
-        if self.engine.outages or self.records.out_of_service:
-            self._note_outages()
+        self.host_states.note_outages(self.engine.outages)
         if self.work.changes.hosts:
             self._follow_weights()
-        powers = self.engine.powers
-        if powers:
-            self._note_powers(powers)
+        self.host_states.note_powers(self.engine.powers)
         self._learning.write(self.work.changes)
         self.work.changes.lateness.update(self.engine.take_lateness())
         self.work.changes.cached_images.update(self.engine.take_cache_changes())
@@ -343,8 +293,7 @@ class SiteTransactions:
             self.metrics.written(changes, time.perf_counter() - began)
             log_written(changes, orders)
             self.carry_out(changes, orders)
-        if self._has_new_wishes:
-            self._has_new_wishes = False
+        if self.host_states.take_new_wishes():
             self.follow_wishes()
         for transfer in self.work.intents.take_transfers():
             self.bring(transfer)
@@ -358,7 +307,7 @@ class SiteTransactions:
         policies = {pool: parts.planning.policies.make() for pool, parts in self.parts.items()}
         with self.transaction():
             self._learning.write(self.work.changes)
-            self._learning.replace(_by_pool_and_family(policies))
+            self._learning.replace(by_pool_and_family(policies))
             self.engine.use(policies)
             self.options = options
             self._follow_weights()
@@ -373,13 +322,11 @@ class SiteTransactions:
         """Take no further steps."""
         with self.lock:
             self._closed = True
-            self.changed.notify_all()
 
     def break_off(self) -> None:
         """Take no further steps, because memory and store may differ."""
         with self.lock:
             self._broken = True
-            self.changed.notify_all()
             self._on_broken()
 
     def next_due(self) -> int | None:
@@ -449,11 +396,3 @@ class SiteTransactions:
             self.records.private_names() if hides_private else frozenset(),
             self.records.nested_in(name),
         )
-
-
-def _by_pool_and_family(policies: Mapping[PoolName, PolicySet]) -> dict[tuple[str, str], Policy]:
-    return {
-        (pool or "", family): policy
-        for pool, of_pool in policies.items()
-        for family, policy in of_pool.by_family().items()
-    }

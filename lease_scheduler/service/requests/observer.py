@@ -75,7 +75,7 @@ class SiteObserver:
         lack what it uses.
         """
         self._unless_stopping(lambda: self._tell(stranger))
-        self._engine.reconciler.compare_soon()
+        self._engine.reconciler.wake()
 
     def _tell(self, stranger: Stranger) -> None:
         with self._site.transaction():

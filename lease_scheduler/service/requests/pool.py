@@ -6,44 +6,18 @@ import ipaddress
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 from uuid import uuid4
 
 from lease_scheduler.cloud.facts import Hypervisor
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
-from lease_scheduler.model.power import WATTS, PowerState, check_watts
-from lease_scheduler.model.property_query import keys, parse_query
-from lease_scheduler.model.resources import HOST_SHARE
+from lease_scheduler.model.power import PowerState
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.rpc.interface import EngineRequests, answers
+from lease_scheduler.service.requests.host_records import host_record, is_true, properties_asked_for, properties_of
 from lease_scheduler.service.site_engine import SiteEngine
 
 LOG = logging.getLogger(__name__)
-
-
-#: Maximum length of a property name, in characters, as in Blazar.
-_LONGEST_NAME = 64
-
-#: Facts of a host that come from the cloud; operators cannot set them.
-_FACTS = frozenset(
-    {
-        "id",
-        "hypervisor_hostname",
-        "hypervisor_type",
-        "hypervisor_version",
-        "vcpus",
-        "cpu_info",
-        "memory_mb",
-        "local_gb",
-        "service_name",
-        "availability_zone",
-        "status",
-        "trust_id",
-        "created_at",
-        "updated_at",
-    }
-)
 
 
 class PoolKeeper:
@@ -67,7 +41,7 @@ class PoolKeeper:
         """
         site = self._site
         wanted = str(host["name"]) if host.get("name") else self._name_of(str(host.get("id", "")))
-        properties = _properties({key: value for key, value in host.items() if key not in ("name", "id", "trust_id")})
+        properties = properties_of({key: value for key, value in host.items() if key not in ("name", "id", "trust_id")})
         hypervisors = self._hypervisors([wanted])
         with site.request(context):
             (host_id,) = self._register(hypervisors, properties, host.get("trust_id"), pool)
@@ -120,7 +94,7 @@ class PoolKeeper:
             taken.add(hypervisor.name)
         records = [
             replace(
-                _record(host_id, hypervisor, properties, site.work.now, trust_id),
+                host_record(host_id, hypervisor, properties, site.work.now, trust_id),
                 pool=site.pools.of_new(hypervisor.name, pool),
             )
             for host_id, hypervisor in zip(site.records.next_host_ids(len(hypervisors)), hypervisors, strict=True)
@@ -157,7 +131,7 @@ class PoolKeeper:
             for host in list(site.records.hosts.values()):
                 if host.name not in found:
                     continue
-                now = _record(host.host_id, found[host.name], host.properties, host.created_at, host.trust_id)
+                now = host_record(host.host_id, found[host.name], host.properties, host.created_at, host.trust_id)
                 current = replace(
                     now,
                     reservable=host.reservable,
@@ -186,7 +160,7 @@ class PoolKeeper:
             reservable = values.get("reservable", host.reservable)
             changes = {key: value for key, value in values.items() if key not in ("name", "reservable")}
             gone = {key for key, value in changes.items() if value is None}
-            given = _properties({key: value for key, value in changes.items() if value is not None})
+            given = properties_of({key: value for key, value in changes.items() if value is not None})
             missing = sorted(gone - set(host.properties))
             if missing:
                 raise RefusedError(404, f"host {host.name} has no property {missing[0]}", missing[0])
@@ -196,7 +170,7 @@ class PoolKeeper:
             updated = replace(
                 host,
                 properties={**kept, **given},
-                reservable=_truth(reservable),
+                reservable=is_true(reservable),
                 updated_at=site.work.now,
                 pool=host.pool if pool is None else site.pools.named(pool),
             )
@@ -217,7 +191,7 @@ class PoolKeeper:
             if not any(number in reservation.assignment for reservation in lease.holdings):
                 continue
             for record in self._site.work.documents[lease.lease_id].reservations:
-                used = changed & _asked_for(record.terms)
+                used = changed & properties_asked_for(record.terms)
                 if used:
                     raise RefusedError(
                         409, f"property {sorted(used)[0]} is needed by lease {lease.lease_id}", sorted(used)[0]
@@ -347,60 +321,3 @@ def _refuse_if_not_awake(host: HostRecord) -> None:
     """
     if host.power is not None and host.power.state is not PowerState.AWAKE:
         raise RefusedError(409, f"host {host.name} is {host.power.state.value}; wake it first")
-
-
-def _record(
-    host_id: int, hypervisor: Hypervisor, properties: Mapping[str, str], now: int, trust_id: str | None
-) -> HostRecord:
-    return HostRecord(
-        host_id=host_id,
-        name=hypervisor.name,
-        vcpus=hypervisor.vcpus,
-        memory_mb=hypervisor.memory_mb,
-        local_gb=hypervisor.local_gb,
-        created_at=now,
-        capacity={name: amount for name, amount in hypervisor.capacity.items() if name != HOST_SHARE},
-        max_unit=hypervisor.max_unit,
-        traits=hypervisor.traits,
-        providers=hypervisor.providers,
-        properties=properties,
-        hypervisor_type=hypervisor.hypervisor_type,
-        hypervisor_version=hypervisor.hypervisor_version,
-        cpu_info=hypervisor.cpu_info,
-        service_name=hypervisor.service_name or hypervisor.name,
-        availability_zone=hypervisor.availability_zone,
-        trust_id=trust_id,
-    )
-
-
-def _properties(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the properties as text.
-
-    :raises RefusedError: a name is too long, or belongs to a fact from the cloud
-    """
-    for name in values:
-        if len(name) > _LONGEST_NAME:
-            raise RefusedError(400, "Extra capability key too long", name)
-        if name in _FACTS:
-            raise RefusedError(409, f"{name} comes from the cloud and cannot be set", name)
-    texts = {name: value if isinstance(value, str) else str(value) for name, value in values.items()}
-    for name in texts.keys() & set(WATTS):
-        try:
-            check_watts(name, texts[name])
-        except InvalidValueError as error:
-            raise RefusedError(400, str(error), name) from error
-    return texts
-
-
-def _asked_for(terms: Mapping[str, Any]) -> frozenset[str]:
-    """Return the properties by which hosts were chosen for a reservation."""
-    texts = [terms.get("hypervisor_properties"), terms.get("resource_properties")]
-    texts += [nodes.get("properties") for nodes in terms.get("nodes") or ()]
-    try:
-        return frozenset().union(*(keys(parse_query(text)) for text in texts if text))
-    except InvalidValueError:
-        return frozenset()
-
-
-def _truth(value: Any) -> bool:
-    return value if isinstance(value, bool) else str(value).strip().lower() in ("1", "true", "yes", "on")

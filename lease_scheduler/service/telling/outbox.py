@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lease_scheduler.records.messages import Message
 from lease_scheduler.service.interfaces import ServiceStore
-from lease_scheduler.worker import Worker
+from lease_scheduler.service.rounds import FirmPause, UpkeepWorker
 
 LOG = logging.getLogger(__name__)
 
@@ -18,8 +18,8 @@ _PAUSE = 5.0
 _GATHERING = 0.1
 
 
-class Outbox:
-    """Thread that sends the notifications that wait.
+class Outbox(UpkeepWorker):
+    """Sends the notifications that wait. When it stops, the next engine sends what remains.
 
     :param send: sends one notification, or raises an error
     :param on_sent: called with the number of notifications that were sent and deleted
@@ -28,30 +28,24 @@ class Outbox:
     def __init__(
         self, store: ServiceStore, send: Callable[[Message], None], on_sent: Callable[[int], None] = lambda _: None
     ) -> None:
+        super().__init__("outbox", _PAUSE, first=_PAUSE)
         self._store = store
         self._send = send
         self._on_sent = on_sent
-        self._worker = Worker("outbox", self._send_all, _PAUSE, _log_error, first=_PAUSE)
-        self._worker.start()
 
-    def wake(self) -> None:
-        """Check for new notifications now."""
-        self._worker.wake()
+    def round(self, now: float) -> float:
+        """Send some of the notifications that wait."""
+        return FirmPause(_GATHERING) if self._send_some() else _PAUSE
 
-    def stop(self) -> None:
-        """Stop sending. The next engine sends what remains."""
-        self._worker.stop()
-
-    def _send_all(self) -> float:
-        while self._send_some() and not self._worker.wait_for_stop(_GATHERING):
-            pass
-        return _PAUSE
+    def failed(self, error: Exception) -> None:
+        """See ``UpkeepWorker``."""
+        LOG.warning("notifications could not be sent; trying again in %s s", _PAUSE, exc_info=error)
 
     def _send_some(self) -> bool:
         sent = []
         try:
             for message_id, message in self._store.waiting_messages():
-                if self._worker.is_stopping:
+                if self.is_stopping:
                     break
                 self._send(message)
                 sent.append(message_id)
@@ -60,7 +54,3 @@ class Outbox:
                 self._store.forget_messages(sent)
                 self._on_sent(len(sent))
         return bool(sent)
-
-
-def _log_error(error: Exception) -> None:
-    LOG.warning("notifications could not be sent; trying again in %s s", _PAUSE, exc_info=error)

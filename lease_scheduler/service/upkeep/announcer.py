@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import FLOATING_IP
-from lease_scheduler.worker import Worker
+from lease_scheduler.service.rounds import UpkeepWorker
 
 LOG = logging.getLogger(__name__)
 
@@ -34,41 +34,35 @@ def coming(leases: Iterable[Lease], site: Site, now: int, horizon: int) -> dict[
     return found
 
 
-class Announcer:
-    """Thread that tells the cloud when leases start soon, whenever that changes.
+class Announcer(UpkeepWorker):
+    """Tells the cloud when leases start soon, whenever that changes.
 
     :param look: returns the instants of the next starts by name of the compute host
     :param tell: passes them to the cloud
-    :param interval: real seconds between two checks
+    :param is_on: whether the cloud is told at all
     """
 
     def __init__(
-        self,
-        look: Callable[[], Mapping[str, int]],
-        tell: Callable[[Mapping[str, int]], None],
-        interval: float = _INTERVAL,
+        self, look: Callable[[], Mapping[str, int]], tell: Callable[[Mapping[str, int]], None], *, is_on: bool = True
     ) -> None:
+        super().__init__("announcer", _INTERVAL, first=_INTERVAL)
         self._look = look
         self._tell = tell
-        self._interval = interval
+        self._is_on = is_on
         self._told: Mapping[str, int] | None = None
-        self._worker = Worker("announcer", self._announce, interval, _log_error, first=interval)
 
-    def start(self) -> None:
-        """Start the thread."""
-        self._worker.start()
+    def prepare(self) -> bool:
+        """Do nothing if the cloud is not told."""
+        return self._is_on
 
-    def stop(self) -> None:
-        """Stop the thread."""
-        self._worker.stop()
-
-    def _announce(self) -> float:
+    def round(self, now: float) -> float:
+        """Tell the cloud if something has changed."""
         found = self._look()
         if found != self._told:
             self._tell(found)
             self._told = found
-        return self._interval
+        return _INTERVAL
 
-
-def _log_error(error: Exception) -> None:
-    LOG.error("the cloud could not be told when leases begin; it is tried again", exc_info=error)
+    def failed(self, error: Exception) -> None:
+        """See ``UpkeepWorker``."""
+        LOG.error("the cloud could not be told when leases begin; it is tried again", exc_info=error)

@@ -1,4 +1,4 @@
-"""The thread that has it measured what fluid leases use, and tells the engine what they need."""
+"""Measures what fluid leases use, and tells the engine what they need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lease_scheduler.model.errors import EngineUnavailableError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import VCPU
 from lease_scheduler.service.core.transactions import SiteTransactions
-from lease_scheduler.worker import Worker
+from lease_scheduler.service.rounds import UpkeepWorker
 
 LOG = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ LOG = logging.getLogger(__name__)
 _SETTLING = 5.0
 
 
-class NeedsWatch:
+class NeedsWatch(UpkeepWorker):
     """Measures the fluid leases of a site at intervals.
 
     :param source: tells what servers use; None means that leases need what they declare
@@ -32,6 +32,8 @@ class NeedsWatch:
     def __init__(
         self, site: SiteTransactions, source: NeedsSource | None, steady: Callable[[], float] = time.monotonic
     ) -> None:
+        interval = site.options.needs_interval
+        super().__init__("needs", interval, first=interval)
         self._site = site
         self._source = source
         self._steady = steady
@@ -41,23 +43,12 @@ class NeedsWatch:
         self._since: int | None = None
         self._is_silent = False
         self._has_measured = False
-        interval = site.options.needs_interval
-        self._worker = Worker("needs", self._watch, interval, first=interval)
 
-    def start(self) -> None:
-        """Start measuring, after an interval."""
-        if self._source is not None:
-            self._worker.start()
+    def prepare(self) -> bool:
+        """Do nothing without a source."""
+        return self._source is not None
 
-    def ask_to_stop(self) -> None:
-        """Begin no further measurement."""
-        self._worker.ask_to_stop()
-
-    def join(self) -> None:
-        """Wait until the thread has ended."""
-        self._worker.join()
-
-    def _watch(self) -> float:
+    def round(self, now: float) -> float:
         """Measure an interval; in the next round, begin another one when servers have their new shares."""
         began, interval = self._steady(), float(self._site.options.needs_interval)
         settling = min(_SETTLING, interval / 4) if self._source is not None and self._source.is_prompt else 0.0
@@ -70,7 +61,7 @@ class NeedsWatch:
             try:
                 self.measure()
             except EngineUnavailableError:
-                self._worker.ask_to_stop()
+                self.ask_to_stop()
             wait = settling or interval
         return max(0.1, wait - (self._steady() - began))
 

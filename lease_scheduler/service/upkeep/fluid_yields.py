@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.worker import Worker
+from lease_scheduler.service.rounds import FirmPause, UpkeepWorker
 
 LOG = logging.getLogger(__name__)
 
@@ -18,30 +18,31 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 _OF_ENGINE = 2**32
 
 
-class FluidYields:
-    """Thread that tells the cloud the yields of all fluid leases that run, and repeats this if it fails.
+class FluidYields(UpkeepWorker):
+    """Tells the cloud the yields of all fluid leases that run, and repeats this if it fails.
 
     :param share: tells the cloud; see ``Driver.share``
     :param number: number of this engine, which is higher than those of all engines before it
+    :param leases: returns the live leases
     """
 
-    def __init__(self, share: Callable[[int, Mapping[str, float]], None], number: int) -> None:
+    def __init__(
+        self, share: Callable[[int, Mapping[str, float]], None], number: int, leases: Callable[[], Iterable[Lease]]
+    ) -> None:
+        super().__init__("fluid-yields", _LONGEST_PAUSE)
         self._share = share
+        self._leases = leases
         self._revision = number * _OF_ENGINE
         self._lock = Lock()
         self._yields: dict[str, float] = {}
         self._has_changed = True
         self._pause = _FIRST_PAUSE
-        self._worker = Worker("fluid-yields", self._tell, _LONGEST_PAUSE)
 
-    def start(self, leases: Iterable[Lease]) -> None:
-        """Start the thread. It tells the cloud at once, as an earlier engine may have told it something else.
-
-        :param leases: the live leases
-        """
+    def prepare(self) -> bool:
+        """Have the cloud told the present yields, as an earlier engine may have told it others."""
         with self._lock:
-            self._yields = {lease.lease_id: part for lease in leases if (part := _part(lease)) is not None}
-        self._worker.start()
+            self._yields = {lease.lease_id: part for lease in self._leases() if (part := _part(lease)) is not None}
+        return True
 
     def note(self, lease: Lease) -> None:
         """Have the cloud told if the yield of a lease has changed."""
@@ -56,13 +57,10 @@ class FluidYields:
             else:
                 self._yields[lease.lease_id] = part
             self._has_changed = True
-        self._worker.wake()
+        self.wake()
 
-    def stop(self) -> None:
-        """Stop the thread."""
-        self._worker.stop()
-
-    def _tell(self) -> float | None:
+    def round(self, now: float) -> float | None:
+        """Tell the cloud if something has changed."""
         with self._lock:
             if not self._has_changed:
                 return None
@@ -77,8 +75,8 @@ class FluidYields:
             with self._lock:
                 self._has_changed = True
             # Wake-ups must not shorten the pause of a cloud that does not answer.
-            self._worker.wait_for_stop(self._pause)
-            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+            pause, self._pause = self._pause, min(2 * self._pause, _LONGEST_PAUSE)
+            return FirmPause(pause)
         return 0.0
 
 

@@ -10,8 +10,8 @@ from typing import Protocol
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.capacity.availability import FOREVER
+from lease_scheduler.service.rounds import UpkeepWorker
 from lease_scheduler.service.upkeep.announcer import coming
-from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
@@ -61,16 +61,16 @@ def within_plan(lifetimes: Lifetimes, starts: Mapping[str, int], until: int) -> 
     return found
 
 
-class GuestPromises:
-    """Thread that tells the cloud what servers without a lease are promised, before what it told is out of date.
+class GuestPromises(UpkeepWorker):
+    """Tells the cloud what servers without a lease are promised, before what it told is out of date.
 
     :param engine: returns the engine of the site
     :param lock: held while the engine is asked
     :param now: returns the present instant
     :param tell: passes lifetimes to the cloud, with the instant from which on they are out of date
-    :param assurances: returns the probabilities for which lifetimes are promised, the default first
+    :param assurances: returns the probabilities for which lifetimes are promised, the default first; without any when
+        the engine starts, nothing is promised
     :param notice: seconds before the start of a lease at which servers have to leave its hosts
-    :param interval: real seconds between two looks
     """
 
     def __init__(
@@ -81,29 +81,32 @@ class GuestPromises:
         tell: Callable[[Lifetimes, int], None],
         assurances: Callable[[], Sequence[float]],
         notice: int = 0,
-        interval: float = _INTERVAL,
     ) -> None:
+        super().__init__("guest-promises", _INTERVAL, first=_INTERVAL)
         self._engine = engine
         self._lock = lock
         self._now = now
         self._tell = tell
         self._assurances = assurances
         self._notice = notice
-        self._interval = interval
         self._past: tuple[int, tuple[float, ...], Lifetimes] | None = None
         self._told: tuple[int, Lifetimes] | None = None
-        self._worker = Worker("guest-promises", self.tell_again, interval, _log_error, first=interval)
 
-    def start(self) -> None:
-        """Start the thread."""
-        self._worker.start()
+    def prepare(self) -> bool:
+        """Do nothing if nothing is promised."""
+        return bool(self._assurances())
 
-    def stop(self) -> None:
-        """Stop the thread."""
-        self._worker.stop()
+    def round(self, now: float) -> float:
+        """Tell what is promised now if it has changed or is soon out of date."""
+        self.tell_again()
+        return _INTERVAL
 
-    def tell_again(self) -> float:
-        """Tell what is promised now if it has changed or is soon out of date. Return the real seconds to the next."""
+    def failed(self, error: Exception) -> None:
+        """See ``UpkeepWorker``."""
+        LOG.error("the cloud could not be told what servers without a lease are promised", exc_info=error)
+
+    def tell_again(self) -> None:
+        """Tell what is promised now if it has changed or is soon out of date."""
         with self._lock:
             now, engine = self._now(), self._engine()
             assurances = tuple(self._assurances())
@@ -120,11 +123,6 @@ class GuestPromises:
         if told is None or told[1] != promised or now >= told[0] - VALID // 2 or told[0] > until:
             self._tell(promised, until)
             self._told = until, promised
-        return self._interval
 
     def _next_starts(self, leases: Iterable[Lease], site: Site, now: int) -> dict[str, int]:
         return {host: start - self._notice for host, start in coming(leases, site, now, FOREVER).items()}
-
-
-def _log_error(error: Exception) -> None:
-    LOG.error("the cloud could not be told what servers without a lease are promised", exc_info=error)

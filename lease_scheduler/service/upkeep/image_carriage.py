@@ -11,32 +11,33 @@ from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, WaitingClock
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.transfer import Transfer
+from lease_scheduler.service.rounds import UpkeepWorker
 
 LOG = logging.getLogger(__name__)
 
+#: Real seconds between two looks at transfers.
+_INTERVAL = 1.0
 
-class ImageCarriage:
+
+class ImageCarriage(UpkeepWorker):
     """Passes transfers to the cloud, and their progress to the engine. The plan has host numbers, the cloud has names.
 
     :param site: returns the current site
-    :param report: receives the events, in a separate thread
+    :param report: receives the events
     """
 
     def __init__(
         self, driver: Driver, clock: WaitingClock, site: Callable[[], Site], report: Callable[[CloudEvent], None]
     ) -> None:
+        super().__init__("images", _INTERVAL)
         self._clock = clock
         self._site = site
         self._report = report
-        self._carriage = Carriage(driver, clock, self._tell)
+        self._carriage = Carriage(driver, clock, self._tell, _INTERVAL)
 
-    def start(self) -> None:
-        """Start the thread."""
-        self._carriage.start()
-
-    def stop(self) -> None:
-        """Stop the thread. Transfers under way are abandoned."""
-        self._carriage.stop()
+    def round(self, now: float) -> float | None:
+        """Look how far transfers are; in the first round, remove what an earlier engine has left."""
+        return self._carriage.look()
 
     def begin(self, transfer: Transfer) -> None:
         """Have a transfer carried out."""
@@ -44,6 +45,7 @@ class ImageCarriage:
         names = frozenset(hosts[number].name for number in transfer.hosts)
         LOG.info("image %s is brought to %s", transfer.image.image_id, ", ".join(sorted(names)))
         self._carriage.submit(ImageOrder(transfer.number, transfer.image.image_id, names, transfer.start, transfer.end))
+        self.wake()
 
     def _tell(self, order: ImageOrder, progress: ImageProgress) -> None:
         now, index = self._clock.now(), self._site().index

@@ -8,7 +8,7 @@ from threading import Lock
 
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.worker import Worker
+from lease_scheduler.service.rounds import FirmPause, UpkeepWorker
 
 LOG = logging.getLogger(__name__)
 
@@ -28,32 +28,33 @@ def promised_end(lease: Lease) -> int | None:
     return lease.holdings[0].end if lease.active_since is not None else None
 
 
-class PromisedEnds:
-    """Thread that tells the cloud which ends have changed, and repeats this if it fails.
+class PromisedEnds(UpkeepWorker):
+    """Tells the cloud which ends have changed, and repeats this if it fails.
 
     :param tell: passes ends to the cloud: lease -> instant or None, see ``promised_end``
+    :param leases: returns the live leases
     """
 
-    def __init__(self, tell: Callable[[Mapping[str, int | None]], None]) -> None:
+    def __init__(
+        self, tell: Callable[[Mapping[str, int | None]], None], leases: Callable[[], Iterable[Lease]] = tuple
+    ) -> None:
+        super().__init__("promised-ends", _LONGEST_PAUSE)
         self._tell = tell
+        self._leases = leases
         self._lock = Lock()
         self._told: dict[str, int | None] = {}
         self._pending: dict[str, int | None] = {}
         self._pause = _FIRST_PAUSE
-        self._worker = Worker("promised-ends", self._tell_changed, _LONGEST_PAUSE)
 
-    def start(self, leases: Iterable[Lease]) -> None:
-        """Start the thread.
-
-        :param leases: the live leases; an earlier engine may have told the cloud other ends for them
-        """
+    def prepare(self) -> bool:
+        """Have the cloud told the ends of the live leases, as an earlier engine may have told it others."""
         with self._lock:
             self._pending |= {
                 lease.lease_id: promised_end(lease)
-                for lease in leases
+                for lease in self._leases()
                 if lease.active_since is not None or lease.state in _RESUMING
             }
-        self._worker.start()
+        return True
 
     def note(self, lease: Lease) -> None:
         """Have the cloud told if the end of a lease has changed."""
@@ -64,13 +65,10 @@ class PromisedEnds:
                 self._told.pop(lease_id, None)
             elif self._pending.get(lease_id, self._told.get(lease_id)) != end:
                 self._pending[lease_id] = end
-                self._worker.wake()
+                self.wake()
 
-    def stop(self) -> None:
-        """Stop the thread."""
-        self._worker.stop()
-
-    def _tell_changed(self) -> float | None:
+    def round(self, now: float) -> float | None:
+        """Tell the cloud what has changed."""
         with self._lock:
             ends, self._pending = self._pending, {}
             # Set before the call, so that a change during the call is noticed as one.
@@ -85,6 +83,6 @@ class PromisedEnds:
             with self._lock:
                 self._pending = {key: end for key, end in ends.items() if key in self._told} | self._pending
             # Wake-ups must not shorten the pause of a cloud that does not answer.
-            self._worker.wait_for_stop(self._pause)
-            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+            pause, self._pause = self._pause, min(2 * self._pause, _LONGEST_PAUSE)
+            return FirmPause(pause)
         return 0.0

@@ -12,6 +12,7 @@ from lease_scheduler.cloud.differences import Difference, Problem
 from lease_scheduler.cloud.orders import Expectation
 from lease_scheduler.model.errors import EngineUnavailableError
 from lease_scheduler.service.core.transactions import SiteTransactions
+from lease_scheduler.service.rounds import UpkeepWorker
 from lease_scheduler.service.upkeep.reconcile import (
     Leases,
     Reconciliation,
@@ -23,13 +24,14 @@ from lease_scheduler.service.upkeep.reconcile import (
     stuck_leases,
 )
 from lease_scheduler.service.upkeep.repairs import Repairs
-from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
 
-class Reconciler:
-    """The thread that compares leases and cloud at intervals, and repairs the differences.
+class Reconciler(UpkeepWorker):
+    """Compares leases and cloud at intervals, and repairs the differences.
+
+    The driver reports nothing before the first comparison.
 
     :param site: its leases and hosts are compared
     :param is_busy: returns whether a lease has an order under way
@@ -37,6 +39,7 @@ class Reconciler:
     """
 
     def __init__(self, site: SiteTransactions, is_busy: Callable[[str], bool], watch: Callable[[], None]) -> None:
+        super().__init__("reconcile", site.options.reconcile_interval)
         self._site = site
         self._is_busy = is_busy
         self._watch = watch
@@ -47,23 +50,6 @@ class Reconciler:
         #: Takes in hosts that an operator has added to the pool in the cloud. None leaves this to requests.
         self.discover: Callable[[], None] | None = None
         self._is_watched = False
-        self._worker = Worker("reconcile", self._reconcile_now_and_then, site.options.reconcile_interval)
-
-    def start(self) -> None:
-        """Start comparing and repairing; the driver reports nothing before the first comparison."""
-        self._worker.start()
-
-    def compare_soon(self) -> None:
-        """Compare now instead of at the next interval, without waiting for it."""
-        self._worker.wake()
-
-    def ask_to_stop(self) -> None:
-        """Begin no further comparison."""
-        self._worker.ask_to_stop()
-
-    def join(self) -> None:
-        """Wait until the thread has ended."""
-        self._worker.join()
 
     def reconcile(self, *, dry_run: bool = False) -> Reconciliation:
         """Compare intents, leases and cloud, and repair the differences.
@@ -94,7 +80,7 @@ class Reconciler:
                 repaired.update(self._repairs.plan(actions, differences, changed))
         if not dry_run:
             repaired.update(self._repair({each.order.lease_id: each for each in expected}, differences))
-            self._site.metrics.reconciled(repaired, time.perf_counter() - began, time.time())
+            self._site.metrics.reconciled(repaired, time.perf_counter() - began, self._site.real.wall())
         self._site.metrics.compared(differences)
         self._site.unfiltered = frozenset(each.name for each in differences if each.problem is Problem.UNFILTERED)
         return Reconciliation(tuple(differences), dict(repaired))
@@ -128,13 +114,13 @@ class Reconciler:
             repaired["removed"] += self._site.driver.remove_left_over(left_over, live)
         return repaired
 
-    def _reconcile_now_and_then(self) -> float:
+    def round(self, now: float) -> float:
         """Reconcile, and start the driver's reports after the first time."""
         try:
             self._try_to_reconcile()
         except EngineUnavailableError:
-            self._worker.ask_to_stop()
-        if not self._is_watched and not self._worker.is_stopping:
+            self.ask_to_stop()
+        if not self._is_watched and not self.is_stopping:
             self._begin_to_watch()
         return self._site.options.reconcile_interval
 
@@ -146,7 +132,7 @@ class Reconciler:
         except Exception:
             LOG.exception("the events of the cloud cannot be received; the plan is built anew")
             self._site.break_off()
-            self._worker.ask_to_stop()
+            self.ask_to_stop()
 
     def follow_pool(self) -> None:
         """Reserve the hosts of the pool for leases in the cloud. The next comparison retries what fails."""

@@ -1,73 +1,58 @@
-"""The thread that does what is due, when it is due."""
+"""Does what is due, when it is due."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from threading import Thread
 
 from lease_scheduler.model.errors import EngineUnavailableError
 from lease_scheduler.service.core.clock import JumpWatch
 from lease_scheduler.service.core.transactions import SiteTransactions
+from lease_scheduler.service.rounds import UpkeepWorker
 
 LOG = logging.getLogger(__name__)
 
-#: Maximum real seconds between two checks of the clock. A wait does not notice that the clock is set, and does not
-#: count the time for which the machine sleeps.
-_LONGEST_WAIT = 2.0
+#: Real seconds after which a step is tried again that has failed unexpectedly.
+_RETRY = 2.0
 
 
-class Timer:
-    """Makes the steps of a site when they are due.
+class Timer(UpkeepWorker):
+    """Makes the steps of a site when they are due, until the site is closed or broken.
 
     :param site: the site
     :param on_jump: called when the clock has jumped
     """
 
     def __init__(self, site: SiteTransactions, on_jump: Callable[[], None]) -> None:
+        super().__init__("planner", _RETRY)
         self._site = site
         self._on_jump = on_jump
-        self._woken = False
-        self._jumps = JumpWatch()
-        self._thread = Thread(target=self._run, name="planner", daemon=True)
-
-    def start(self) -> None:
-        """Do what is due from now on, until the site is closed or broken."""
-        self._thread.start()
-
-    def join(self) -> None:
-        """Wait until the thread has ended, if it was started."""
-        if self._thread.is_alive():
-            self._thread.join()
+        self._has_news = False
+        self._jumps = JumpWatch(site.real)
 
     def wake(self) -> None:
-        """Make the thread check whether something is due."""
-        with self._site.lock:
-            self._woken = True
-            self._site.changed.notify_all()
+        """Make a step at once."""
+        self._has_news = True
+        super().wake()
 
-    def _run(self) -> None:
-        """Run the thread."""
-        while True:
-            with self._site.lock:
-                if self._site.is_over:
-                    return
-                if not self._has_work():
-                    pause = self._pause()
-                    self._site.changed.wait(_LONGEST_WAIT if pause is None else min(pause, _LONGEST_WAIT))
-                    self._note_jump()
-                    if not self._has_work() and self._pause() != 0.0:
-                        continue
-                self._woken = False
-                try:
-                    # This raises if the engine was closed or broken in the meantime.
+    def round(self, now: float) -> float | None:
+        """Make a step if there is something to do."""
+        self._note_jump()
+        with self._site.lock:
+            try:
+                if self._has_work() or self._pause() == 0.0:
+                    self._has_news = False
                     self._site.step()
-                except EngineUnavailableError:
-                    return
+            except EngineUnavailableError:
+                # It was closed or has broken.
+                self.ask_to_stop()
+                return 0.0
+            waits = (self._pause(), self._site.real.longest_wait)
+        return min((seconds for seconds in waits if seconds is not None), default=None)
 
     def _has_work(self) -> bool:
         """Return whether there is something to do before the next instant at which something is due."""
-        return self._woken or self._site.is_over or self._site.work.intents.has_reports
+        return self._has_news or self._site.is_over or self._site.work.intents.has_reports
 
     def _note_jump(self) -> None:
         """Have everything that waits for an instant checked again if the clock has jumped."""

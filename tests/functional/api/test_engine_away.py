@@ -109,7 +109,7 @@ def away(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Away]:
     wiring.default_transport(conf, "fake://")
     database = wiring.database(conf)
     migrate.upgrade(database)
-    engine = wiring.EngineService(conf, "engine")
+    engine = wiring.engine_service(conf, "engine")
     engine.start()
     try:
         assert engine.leadership.is_leading.wait(_LIMIT)

@@ -31,6 +31,7 @@ from lease_scheduler.service.requests.enforcement import Enforcement
 from lease_scheduler.service.requests.leases import Leases
 from lease_scheduler.service.requests.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.upkeep.workers import Instruments
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
@@ -136,7 +137,7 @@ def run(
     policies = site_policies(make=lambda: PolicySet(fractional=algorithm()) if fluid else PolicySet())
     site = SiteTransactions(store, cloud, clock, policies, options, lambda: None, pools=plannings if pools else None)
     times = PowerTimes(interval=0.05, sleeping_interval=0.1, again=0.3, shutdown=0.5, patience=60)
-    engine = SiteEngine(site, None, switch, times)
+    engine = SiteEngine(site, Instruments(power=switch, power_times=times))
     engine.start()
     reader = SqlReader(database)
     _add_hosts(engine, reader, names)

@@ -13,6 +13,7 @@ import pytest
 
 from lease_scheduler.cmd import messaging, wiring
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
+from lease_scheduler.service.leading import EngineService
 from lease_scheduler.store.sql.store import SqlStore
 from tests.functional.lease_document import lease_document
 from tests.functional.service.programs import CONTEXT, LIMIT, Document, Programs, insist
@@ -132,9 +133,9 @@ def _listening(programs: Programs, topic: str) -> Iterator[Listener]:
 
 
 @pytest.fixture
-def engine(programs: Programs) -> Iterator[wiring.EngineService]:
+def engine(programs: Programs) -> Iterator[EngineService]:
     """An engine in the process of the test."""
-    service = wiring.EngineService(programs.load(), "engine")
+    service = wiring.engine_service(programs.load(), "engine")
     service.start()
     programs.register(programs.client())
     yield service
@@ -142,7 +143,7 @@ def engine(programs: Programs) -> Iterator[wiring.EngineService]:
 
 
 def test_every_transition_is_told_in_the_form_that_is_promised(
-    programs: Programs, listener: Listener, engine: wiring.EngineService
+    programs: Programs, listener: Listener, engine: EngineService
 ) -> None:
     client = programs.client()
     lease = lease_document("näme", "immediate", duration=8)
@@ -171,7 +172,7 @@ def test_an_engine_that_stops_leaves_no_connection(programs: Programs) -> None:
         return {thread for thread in threading.enumerate() if thread.name == "Rabbit-heartbeat"}
 
     before = heartbeats()
-    service = wiring.EngineService(programs.load(), "engine")
+    service = wiring.engine_service(programs.load(), "engine")
     service.start()
     client = programs.client()
     programs.register(client)
@@ -185,7 +186,7 @@ def test_an_engine_that_stops_leaves_no_connection(programs: Programs) -> None:
 
 
 def test_listeners_of_blazar_find_what_they_look_for(
-    programs: Programs, listener: Listener, engine: wiring.EngineService
+    programs: Programs, listener: Listener, engine: EngineService
 ) -> None:
     """Every key of Blazar's payload, dates in its format, and the event that withdraws a reminder."""
     client = programs.client()
@@ -261,7 +262,7 @@ def test_drivers_that_need_no_broker(
 def _site(folder: Path, rabbitmq_url: str, lines: str) -> Iterator[Programs]:
     """A site with an engine in the process of the test."""
     programs = Programs(folder, f"sqlite:///{folder}/database.sqlite", rabbitmq_url, lines=lines)
-    service = wiring.EngineService(programs.load(), "engine")
+    service = wiring.engine_service(programs.load(), "engine")
     service.start()
     try:
         programs.register(programs.client())
@@ -272,7 +273,7 @@ def _site(folder: Path, rabbitmq_url: str, lines: str) -> Iterator[Programs]:
 
 
 def test_nothing_is_told_of_work_that_was_rolled_back(
-    programs: Programs, listener: Listener, engine: wiring.EngineService
+    programs: Programs, listener: Listener, engine: EngineService
 ) -> None:
     client = programs.client()
     thief = SqlStore(programs.database)
@@ -291,7 +292,7 @@ def test_nothing_is_told_of_work_that_was_rolled_back(
 
 
 def test_what_waits_is_sent_when_the_broker_is_back(
-    programs: Programs, listener: Listener, engine: wiring.EngineService, rabbitmq_server: Server
+    programs: Programs, listener: Listener, engine: EngineService, rabbitmq_server: Server
 ) -> None:
     client = programs.client()
     now = int(time.time())
@@ -309,7 +310,7 @@ def test_what_waits_is_sent_when_the_broker_is_back(
 
 
 def test_a_request_that_nobody_waits_for_any_more_is_not_carried_out(programs: Programs, rabbitmq_url: str) -> None:
-    service = wiring.EngineService(programs.load(), "engine")
+    service = wiring.engine_service(programs.load(), "engine")
     service.start()
     programs.register(programs.client())
     assert service.plan is not None

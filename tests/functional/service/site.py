@@ -18,6 +18,7 @@ from lease_scheduler.policy.loader import load_policies
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.service.core.metrics.engine import EngineMetrics
+from lease_scheduler.service.core.observing import SiteObservations
 from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.requests.enforcement import Enforcement, UsageFilter
@@ -28,6 +29,7 @@ from lease_scheduler.service.requests.offers import Offers
 from lease_scheduler.service.requests.pool import PoolKeeper
 from lease_scheduler.service.requests.quotes import Quotes
 from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.upkeep.workers import Instruments
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
@@ -121,8 +123,8 @@ class Service:
             lambda: None,
             self.metrics,
         )
-        self.engine = SiteEngine(self.site, self._meter)
-        self.metrics.bind(self.site.look, store.count_messages())
+        self.engine = SiteEngine(self.site, Instruments(meter=self._meter))
+        self.metrics.bind(SiteObservations(self.site).look, store.count_messages())
         self.engine.start()
         enforcement = Enforcement(self._filters)
         self.leases, self.quotes = Leases(self.site, enforcement), Quotes(self.site, enforcement)

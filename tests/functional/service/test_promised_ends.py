@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from lease_scheduler.model.errors import LeaseSchedulerError
+from lease_scheduler.service.runners import SteppedRunner
 from lease_scheduler.service.upkeep.promised_ends import PromisedEnds, promised_end
 from tests.functional.service.site import HOUR, Service
 from tests.servers.base import wait_until
@@ -119,39 +120,25 @@ def test_whatever_happens_the_end_told_is_the_promised_one(service: Service, see
         assert wait_until(lambda: _is_told(service), _LIMIT), what
 
 
-class TestTelling:
-    @pytest.fixture
-    def make(self) -> Iterator[Callable[[Callable[[Mapping[str, int | None]], None]], PromisedEnds]]:
-        made: list[PromisedEnds] = []
+def test_what_fails_is_told_again_with_its_latest_value(service: Service) -> None:
+    lease_id = _begin(service, "best-effort", duration=HOUR)
+    assert wait_until(service.is_in(lease_id, "active"), _LIMIT)
+    lease = service.site.engine.lease(lease_id)
+    assert lease is not None
+    told: list[Mapping[str, int | None]] = []
 
-        def one(tell: Callable[[Mapping[str, int | None]], None]) -> PromisedEnds:
-            made.append(PromisedEnds(tell))
-            made[-1].start(())
-            return made[-1]
+    def tell(ends: Mapping[str, int | None]) -> None:
+        told.append(ends)
+        if len(told) == 1:
+            raise ConnectionError("Nova is away")
 
-        yield one
-        for each in made:
-            each.stop()
-
-    def test_what_fails_is_told_again_with_its_latest_value(
-        self,
-        service: Service,
-        make: Callable[[Callable[[Mapping[str, int | None]], None]], PromisedEnds],
-    ) -> None:
-        lease_id = _begin(service, "best-effort", duration=HOUR)
-        assert wait_until(service.is_in(lease_id, "active"), _LIMIT)
-        lease = service.site.engine.lease(lease_id)
-        assert lease is not None
-        told: list[Mapping[str, int | None]] = []
-
-        def tell(ends: Mapping[str, int | None]) -> None:
-            told.append(ends)
-            if len(told) == 1:
-                raise ConnectionError("Nova is away")
-
-        ends = make(tell)
-        ends.note(lease)
-        assert wait_until(lambda: len(told) == 2, _LIMIT)
-        assert told[0] == told[1] == {lease_id: promised_end(lease)}
-        ends.note(lease)
-        assert len(told) == 2
+    ends, runner = PromisedEnds(tell), SteppedRunner()
+    runner.start([ends])
+    ends.note(lease)
+    runner.step(0.0)
+    assert len(told) == 1
+    runner.step(1.0)
+    assert told == [{lease_id: promised_end(lease)}] * 2
+    ends.note(lease)
+    runner.step(2.0)
+    assert len(told) == 2

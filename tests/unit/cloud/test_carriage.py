@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from threading import Event
+from collections.abc import Callable
 
 import pytest
 
 from lease_scheduler.cloud.carriage import Carriage
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
-from tests.servers.base import wait_until
 
 _ORDER = ImageOrder(1, "image", frozenset({"a", "b"}), 0, 100)
 _OVER = ImageProgress(frozenset({"a", "b"}), is_over=True)
-_LIMIT = 10.0
 
 
 class _Clock:
@@ -52,7 +49,30 @@ class _Driver:
         self.cleared += 1
 
 
-Begin = Callable[[_Driver], tuple[list[ImageProgress], Event]]
+class _Told:
+    """An order that is carried out as the test looks.
+
+    :ivar progress: what was reported of it
+    """
+
+    def __init__(self, driver: _Driver, clock: _Clock) -> None:
+        self.progress: list[ImageProgress] = []
+        self._carriage = Carriage(driver, clock, self._hear, interval=1.0)  # type: ignore[arg-type]
+        self._carriage.submit(_ORDER)
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.progress) and self.progress[-1].is_over
+
+    def look(self, times: int = 1) -> float | None:
+        return [self._carriage.look() for _ in range(times)][-1]
+
+    def _hear(self, order: ImageOrder, progress: ImageProgress) -> None:
+        assert order is _ORDER
+        self.progress.append(progress)
+
+
+Begin = Callable[[_Driver], _Told]
 
 
 @pytest.fixture
@@ -61,76 +81,64 @@ def clock() -> _Clock:
 
 
 @pytest.fixture
-def begin(clock: _Clock) -> Iterator[Begin]:
-    """Carries out an order; returns what is reported of it, and an event that is set when it is over."""
-    made: list[Carriage] = []
-
-    def make(driver: _Driver) -> tuple[list[ImageProgress], Event]:
-        told: list[ImageProgress] = []
-        over = Event()
-
-        def hear(order: ImageOrder, progress: ImageProgress) -> None:
-            assert order is _ORDER
-            told.append(progress)
-            if progress.is_over:
-                over.set()
-
-        made.append(Carriage(driver, clock, hear, interval=0.01))  # type: ignore[arg-type]
-        made[-1].submit(_ORDER)
-        made[-1].start()
-        return told, over
-
-    yield make
-    for carriage in made:
-        carriage.stop()
+def begin(clock: _Clock) -> Begin:
+    """Submits an order to a driver."""
+    return lambda driver: _Told(driver, clock)
 
 
 def test_progress_is_told_when_there_is_any(begin: Begin) -> None:
     half = ImageProgress(frozenset({"a"}))
-    told, over = begin(_Driver(ImageProgress(), ImageProgress(), half, half, _OVER))
+    told = begin(_Driver(ImageProgress(), ImageProgress(), half, half, _OVER))
 
-    assert over.wait(_LIMIT)
-    assert told == [ImageProgress(), half, _OVER]
+    assert told.look(4) == 1.0
+    assert told.look() is None
+    assert told.progress == [ImageProgress(), half, _OVER]
 
 
 def test_what_is_over_is_not_asked_for_again(begin: Begin) -> None:
     driver = _Driver(_OVER)
-    _, over = begin(driver)
+    told = begin(driver)
+    told.look(3)
 
-    assert over.wait(_LIMIT)
-    assert not wait_until(lambda: driver.asked > 1, 0.1)
+    assert told.is_over
+    assert driver.asked == 1
 
 
 def test_a_refusal_is_final(begin: Begin) -> None:
-    told, over = begin(_Driver(StepFailedError("not allowed")))
+    told = begin(_Driver(StepFailedError("not allowed")))
+    told.look()
 
-    assert over.wait(_LIMIT)
-    assert told == [ImageProgress(failed={"a": "not allowed", "b": "not allowed"}, is_over=True)]
+    assert told.progress == [ImageProgress(failed={"a": "not allowed", "b": "not allowed"}, is_over=True)]
 
 
 def test_a_cloud_that_does_not_answer_is_asked_again_for_a_while(begin: Begin, clock: _Clock) -> None:
     driver = _Driver(ConnectionError("no cloud"))
-    told, over = begin(driver)
-    assert wait_until(lambda: driver.asked > 3, _LIMIT)
-    assert not told
+    told = begin(driver)
+    told.look(4)
+    assert driver.asked == 4
+    assert not told.progress
 
     clock.instant = _ORDER.due + 1_000
+    told.look()
 
-    assert over.wait(_LIMIT)
-    assert told[-1].failed == {"a": "no cloud", "b": "no cloud"}
+    assert told.is_over
+    assert told.progress[-1].failed == {"a": "no cloud", "b": "no cloud"}
 
 
 def test_a_cloud_that_answers_again_goes_on(begin: Begin) -> None:
-    told, over = begin(_Driver(ConnectionError("no cloud"), _OVER))
+    told = begin(_Driver(ConnectionError("no cloud"), _OVER))
+    told.look(2)
 
-    assert over.wait(_LIMIT)
-    assert told == [_OVER]
+    assert told.progress == [_OVER]
 
 
 def test_what_was_left_is_removed_before_anything_else(begin: Begin) -> None:
     driver = _Driver(_OVER)
     driver.fails_to_clear = 3
-    _, over = begin(driver)
+    told = begin(driver)
 
-    assert over.wait(_LIMIT)
+    assert told.look(3) == 1.0
+    assert not driver.asked
+    told.look()
+    assert told.is_over
     assert driver.cleared == 1

@@ -10,7 +10,7 @@ from threading import Event
 import pytest
 
 from lease_scheduler.cloud.driver import StepFailedError
-from lease_scheduler.cloud.executor import Executor
+from lease_scheduler.cloud.executor import Executor, ThreadedExecutor
 from lease_scheduler.cloud.orders import AnyOrder, Order, Removal
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.kinds import LeaseKind
@@ -75,7 +75,7 @@ def executor(driver: SlowDriver, over: list[tuple[int, str | None]]) -> Iterator
         if driver.is_written:
             made.written([order.intent_id])
 
-    made = Executor(driver, Clock(), lambda reached: None, note, 4)  # type: ignore[arg-type]
+    made = ThreadedExecutor(driver, Clock(), lambda reached: None, note, 4)  # type: ignore[arg-type]
     yield made
     made.stop()
 
@@ -220,7 +220,7 @@ class FailingDriver(SlowDriver):
 def _twenty_fail(over: list[tuple[int, str | None]]) -> tuple[FailingDriver, Executor]:
     """Submit orders that fail at the same time; whichever five of them fail first are those that are tried often."""
     driver = FailingDriver()
-    executor = Executor(
+    executor = ThreadedExecutor(
         driver,  # type: ignore[arg-type]
         Clock(),
         lambda reached: None,

@@ -9,7 +9,7 @@ from typing import Protocol
 from lease_scheduler.model.errors import EngineUnavailableError
 from lease_scheduler.records.messages import Message
 from lease_scheduler.service.requests.enforcement.asking import Enforcement
-from lease_scheduler.worker import Worker
+from lease_scheduler.service.rounds import FirmPause, UpkeepWorker
 
 LOG = logging.getLogger(__name__)
 
@@ -39,26 +39,18 @@ class MessageStore(Protocol):
         ...
 
 
-class Teller:
-    """A thread that delivers messages to filters."""
+class Teller(UpkeepWorker):
+    """Delivers messages to filters. When it stops, the next engine delivers what remains."""
 
     def __init__(self, store: MessageStore, enforcement: Enforcement) -> None:
+        super().__init__("enforcement", _FIRST_PAUSE)
         self._store = store
         self._enforcement = enforcement
         self._pause = _FIRST_PAUSE
-        self._worker = Worker("enforcement", self._tell, _FIRST_PAUSE)
         enforcement.on_settled = self.wake
-        self._worker.start()
 
-    def wake(self) -> None:
-        """Check for new messages now."""
-        self._worker.wake()
-
-    def stop(self) -> None:
-        """Stop delivering. The next engine delivers what remains."""
-        self._worker.stop()
-
-    def _tell(self) -> float:
+    def round(self, now: float) -> float:
+        """Deliver all messages that wait."""
         try:
             succeeded = self._tell_all()
         except Exception:
@@ -68,9 +60,8 @@ class Teller:
             self._pause = _FIRST_PAUSE
             return _IDLE_PAUSE
         # Wake-ups must not shorten the pause of a filter that failed.
-        self._worker.wait_for_stop(self._pause)
-        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
-        return 0.0
+        pause, self._pause = self._pause, min(2 * self._pause, _LONGEST_PAUSE)
+        return FirmPause(pause)
 
     def _tell_all(self) -> bool:
         """Deliver all waiting messages; return whether all succeeded."""
@@ -82,7 +73,7 @@ class Teller:
             done: list[tuple[int, Message]] = []
             try:
                 for message_id, message in batch:
-                    if self._worker.is_stopping:
+                    if self.is_stopping:
                         return True
                     try:
                         if self._enforcement.deliver(message):

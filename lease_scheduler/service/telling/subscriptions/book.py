@@ -6,7 +6,7 @@ import json
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from lease_scheduler.records.messages import Message
@@ -32,9 +32,11 @@ class SubscriptionBook:
     """The subscriptions of a site, except those whose lease has ended.
 
     :param records: those in the store
+    :param wall: returns the real seconds since the epoch
     """
 
-    def __init__(self, records: Iterable[SubscriptionRecord] = ()) -> None:
+    def __init__(self, records: Iterable[SubscriptionRecord] = (), wall: Callable[[], float] = time.time) -> None:
+        self._wall = wall
         self._by_project: defaultdict[str, dict[str, SubscriptionRecord]] = defaultdict(dict)
         self._projects: dict[str, str] = {}
         for record in records:
@@ -65,7 +67,7 @@ class SubscriptionBook:
         """Add the deliveries of the messages in the changes, and end the subscriptions to leases that end in them."""
         if not options.drivers or not (self._projects or options.approvers):
             return
-        now = int(time.time())
+        now = int(self._wall())
         for message in changes.messages:
             if message.event_type not in EVENT_TYPES:
                 continue

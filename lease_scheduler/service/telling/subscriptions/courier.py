@@ -1,4 +1,4 @@
-"""Threads that send deliveries to subscriptions until the receivers confirm them.
+"""Workers that send deliveries to subscriptions until the receivers confirm them.
 
 Each subscription gets its deliveries in the order in which they were written. After a failure it waits, and nothing
 overtakes the delivery that failed. Different subscriptions do not wait for each other.
@@ -14,9 +14,9 @@ from threading import Lock
 from typing import Protocol
 
 from lease_scheduler.records.subscriptions import Delivery, DueSubscription, SubscriptionRecord
+from lease_scheduler.service.rounds import FirmPause, UpkeepWorker
 from lease_scheduler.service.telling.subscriptions.base import NotDeliveredError, NotificationDriver
 from lease_scheduler.service.telling.subscriptions.options import DeliveryOptions
-from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
@@ -80,12 +80,15 @@ def choose(due: Sequence[DueSubscription], busy: Mapping[str, DueSubscription], 
     return chosen
 
 
-class Courier:
-    """Sends what waits, from several threads.
+class Courier(UpkeepWorker):
+    """Hands out what waits to several workers, which send it.
+
+    A stop does not wait for slow receivers. The next engine sends what remains, and sends again what was not confirmed.
 
     :param drivers: the drivers that are switched on, by name
     :param is_mine: returns whether no other engine leads
     :param on_result: called with the name of the driver and ``delivered``, ``failed`` or ``given-up``
+    :param wall: returns the real seconds since the epoch
     """
 
     def __init__(
@@ -95,7 +98,10 @@ class Courier:
         options: DeliveryOptions,
         is_mine: Callable[[], bool],
         on_result: Callable[[str, str], None] = lambda driver, result: None,
+        wall: Callable[[], float] = time.time,
     ) -> None:
+        super().__init__("courier", _PAUSE, first=_PAUSE)
+        self._wall = wall
         self._store = store
         self._drivers = drivers
         self._options = options
@@ -104,30 +110,18 @@ class Courier:
         self._lock = Lock()
         self._busy: dict[str, DueSubscription] = {}
         self._hands = [_Hand(f"courier-{number}", self._serve, self._served) for number in range(options.workers)]
-        self._worker = Worker("courier", self._hand_out, _PAUSE, first=_PAUSE)
-        self._worker.start()
 
-    def wake(self) -> None:
-        """Check for new deliveries now."""
-        self._worker.wake()
+    @property
+    def hands(self) -> Sequence[UpkeepWorker]:
+        """The workers that send."""
+        return self._hands
 
-    def stop(self) -> None:
-        """Stop after the deliveries that are being sent, but do not wait for slow receivers.
-
-        The next engine sends what remains, and sends again what was not confirmed by now.
-        """
-        self._worker.stop()
-        for hand in self._hands:
-            hand.ask_to_stop()
-        end = time.monotonic() + _PATIENCE
-        for hand in self._hands:
-            hand.join(max(0.0, end - time.monotonic()))
-
-    def _hand_out(self) -> float:
+    def round(self, now: float) -> float:
+        """Hand out the deliveries that are due."""
         pause = min(_PAUSE, self._options.first_pause)
         if not self._is_mine():
             return pause
-        due = self._store.due(self._drivers, int(time.time()))
+        due = self._store.due(self._drivers, int(self._wall()))
         with self._lock:
             free = [hand for hand in self._hands if hand.is_free]
             given = list(zip(free, choose(due, self._busy, len(self._hands)), strict=False))
@@ -144,7 +138,7 @@ class Courier:
     def _served(self, due: DueSubscription) -> None:
         with self._lock:
             del self._busy[due.subscription_id]
-        self._worker.wake()
+        self.wake()
 
     def _send_first(self, subscription_id: str) -> bool:
         """Send the first delivery of a subscription, and return whether the next one may follow at once."""
@@ -152,7 +146,7 @@ class Courier:
         if found is None:
             return False
         subscription, delivery, failures = found
-        if time.time() - delivery.created_at >= self._options.give_up_after:
+        if self._wall() - delivery.created_at >= self._options.give_up_after:
             self._give_up(subscription, delivery)
             return True
         try:
@@ -164,13 +158,13 @@ class Courier:
             LOG.exception("delivery %s could not be sent", delivery.delivery_id)
             self._put_off(subscription, delivery, failures + 1, f"internal error ({type(error).__name__})")
             return False
-        self._store.delivered(delivery, int(time.time()))
+        self._store.delivered(delivery, int(self._wall()))
         self._on_result(subscription.driver, "delivered")
         return True
 
     def _put_off(self, subscription: SubscriptionRecord, delivery: Delivery, failures: int, error: str) -> None:
         LOG.info("subscription %s: attempt %d has failed: %s", subscription.subscription_id, failures, error)
-        next_attempt = int(time.time()) + self._options.pause(failures)
+        next_attempt = int(self._wall()) + self._options.pause(failures)
         self._store.failed(delivery, failures, next_attempt, error[:_LONGEST_ERROR])
         self._on_result(subscription.driver, "failed")
 
@@ -181,11 +175,11 @@ class Courier:
         self._on_result(subscription.driver, "given-up")
 
 
-class _Hand:
-    """A thread that serves one subscription at a time.
+class _Hand(UpkeepWorker):
+    """Serves one subscription at a time.
 
-    :param serve: serves a subscription; its second argument returns whether the thread is to stop
-    :param on_free: called with the subscription when the thread can take another one
+    :param serve: serves a subscription; its second argument returns whether the worker is to stop
+    :param on_free: called with the subscription when the worker can take another one
     """
 
     def __init__(
@@ -194,11 +188,12 @@ class _Hand:
         serve: Callable[[DueSubscription, Callable[[], bool]], None],
         on_free: Callable[[DueSubscription], None],
     ) -> None:
+        super().__init__(name, _PAUSE)
+        self.patience = _PATIENCE
         self._serve = serve
         self._on_free = on_free
         self._due: DueSubscription | None = None
-        self._worker = Worker(name, self._work, _PAUSE)
-        self._worker.start()
+        self._rests = False
 
     @property
     def is_free(self) -> bool:
@@ -208,28 +203,33 @@ class _Hand:
     def take(self, due: DueSubscription) -> None:
         """Serve a subscription."""
         self._due = due
-        self._worker.wake()
+        self.wake()
 
-    def ask_to_stop(self) -> None:
-        """Stop after the delivery that is being sent."""
-        self._worker.ask_to_stop()
+    def wake(self) -> None:
+        """Begin the next round if there is something to serve."""
+        if self._due is not None:
+            super().wake()
 
-    def join(self, seconds: float) -> None:
-        """Wait until it has stopped, at most for some real seconds."""
-        self._worker.join(seconds)
-
-    def _work(self) -> None:
+    def round(self, now: float) -> float | None:
+        """Serve the subscription that was taken."""
         due = self._due
         if due is None:
-            return
+            return None
+        if self._rests:
+            self._free(due)
+            return None
         try:
-            self._serve(due, lambda: self._worker.is_stopping)
+            self._serve(due, lambda: self.is_stopping)
         except Exception:
-            # If the database takes nothing, what was sent would be sent again at once.
             LOG.warning(
                 "deliveries to subscription %s could not be read or written", due.subscription_id, exc_info=True
             )
-            self._worker.wait_for_stop(_PAUSE)
-        finally:
-            self._due = None
-            self._on_free(due)
+            # If the database takes nothing, what was sent would be sent again at once.
+            self._rests = True
+            return FirmPause(_PAUSE)
+        self._free(due)
+        return None
+
+    def _free(self, due: DueSubscription) -> None:
+        self._due, self._rests = None, False
+        self._on_free(due)

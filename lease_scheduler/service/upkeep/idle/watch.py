@@ -1,4 +1,4 @@
-"""The thread that has leases measured at intervals, tells their projects, and ends leases."""
+"""Has leases measured at intervals, tells their projects, and ends leases."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.core.transactions import SiteTransactions
+from lease_scheduler.service.rounds import UpkeepWorker
 from lease_scheduler.service.telling.notifications import document_message
 from lease_scheduler.service.upkeep.idle.deciding import IdleOptions, Verdict, verdict
-from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ LOG = logging.getLogger(__name__)
 IDLE = "lease.event.idle"
 
 
-class IdleWatch:
+class IdleWatch(UpkeepWorker):
     """Measures the running leases of a site at intervals.
 
     :param meter: tells what servers use; None measures nothing, and forgets what was known
@@ -37,6 +37,8 @@ class IdleWatch:
     def __init__(
         self, site: SiteTransactions, meter: Meter | None, steady: Callable[[], float] = time.monotonic
     ) -> None:
+        interval = site.options.idle.interval
+        super().__init__("idle", interval, first=interval)
         self._site = site
         self._meter = meter
         self._steady = steady
@@ -44,30 +46,24 @@ class IdleWatch:
         self._running: dict[str, float] = {}
         #: Lease that the last measurement found idle -> when that was.
         self._idle: dict[str, float] = {}
-        self._worker = Worker("idle", self._watch, site.options.idle.interval, first=site.options.idle.interval)
 
-    def start(self) -> None:
-        """Start measuring, after an interval."""
+    def prepare(self) -> bool:
+        """Without a meter, forget what was known."""
         if self._meter is None:
             self._forget_all()
-        else:
-            self._worker.start()
+        return self._meter is not None
 
-    def ask_to_stop(self) -> None:
-        """Begin no further measurement."""
-        self._worker.ask_to_stop()
-
-    def join(self) -> None:
-        """Wait until the thread has ended."""
-        self._worker.join()
+    def ended(self) -> None:
+        """Have metrics forget the idle leases."""
         self._site.metrics.idle_leases(0, 0)
 
-    def _watch(self) -> float:
+    def round(self, now: float) -> float:
+        """Measure, after an interval."""
         began = self._steady()
         try:
             self.measure()
         except EngineUnavailableError:
-            self._worker.ask_to_stop()
+            self.ask_to_stop()
         return max(1.0, self._site.options.idle.interval - (self._steady() - began))
 
     def measure(self) -> None:
@@ -100,7 +96,7 @@ class IdleWatch:
         assert self._meter is not None
         began = self._steady()
         try:
-            return self._meter.measure(leases, lambda: self._worker.is_stopping)
+            return self._meter.measure(leases, lambda: self.is_stopping)
         except Exception as error:
             LOG.warning("it is not known which leases are idle: %s", error)
             self._site.metrics.not_measured()

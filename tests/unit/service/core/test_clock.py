@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lease_scheduler.service.core.clock import JumpWatch
+from lease_scheduler.service.core.clock import JumpWatch, RealTime, VirtualClock, real_time
 
 
 class Clocks:
@@ -26,7 +26,7 @@ def clocks() -> Clocks:
 
 @pytest.fixture
 def watch(clocks: Clocks) -> JumpWatch:
-    return JumpWatch(lambda: clocks.wall, lambda: clocks.steady)
+    return JumpWatch(RealTime(lambda: clocks.wall, lambda: clocks.steady))
 
 
 @pytest.mark.parametrize("jump", [3_600.0, 10.0, -10.0, -86_400.0])
@@ -43,3 +43,11 @@ def test_time_that_passes_is_no_jump(clocks: Clocks, watch: JumpWatch) -> None:
     """However long it is between two checks; nor is an adjustment by NTP."""
     clocks.passes(86_400.0, 0.5)
     assert watch.jump() == 0.0
+
+
+def test_all_time_follows_a_virtual_clock() -> None:
+    clock = VirtualClock(100)
+    real = real_time(clock)
+    clock.move_to(250.5)
+    assert (clock.now(), clock.seconds_until(260), clock.seconds_until(200)) == (250, 9.5, 0.0)
+    assert (real.wall(), real.steady()) == (250.5, 250.5)

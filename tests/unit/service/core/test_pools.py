@@ -15,6 +15,7 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.policy_set import PolicySet
+from lease_scheduler.service.core.observing import SiteObservations
 from lease_scheduler.service.core.policies import PoolPlanning, SitePolicies
 from lease_scheduler.service.requests.fewer_hosts import FewerHostsReport
 from tests.functional.lease_document import lease_document
@@ -277,7 +278,7 @@ def test_each_pool_has_its_own_prices(lead: Lead) -> None:
     assert (lease.request.pool, lease.request.price) == ("cheap", 2.0)
     with pytest.raises(RefusedError, match="pool dear: "):
         _ask(core, 1, pool="dear", max_price=5.0)
-    seen = core.site.look()
+    seen = SiteObservations(core.site).look()
     assert seen is not None
     assert seen.price_rates == {"dear": 9.0, "cheap": 2.0}
 

@@ -13,8 +13,8 @@ from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.resources import FLOATING_IP, VCPU, Resources
+from lease_scheduler.service.runners import SteppedRunner
 from lease_scheduler.service.upkeep.announcer import Announcer, coming
-from tests.servers.base import wait_until
 
 SITE = Site(
     (
@@ -54,13 +54,21 @@ def test_it_is_said_when_it_changes_and_again_if_that_failed(caplog: pytest.LogC
             raise ConnectionError("the cloud is away")
         told.append(dict(starts))
 
-    announcer = Announcer(lambda: dict(present), tell, interval=0.01)
+    runner = SteppedRunner()
+    runner.start([Announcer(lambda: dict(present), tell)])
     with caplog.at_level(logging.ERROR):
-        announcer.start()
-        assert wait_until(lambda: told == [{}], 10)
+        for now in (0, 5, 10):
+            runner.step(now)
+    assert told == [{}]
     assert "it is tried again" in caplog.text
     present["compute-1"] = 250
-    assert wait_until(lambda: told == [{}, {"compute-1": 250}], 10)
-    announcer.stop()
-    present.clear()
+    for now in (15, 20):
+        runner.step(now)
     assert told == [{}, {"compute-1": 250}]
+
+
+def test_nothing_is_said_when_that_is_switched_off() -> None:
+    runner = SteppedRunner()
+    runner.start([Announcer(lambda: {"compute-1": 250}, lambda starts: pytest.fail("it is told"), is_on=False)])
+    runner.step(0)
+    assert runner.next_due() is None

@@ -131,12 +131,12 @@ def test_an_interval_begins_when_servers_have_their_new_shares(site: _Site, monk
         return {}
 
     monkeypatch.setattr(site, "cpus", cpus)
-    waits = [site.watch._watch() for _ in range(4)]
+    waits = [site.watch.round(0.0) for _ in range(4)]
     assert waits == pytest.approx([5, 55, 5, 55], abs=1)
     assert len(calls) == 4
     assert len(site.noted) == 1, "only every other time it is measured"
     site.is_prompt = False
-    assert site.watch._watch() == pytest.approx(60, abs=1)
+    assert site.watch.round(0.0) == pytest.approx(60, abs=1)
 
 
 def test_a_source_that_does_not_answer(site: _Site, caplog: pytest.LogCaptureFixture) -> None:

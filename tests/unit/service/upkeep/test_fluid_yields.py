@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from queue import Queue
+from collections.abc import Mapping
 
 import pytest
 
@@ -12,10 +11,8 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.model.progress import Progress
 from lease_scheduler.model.resources import VCPU, Resources
-from lease_scheduler.service.upkeep import fluid_yields
+from lease_scheduler.service.runners import SteppedRunner
 from lease_scheduler.service.upkeep.fluid_yields import FluidYields
-
-_LIMIT = 60
 
 
 def _lease(lease_id: str, permille: int | None) -> Lease:
@@ -28,14 +25,14 @@ class _Cloud:
     """Remembers what it is told, and fails as often as it should."""
 
     def __init__(self) -> None:
-        self.told: Queue[tuple[int, Mapping[str, float]]] = Queue()
+        self.told: list[tuple[int, Mapping[str, float]]] = []
         self.failures = 0
 
     def share(self, revision: int, yields: Mapping[str, float]) -> None:
         if self.failures:
             self.failures -= 1
             raise OSError("no answer")
-        self.told.put((revision, yields))
+        self.told.append((revision, yields))
 
 
 @pytest.fixture(name="cloud")
@@ -43,42 +40,45 @@ def _cloud() -> _Cloud:
     return _Cloud()
 
 
-@pytest.fixture(name="yields")
-def _yields(cloud: _Cloud) -> Iterator[FluidYields]:
-    made = FluidYields(cloud.share, 7)
-    yield made
-    made.stop()
-
-
-def test_the_whole_truth_is_told_at_the_start_and_after_each_change(cloud: _Cloud, yields: FluidYields) -> None:
+def test_the_whole_truth_is_told_at_the_start_and_after_each_change(cloud: _Cloud) -> None:
     whole = Lease(LeaseRequest("whole", LeaseKind.IMMEDIATE, (NodeSet(1, Resources({VCPU: 1})),), 0), 0)
-    yields.start([_lease("a", 500), _lease("waits", None), _lease("suspended", 0), whole])
-    assert cloud.told.get(timeout=_LIMIT) == (7 * 2**32 + 1, {"a": 0.5})
+    leases = [_lease("a", 500), _lease("waits", None), _lease("suspended", 0), whole]
+    yields, runner = FluidYields(cloud.share, 7, lambda: leases), SteppedRunner()
+    runner.start([yields])
+    runner.step(0)
     yields.note(_lease("a", 500))
     yields.note(whole)
+    runner.step(1)
     yields.note(_lease("b", 250))
-    assert cloud.told.get(timeout=_LIMIT) == (7 * 2**32 + 2, {"a": 0.5, "b": 0.25})
+    runner.step(2)
     yields.note(_lease("a", 0))
-    assert cloud.told.get(timeout=_LIMIT) == (7 * 2**32 + 3, {"b": 0.25})
+    runner.step(3)
+    assert cloud.told == [
+        (7 * 2**32 + 1, {"a": 0.5}),
+        (7 * 2**32 + 2, {"a": 0.5, "b": 0.25}),
+        (7 * 2**32 + 3, {"b": 0.25}),
+    ]
 
 
-def test_a_cloud_that_does_not_answer_is_told_again(
-    cloud: _Cloud, yields: FluidYields, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fluid_yields, "_LONGEST_PAUSE", 0.01)
-    yields._pause = 0.01
+def test_a_cloud_that_does_not_answer_is_told_again_after_a_pause_that_doubles(cloud: _Cloud) -> None:
+    """A change meanwhile does not shorten the pause."""
     cloud.failures = 3
-    yields.start([_lease("a", 500)])
-    assert cloud.told.get(timeout=_LIMIT) == (7 * 2**32 + 4, {"a": 0.5})
+    yields, runner = FluidYields(cloud.share, 7, lambda: [_lease("a", 500)]), SteppedRunner()
+    runner.start([yields])
+    tries = []
+    for now in range(10):
+        failures = cloud.failures
+        runner.step(now)
+        tries += [now] * (cloud.failures != failures)
+        yields.note(_lease("b", 250))
+    assert tries == [0, 1, 3]
+    assert cloud.told == [(7 * 2**32 + 4, {"a": 0.5, "b": 0.25})]
 
 
 def test_revisions_of_a_later_engine_are_higher() -> None:
     """However often the earlier one told something."""
-    later, earlier = _Cloud(), _Cloud()
-    for number, cloud in ((8, later), (7, earlier)):
-        made = FluidYields(cloud.share, number)
-        made.start([])
-        revision, yields = cloud.told.get(timeout=_LIMIT)
-        assert yields == {}
-        assert revision == number * 2**32 + 1
-        made.stop()
+    for number in (8, 7):
+        cloud, runner = _Cloud(), SteppedRunner()
+        runner.start([FluidYields(cloud.share, number, list)])
+        runner.step(0)
+        assert cloud.told == [(number * 2**32 + 1, {})]

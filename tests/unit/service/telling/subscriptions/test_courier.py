@@ -9,6 +9,7 @@ import pytest
 
 from lease_scheduler.records.messages import Message
 from lease_scheduler.records.subscriptions import Delivery, DueSubscription, SubscriptionRecord
+from lease_scheduler.service.runners import ThreadRunner
 from lease_scheduler.service.telling.subscriptions.base import NotDeliveredError
 from lease_scheduler.service.telling.subscriptions.courier import Courier, choose
 from lease_scheduler.service.telling.subscriptions.options import DeliveryOptions
@@ -140,19 +141,26 @@ Start = Callable[..., Courier]
 
 
 @pytest.fixture
-def start(store: Store, receivers: Receivers) -> Iterator[Start]:
+def runner() -> ThreadRunner:
+    return ThreadRunner()
+
+
+@pytest.fixture
+def start(store: Store, receivers: Receivers, runner: ThreadRunner) -> Iterator[Start]:
     made: list[Courier] = []
 
     def begin(is_mine: Callable[[], bool] = lambda: True, **options: int) -> Courier:
         values = {"workers": 2, "first_pause": 1, "longest_pause": 1, **options}
-        made.append(Courier(store, {"webhook": receivers}, DeliveryOptions(**values), is_mine))
-        made[-1].wake()
-        return made[-1]
+        courier = Courier(store, {"webhook": receivers}, DeliveryOptions(**values), is_mine)
+        runner.start([courier, *courier.hands])
+        courier.wake()
+        made.append(courier)
+        return courier
 
     yield begin
     receivers.goes_on.set()
     for courier in made:
-        courier.stop()
+        runner.stop([courier, *courier.hands])
 
 
 def test_deliveries_of_a_subscription_arrive_in_order(store: Store, receivers: Receivers, start: Start) -> None:
@@ -213,7 +221,9 @@ def test_what_cannot_be_noted_is_not_sent_over_and_over(store: Store, receivers:
     assert receivers.got == [("one", "a")]
 
 
-def test_an_engine_that_was_deposed_sends_nothing(store: Store, receivers: Receivers, start: Start) -> None:
+def test_an_engine_that_was_deposed_sends_nothing(
+    store: Store, receivers: Receivers, start: Start, runner: ThreadRunner
+) -> None:
     asked = Event()
 
     def is_mine() -> bool:
@@ -223,18 +233,18 @@ def test_an_engine_that_was_deposed_sends_nothing(store: Store, receivers: Recei
     store.add("one", "a")
     courier = start(is_mine)
     assert asked.wait(_LIMIT)
-    courier.stop()
+    runner.stop([courier, *courier.hands])
     assert receivers.got == []
 
 
 def test_an_engine_that_stops_does_not_wait_for_a_receiver_that_hangs(
-    store: Store, receivers: Receivers, start: Start, monkeypatch: pytest.MonkeyPatch
+    store: Store, receivers: Receivers, start: Start, runner: ThreadRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lease_scheduler.service.telling.subscriptions.courier._PATIENCE", 0.1)
     receivers.hanging.add("slow")
     store.add("slow", "a")
     courier = start()
     wait_until(lambda: receivers.is_asked.is_set(), _LIMIT)
-    courier.stop()
+    runner.stop([courier, *courier.hands])
     assert not receivers.goes_on.is_set()
     assert receivers.got == []
