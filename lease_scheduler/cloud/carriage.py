@@ -72,7 +72,7 @@ class Carriage:
 
     def _clear(self) -> None:
         try:
-            self._driver.clear_carried()
+            self._driver.image_caches.clear()
             self._is_cleared = True
         except Exception:
             LOG.exception("the rest of earlier image transfers could not be removed; it is tried again")
@@ -81,7 +81,7 @@ class Carriage:
         """Check an order, report new progress, and return whether it is over."""
         order = running.order
         try:
-            progress = self._driver.carry(order)
+            progress = self._driver.image_caches.carry(order)
         except StepFailedError as error:
             progress = _failed(order, str(error))
         except Exception as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Protocol
 
+from lease_scheduler.cloud.capabilities import Absent
+
 
 class HostServices(Protocol):
     """The compute services of the hosts of a cloud. Every call may be repeated. Hosts are named as in the pool."""
@@ -35,3 +37,30 @@ class HostServices(Protocol):
     def heartbeat(self, host: str) -> Hashable | None:
         """Return a value that changes at intervals while the compute service runs, or None if it is known not to."""
         ...
+
+
+class NoHostServices(Absent):
+    """No host counts as vacant, so none goes to sleep."""
+
+    def is_vacant(self, host: str) -> bool:
+        """See ``HostServices.is_vacant``."""
+        return False
+
+    def close(self, host: str) -> bool:
+        """See ``HostServices.close``."""
+        return False
+
+    def open(self, host: str) -> None:
+        """See ``HostServices.open``."""
+
+    def is_open(self, host: str) -> bool:
+        """See ``HostServices.is_open``."""
+        return True
+
+    def closed(self) -> frozenset[str]:
+        """See ``HostServices.closed``."""
+        return frozenset()
+
+    def heartbeat(self, host: str) -> Hashable | None:
+        """See ``HostServices.heartbeat``."""
+        return None

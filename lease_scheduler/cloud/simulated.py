@@ -11,35 +11,32 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from random import Random
 from threading import Lock
-from typing import Any
 
-from lease_scheduler.cloud.differences import Difference
-from lease_scheduler.cloud.driver import StepFailedError
-from lease_scheduler.cloud.facts import (
-    DriverEvent,
-    Flavor,
-    Footprint,
-    Hypervisor,
-    ImageFacts,
-    LeaseOnHosts,
-    LeaseServer,
-    Power,
-)
+from lease_scheduler.cloud.driver import Ability, Driver, StepFailedError
+from lease_scheduler.cloud.facts import DriverEvent, Flavor, Footprint, Hypervisor
 from lease_scheduler.cloud.observations import Observer
-from lease_scheduler.cloud.orders import AnyOrder, Expectation, ImageOrder, ImageProgress, Order, Removal
+from lease_scheduler.cloud.orders import AnyOrder, Order, Removal
 from lease_scheduler.cloud.simulated_hypervisors import SimulatedHypervisors, whole_capacity
 from lease_scheduler.cloud.simulated_images import SimulatedImages
+from lease_scheduler.cloud.simulated_parts import (
+    SimulatedAggregates,
+    SimulatedAnnouncements,
+    SimulatedDevices,
+    SimulatedServerGroups,
+    SimulatedShares,
+    SimulatedUninstall,
+    SimulatedUsage,
+)
 from lease_scheduler.cloud.simulated_services import SimulatedServices
 from lease_scheduler.cloud.simulated_work import SimulatedWork
 from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.engine.interfaces import EventKind, OperationKind, WaitingClock
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.worker import Worker
 
 #: Seconds after which to try again to hold capacity that is not free yet.
@@ -80,13 +77,15 @@ CREATE TABLE IF NOT EXISTS timers (intent INTEGER, step TEXT, over INTEGER NOT N
 """
 
 
-class SimulatedCloud:
-    """See the module.
+class SimulatedCloud(Driver):
+    """See the module. It is its own source of events.
 
     :param path: the file, or ``:memory:`` for a cloud that is lost when the process ends
     :param clock: tells the time, and how long to wait for an instant
     :param behaviour: how long operations really take, and how often they fail
     """
+
+    abilities = frozenset(Ability)
 
     def __init__(self, path: str, clock: WaitingClock, behaviour: CloudBehaviour | None = None) -> None:
         self._now = clock.now
@@ -95,13 +94,6 @@ class SimulatedCloud:
         self._random = Random(self._behaviour.seed)
         self._lock = Lock()
         self._pool: frozenset[str] = frozenset()
-        #: Starts of leases that were announced last.
-        self.announced: dict[str, int] = {}
-        #: Lifetimes that were promised last, and until when.
-        self.promised: tuple[dict[float, dict[str, int]], int] = {}, 0
-        self.ends: dict[str, int | None] = {}
-        #: Leases whose servers use no CPU time; all others use all that they have.
-        self.idle: set[str] = set()
         self._watcher: Worker | None = None
         self._told: list[DriverEvent] = []
         self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
@@ -110,8 +102,17 @@ class SimulatedCloud:
         self._database.executescript(_TABLES)
         self._work = SimulatedWork(self._database)
         self._hypervisors = SimulatedHypervisors(self._database)
+        self.events = self
+        self.announcements = SimulatedAnnouncements()
+        self.shares = SimulatedShares(self._database, self._lock, self._work, self._now, self._look_again)
+        self.flavors = _FLAVORS
+        self.devices = SimulatedDevices()
+        self.image_caches = SimulatedImages(self._database, self._lock, self._now, self._behaviour)
+        self.server_groups = SimulatedServerGroups()
+        self.aggregates = SimulatedAggregates(self._database, self._lock)
+        self.usage = SimulatedUsage(self.footprints, self._now)
         self.services = SimulatedServices(self._database, self._lock)
-        self.images = SimulatedImages(self._database, self._lock, self._now, self._behaviour)
+        self.uninstall = SimulatedUninstall()
 
     def close(self) -> None:
         """Close the file."""
@@ -135,70 +136,6 @@ class SimulatedCloud:
     def pool(self) -> frozenset[str]:
         """See ``Driver.pool``."""
         return self._pool
-
-    def unusable(self, group: ProviderGroup) -> str | None:
-        """See ``Driver.unusable``."""
-        return None
-
-    def announce(self, starts: Mapping[str, int]) -> None:
-        """See ``Driver.announce``. Only leases use the hosts."""
-        self.announced = dict(starts)
-
-    def promise(self, lifetimes: Mapping[float, Mapping[str, int]], until: int) -> None:
-        """See ``Driver.promise``. Only leases use the hosts."""
-        self.promised = {assurance: dict(of_hosts) for assurance, of_hosts in lifetimes.items()}, until
-
-    def tell_ends(self, ends: Mapping[str, int | None]) -> None:
-        """See ``Driver.tell_ends``. Only the engine starts servers."""
-        self.ends |= ends
-
-    def share(self, revision: int, yields: Mapping[str, float]) -> None:
-        """See ``Driver.share``. Servers work as fast as their share of the CPU allows."""
-        with self._lock, self._transaction():
-            self._work.share(revision, yields, self._now())
-        self._look_again()
-
-    def agent_cpu_times(self) -> Mapping[str, float]:
-        """See ``Driver.agent_cpu_times``. There are no agents."""
-        return {}
-
-    def without_shares(self) -> Mapping[str, str]:
-        """See ``Driver.without_shares``. Shares are divided at once."""
-        return {}
-
-    def shares(self) -> dict[str, float]:
-        """Return lease -> part of the CPU that its servers get, for fluid leases."""
-        with self._lock:
-            return self._work.shares()
-
-    def make_groups(self, lease: Mapping[str, Any]) -> Mapping[str, str]:
-        """See ``Driver.make_groups``. This cloud has no server groups."""
-        return {}
-
-    def remove_groups(self, groups: Iterable[str]) -> None:
-        """See ``Driver.remove_groups``. This cloud has no server groups."""
-
-    def aggregate_ids(self, lease_id: str, reservations: Collection[str]) -> Mapping[str, int]:
-        """See ``Driver.aggregate_ids``. A lease has one aggregate for all its reservations."""
-        with self._lock:
-            row = self._database.execute("SELECT rowid FROM leases WHERE id = ?", (lease_id,)).fetchone()
-        return {} if row is None else dict.fromkeys(reservations, int(row[0]))
-
-    def flavors(self) -> Mapping[str, Flavor]:
-        """See ``Driver.flavors``. These are the five classic default flavors of Nova."""
-        return _FLAVORS
-
-    def image_facts(self, image_id: str) -> ImageFacts | None:
-        """See ``Driver.image_facts``. This cloud has no image service."""
-        return None
-
-    def carry(self, order: ImageOrder) -> ImageProgress:
-        """See ``Driver.carry``."""
-        return self.images.carry(order)
-
-    def clear_carried(self) -> None:
-        """See ``Driver.clear_carried``."""
-        self.images.clear()
 
     def steps(self, order: AnyOrder) -> tuple[str, ...]:
         """See ``Driver.steps``."""
@@ -269,7 +206,7 @@ class SimulatedCloud:
         query = "SELECT over FROM timers WHERE intent = ? AND step = ?"
         row = self._database.execute(query, key).fetchone()
         if row is None:
-            fetching = self.images.seconds_to_boot(order) if step == "boot" else 0
+            fetching = self.image_caches.seconds_to_boot(order) if step == "boot" else 0
             seconds = self._behaviour.operation_seconds(order.operation, fetching, self._random)
             over = self._now() + seconds
             self._database.execute("INSERT INTO timers VALUES (?, ?, ?)", (*key, over))
@@ -299,12 +236,12 @@ class SimulatedCloud:
     # -- events of the cloud itself ----------------------------------------------------------------------
 
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
-        """See ``Driver.start``."""
+        """See ``Events.start``."""
         self._watcher = Worker("simulated-cloud", partial(self._watch, on_event), _LONGEST_WAIT)
         self._watcher.start()
 
     def stop(self) -> None:
-        """See ``Driver.stop``."""
+        """See ``Events.stop``."""
         if self._watcher is not None:
             self._watcher.stop()
             self._watcher = None
@@ -355,38 +292,6 @@ class SimulatedCloud:
             hosts.setdefault(lease_id, set()).add(host)
         servers = dict(leases)
         return [Footprint(lease_id, servers.get(lease_id, "none"), frozenset(of)) for lease_id, of in hosts.items()]
-
-    def servers_of(self, leases: Collection[LeaseOnHosts]) -> Mapping[str, Sequence[LeaseServer]]:
-        """See ``Driver.servers_of``. A lease has one server, with the id of the lease."""
-        states = {each.lease_id: each.servers for each in self.footprints()}
-        powers = {"active": Power.ON, "saved": Power.UNKNOWN}
-        found = {each.lease_id: powers.get(states.get(each.lease_id, "none")) for each in leases}
-        return {key: [LeaseServer(key, power)] for key, power in found.items() if power is not None}
-
-    def cpu_time(self, server_id: str) -> float:
-        """See ``Driver.cpu_time``."""
-        return 0.0 if server_id in self.idle else float(self._now())
-
-    def differences(
-        self, expectations: Collection[Expectation], live: Mapping[str, int], pool: Collection[str]
-    ) -> list[Difference]:
-        """See ``Driver.differences``. Footprints tell everything that is made here."""
-        return []
-
-    def mend(self, expectation: Expectation) -> None:
-        """See ``Driver.mend``."""
-
-    def remove_left_over(self, left_over: Collection[Difference], live: Mapping[str, int]) -> int:
-        """See ``Driver.remove_left_over``."""
-        return 0
-
-    def cannot_leave(self) -> str | None:
-        """See ``Driver.cannot_leave``."""
-        return None
-
-    def leave(self, *, keep_providers: bool = False) -> frozenset[str]:
-        """See ``Driver.leave``. Without leases there is nothing."""
-        return frozenset()
 
     def oversold(self) -> list[str]:
         """Return the hosts of which more is held than there is. Only a test that breaks something gets any."""

@@ -48,8 +48,8 @@ class ConfiguredEngine:
         self._conf = conf
         self.planning = SitePlanning(conf)
         self.discovers_hosts: bool = conf.engine.discover_hosts
-        self._meter = meter(conf, driver)
-        self._needs = needs_source(conf, driver, cloud.adapter)
+        self._meter = meter(conf, driver.usage)
+        self._needs = needs_source(conf, driver.shares, cloud.adapter)
         self._power = power_driver(conf)
 
     def options(self) -> ServiceOptions:

@@ -9,7 +9,8 @@ from oslo_config import cfg
 from stevedore import DriverManager, ExtensionManager
 from stevedore.exception import NoMatches
 
-from lease_scheduler.cloud.needs.base import CloudSource, NeedsOptions, NeedsSource
+from lease_scheduler.cloud.capabilities import Shares
+from lease_scheduler.cloud.needs.base import NeedsOptions, NeedsSource
 from lease_scheduler.conf import needs
 from lease_scheduler.model.errors import InvalidValueError
 
@@ -19,7 +20,7 @@ NAMESPACE = "lease_scheduler.needs"
 _DECLARED = "declared"
 
 
-def needs_source(conf: cfg.ConfigOpts, cloud: CloudSource, adapter: Callable[[str], Any]) -> NeedsSource | None:
+def needs_source(conf: cfg.ConfigOpts, shares: Shares, adapter: Callable[[str], Any]) -> NeedsSource | None:
     """Return the source of needs, or None if leases need what they declare.
 
     :param adapter: see ``NeedsOptions``
@@ -33,7 +34,7 @@ def needs_source(conf: cfg.ConfigOpts, cloud: CloudSource, adapter: Callable[[st
         raise InvalidValueError(f"{group}.source", "agent needs agents on compute hosts: set [agent] secret")
     values = {option.dest: conf[group][option.dest] for option in needs.OPTIONS}
     try:
-        options = NeedsOptions(values, cloud, adapter)
+        options = NeedsOptions(values, shares, adapter)
         found: Any = DriverManager(NAMESPACE, name, invoke_on_load=True, invoke_args=(options,)).driver
     except NoMatches:
         known = ", ".join([_DECLARED, *sorted(ExtensionManager(NAMESPACE, invoke_on_load=False).names())])

@@ -192,7 +192,7 @@ class EngineService:
         sign_of_life = connections.store().sign_of_life
         self.leadership = Leadership(connections.lock, self._lead, self._heartbeat, sign_of_life)
         metrics.leading.set_function(self.leadership.is_leading.is_set)
-        metrics.hosts_without_shares.set_function(lambda: len(driver.without_shares()))
+        metrics.hosts_without_shares.set_function(lambda: len(driver.shares.degraded))
 
     def start(self) -> None:
         """Start trying to lead."""

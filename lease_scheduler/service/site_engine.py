@@ -86,12 +86,12 @@ class SiteEngine:
         self.plan.stop()
         # The reconciler may be about to start the driver.
         self._runner.stop(self._upkeep.workers)
-        self.plan.driver.stop()
+        self.plan.driver.events.stop()
         self.executor.stop()
         self._runner.stop(self._senders)
 
     def _watch(self) -> None:
-        self.plan.driver.start(self.reports.happened, self._observer)
+        self.plan.driver.events.start(self.reports.happened, self._observer)
 
     def _carry_out(self, changes: StoreChanges, orders: Sequence[AnyOrder]) -> None:
         self._upkeep.written(changes)

@@ -20,7 +20,7 @@ class AgentNeeds:
     is_prompt = True
 
     def __init__(self, options: NeedsOptions, steady: Callable[[], float] = time.monotonic) -> None:
-        self._cloud = options.cloud
+        self._shares = options.shares
         self._steady = steady
         self._last: Mapping[str, float] = {}
         self._at = 0.0
@@ -28,7 +28,7 @@ class AgentNeeds:
     def cpus(self, servers: Collection[str]) -> Mapping[str, float]:
         """See ``NeedsSource.cpus``."""
         before, since = self._last, self._at
-        self._last, self._at = self._cloud.agent_cpu_times(), self._steady()
+        self._last, self._at = self._shares.cpu_times(), self._steady()
         elapsed = self._at - since
         if elapsed <= 0:
             return {}

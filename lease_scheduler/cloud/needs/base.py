@@ -6,15 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lease_scheduler.cloud.meters.base import ServerSource
-
-
-class CloudSource(ServerSource, Protocol):
-    """The part of a driver that sources need (see ``cloud.driver.Driver``)."""
-
-    def agent_cpu_times(self) -> Mapping[str, float]:
-        """Return the CPU seconds of servers as agents on their hosts tell them."""
-        ...
+from lease_scheduler.cloud.capabilities import Shares
 
 
 @dataclass(frozen=True)
@@ -22,12 +14,12 @@ class NeedsOptions:
     """Arguments for the construction of a source.
 
     :ivar values: the options of the group ``needs`` by name
-    :ivar cloud: knows the servers of leases
+    :ivar shares: knows the CPU times that agents on hosts tell
     :ivar adapter: returns keystoneauth's adapter of a type of service in the cloud's catalogue, or None if it has none
     """
 
     values: Mapping[str, Any]
-    cloud: CloudSource
+    shares: Shares
     adapter: Callable[[str], Any] = lambda service_type: None
 
 

@@ -43,7 +43,9 @@ class ConfiguredNova(ConfiguredCloud):
         """See ``ConfiguredCloud.driver``."""
         from lease_scheduler.cloud.nova.api.lost import LostOptions
         from lease_scheduler.cloud.nova.api.placement import Placement
-        from lease_scheduler.cloud.nova.driver import DriverOptions, NovaDriver
+        from lease_scheduler.cloud.nova.assembly.clients import NovaClients
+        from lease_scheduler.cloud.nova.assembly.options import DriverOptions
+        from lease_scheduler.cloud.nova.driver import NovaDriver
         from lease_scheduler.cloud.nova.images.snapshots import SnapshotOptions
         from lease_scheduler.cloud.nova.lease.reservations import BlazarOptions
         from lease_scheduler.cloud.nova.vacating.options import Escalation, IntruderAction, RoomOptions
@@ -51,6 +53,8 @@ class ConfiguredNova(ConfiguredCloud):
 
         group, blazar, connection = self.conf[_GROUP], self.conf.blazar, self.connection()
         options = DriverOptions(
+            freepool=group.aggregate_freepool_name,
+            watch_interval=group.watch_interval,
             operations=group.operations,
             operations_per_host=group.operations_per_host,
             boot_timeout=group.boot_timeout,
@@ -70,23 +74,19 @@ class ConfiguredNova(ConfiguredCloud):
             shares_per_vcpu=group.cpu_shares_per_vcpu,
             renew_interval=self.conf.agent.renew_interval,
         )
-        return NovaDriver(
-            clock,
-            connection.nova,
-            connection.nova_with_facts,
-            Placement(connection.placement),
-            lambda: connection.network,
-            lambda: connection.glance,
-            connection.on_behalf_of,
-            connection.end_trust,
-            group.watch_interval,
-            group.aggregate_freepool_name,
-            options,
-            self.watching(connection),
-            partial(given_trusts, connection.trusts, self._trust_mark(), clock),
-            connection.user_id,
-            partial(agent_client, self.conf),
+        clients = NovaClients(
+            nova=connection.nova,
+            nova_with_facts=connection.nova_with_facts,
+            placement=Placement(connection.placement),
+            network=lambda: connection.network,
+            glance=lambda: connection.glance,
+            on_behalf_of=connection.on_behalf_of,
+            end_trust=connection.end_trust,
+            trusts=partial(given_trusts, connection.trusts, self._trust_mark(), clock),
+            user_id=connection.user_id,
+            agents=partial(agent_client, self.conf),
         )
+        return NovaDriver(clock, clients, options, self.watching(connection))
 
     @property
     def preparation_time(self) -> int:

@@ -49,7 +49,7 @@ class KnownImages:
                 # If the image service does not answer now, the image counts as unknown, not as missing.
                 self._known.pop(image_id, None)
             try:
-                facts = self._driver.image_facts(image_id)
+                facts = self._driver.images.facts(image_id)
             except Exception as error:
                 LOG.warning("image %s is not known; %d MB is assumed: %s", image_id, self._fallback_mb, error)
                 continue

@@ -391,7 +391,7 @@ class SiteTransactions:
         return Pool(
             tuple(self.records.hosts.values()),
             tuple(self.records.floating_ips.values()),
-            self.driver.flavors(),
+            self.driver.flavors,
             self.images if any(parts.planner.ahead is not None for parts in self.parts.values()) else None,
             self.records.private_names() if hides_private else frozenset(),
             self.records.nested_in(name),

@@ -20,6 +20,7 @@ from lease_scheduler.service.core.pool_engines import PoolName
 from lease_scheduler.service.core.terms import Pool, Terms, build_terms, lease_document
 from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.requests.approvals import check_change
+from lease_scheduler.service.requests.cloud_limits import check_cloud_can
 from lease_scheduler.service.requests.enforcement.bounds import check_terms, with_duration
 from lease_scheduler.service.requests.missing import check_site_has
 from lease_scheduler.service.requests.server_templates import (
@@ -97,6 +98,7 @@ class LeaseDocuments:
         pool = site.pool(pool_name, hides_private=hides_private)
         terms = build_terms(lease, pool, site.work.now)
         check_site_has(lease, pool)
+        check_cloud_can(site.driver, terms.request, terms.document)
         check_servers(terms.document.servers, terms.request.nodes)
         check_images_exist(terms.document.servers, terms.document.project_id, site.images.facts)
         self._check_bootable(terms.document, terms.request.nodes)
@@ -127,7 +129,7 @@ class LeaseDocuments:
         for node_set in terms.request.nodes:
             if terms.document.servers or node_set.resources.get(HOST_SHARE) != WHOLE_HOST:
                 for group in node_set.groups:
-                    problem = self._site.driver.unusable(group)
+                    problem = self._site.driver.devices.problem(group)
                     if problem is not None:
                         raise InvalidValueError("nodes.groups", problem)
 
@@ -169,6 +171,7 @@ class LeaseDocuments:
             request = replace(request, nodes=_with_known_sizes(lease.request.nodes, request.nodes))
         if has_begun and "start" not in changes:
             request = replace(request, start=lease.request.start)
+        check_cloud_can(site.driver, request, terms.document)
         if not document.maintenance:
             bounds = site.options.bounds.of_project(document.project_id)
             check_terms(bounds, request, lease.request, now)

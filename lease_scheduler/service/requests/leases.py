@@ -83,7 +83,7 @@ class Leases:
     def _make(self, context: Document, lease: Document, *, offered: bool) -> Document:
         enforcement, site = self._enforcement, self._site
         site.images.learn(lease.get("servers") or ())
-        learn_flavors(site.driver.flavors(), lease)
+        learn_flavors(site.driver.flavors, lease)
         with enforcement.one_at_a_time(lease["project_id"], context.get("expires")), ExitStack() as asked:
             is_asked = enforcement.is_on and not lease.get("maintenance")
             groups: list[str] = []
@@ -250,7 +250,7 @@ class Leases:
         """
         if set(changes) & _TERMS:
             self._site.images.learn(self._documents.of(lease_id).servers)
-            learn_flavors(self._site.driver.flavors(), changes)
+            learn_flavors(self._site.driver.flavors, changes)
         if not self._enforcement.is_on or not set(changes) - {"name", "version"}:
             return self._update(context, lease_id, changes)
         with self._enforcement.one_at_a_time(self._documents.of(lease_id).project_id, context.get("expires")):

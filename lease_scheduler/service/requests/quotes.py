@@ -45,7 +45,7 @@ class Quotes:
         """Return what ``create`` would come to, reserving nothing."""
         site = self._site
         site.images.learn(lease.get("servers") or ())
-        learn_flavors(site.driver.flavors(), lease)
+        learn_flavors(site.driver.flavors, lease)
         with site.inquiry(context):
             terms = self._documents.terms(lease)
             found = site.engine.quote(terms.request, terms.least)

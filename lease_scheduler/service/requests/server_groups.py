@@ -48,7 +48,7 @@ class ServerGroups:
 
     def _make(self, lease: Document) -> dict[str, str]:
         try:
-            return dict(self._site.driver.make_groups(lease))
+            return dict(self._site.driver.server_groups.make(lease))
         except RefusedError:
             raise
         except Exception as error:
@@ -58,7 +58,7 @@ class ServerGroups:
     def remove(self, groups: Iterable[str]) -> None:
         """Remove the groups of a lease that was refused. Errors are only logged."""
         try:
-            self._site.driver.remove_groups(groups)
+            self._site.driver.server_groups.remove(groups)
         except Exception:
             LOG.exception("the server groups of a lease that was refused could not be removed")
 

@@ -78,7 +78,7 @@ class Uninstall:
             # Compare again, because leftovers of the leases may still have been in use at the last comparison.
             found = [each for each in self._reconciler.reconcile().differences if each.problem is Problem.LEFT_OVER]
             if not found:
-                hosts = site.driver.leave(keep_providers=keep_providers)
+                hosts = site.driver.uninstall.leave(keep_providers=keep_providers)
                 return {"is_over": True, "leases": 0, "operations": 0, "left_over": 0, "reload": sorted(hosts)}
             return {"is_over": False, "leases": 0, "operations": 0, "left_over": len(found), "reload": []}
         return {"is_over": False, "leases": left, "operations": len(busy), "left_over": 0, "reload": []}
@@ -97,7 +97,7 @@ def refuse_mistakes(site: SiteTransactions) -> None:
 
     :raises RefusedError: the driver cannot tell what is ours
     """
-    problem = site.driver.cannot_leave()
+    problem = site.driver.uninstall.problem()
     if problem is not None:
         raise RefusedError(409, f"nothing is removed: {problem}")
 
@@ -134,7 +134,7 @@ def list_all(site: SiteTransactions) -> dict[str, Any]:
         hosts = sorted(host.name for host in site.records.hosts.values())
         floating_ips = sorted(ip.floating_ip_address for ip in site.records.floating_ips.values())
     # The cloud may take long, and the plan goes on meanwhile.
-    things = [*site.driver.differences([], {}, hosts)]
+    things = [*site.driver.repair.differences([], {}, hosts)]
     return {
         "leases": leases,
         "series": series,

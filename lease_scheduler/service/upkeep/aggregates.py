@@ -24,7 +24,7 @@ def aggregates_made(driver: Driver, order: AnyOrder) -> Mapping[str, int]:
     if not wanted:
         return {}
     try:
-        return driver.aggregate_ids(order.lease_id, wanted)
+        return driver.aggregates.aggregate_ids(order.lease_id, wanted)
     except Exception:
         LOG.exception("lease %s: the ids of its aggregates could not be read", order.lease_id)
         return {}

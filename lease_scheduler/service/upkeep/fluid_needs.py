@@ -142,7 +142,7 @@ class NeedsWatch(UpkeepWorker):
         """Return the servers of leases, and what they used, or None if nothing is known. Log when that changes."""
         assert self._source is not None
         try:
-            servers = self._site.driver.servers_of(leases)
+            servers = self._site.driver.usage.servers_of(leases)
             running = {
                 each.server_id for of_lease in servers.values() for each in of_lease if each.power is not Power.OFF
             }

@@ -68,7 +68,7 @@ class Reconciler(UpkeepWorker):
         expected = expectations(before)
         # The cloud may be slow, so the lock is not held and the plan goes on.
         footprints = list(self._site.driver.footprints())
-        found = self._site.driver.differences(expected, before.vms(), pool)
+        found = self._site.driver.repair.differences(expected, before.vms(), pool)
         with self._site.lock if dry_run else self._site.transaction():
             leases = self._leases()
             actions = decide(leases, before, footprints)
@@ -105,13 +105,13 @@ class Reconciler(UpkeepWorker):
         if groups:
             with self._site.transaction():
                 unwanted = self._repairs.follow_groups(groups)
-            self._site.driver.remove_groups(unwanted)
+            self._site.driver.server_groups.remove(unwanted)
             repaired["repaired"] += len(groups)
         left_over = [each for each in differences if each.problem is Problem.LEFT_OVER]
         if left_over:
             with self._site.lock:
                 live = self._leases().vms()
-            repaired["removed"] += self._site.driver.remove_left_over(left_over, live)
+            repaired["removed"] += self._site.driver.repair.remove_left_over(left_over, live)
         return repaired
 
     def round(self, now: float) -> float:

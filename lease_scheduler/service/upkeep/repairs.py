@@ -154,7 +154,7 @@ class Repairs:
         for lease_id in sorted(to_adjust(differences) & expectations.keys()):
             lease = self._engine.lease(lease_id)
             if lease is not None and lease.state in SUSPENDED_STATES and not self._is_busy(lease_id):
-                self._driver.mend(expectations[lease_id])
+                self._driver.repair.mend(expectations[lease_id])
                 LOG.warning("the record of lease %s in the cloud is restored", lease_id)
                 mended += 1
         return mended
@@ -169,7 +169,7 @@ class Repairs:
             if document is None:
                 continue
             try:
-                made[lease_id] = dict(self._driver.make_groups(_with_groups(document, gone)))
+                made[lease_id] = dict(self._driver.server_groups.make(_with_groups(document, gone)))
             except LeaseSchedulerError as error:
                 LOG.warning("lease %s has lost server groups: %s", lease_id, error)
         return made

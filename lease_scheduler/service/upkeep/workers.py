@@ -74,8 +74,8 @@ class Upkeep:
         self.executor = make_executor(driver, clock, plan.record_steps, self.reports.over, plan.options.workers)
         self.reconciler = Reconciler(plan, self.is_busy, watch)
         self._images = ImageCarriage(driver, clock, lambda: plan.engine.site, self.reports.noticed)
-        self._ends = PromisedEnds(driver.tell_ends, lambda: plan.engine.live_leases())
-        self._yields = FluidYields(driver.share, plan.store.epoch, lambda: plan.engine.live_leases())
+        self._ends = PromisedEnds(driver.announcements.tell_ends, lambda: plan.engine.live_leases())
+        self._yields = FluidYields(driver.shares.share, plan.store.epoch, lambda: plan.engine.live_leases())
         keeper = PowerKeeper(
             driver.services,
             instruments.power,
@@ -92,12 +92,12 @@ class Upkeep:
             self._ends,
             self._yields,
             self.reconciler,
-            Announcer(self._coming, driver.announce, is_on=plan.options.announce_horizon > 0),
+            Announcer(self._coming, driver.announcements.announce, is_on=plan.options.announce_horizon > 0),
             GuestPromises(
                 lambda: plan.engine,
                 plan.lock,
                 clock.now,
-                driver.promise,
+                driver.announcements.promise,
                 lambda: plan.options.guest_assurances,
                 plan.options.engine.preparation_time,
             ),

@@ -30,6 +30,7 @@ from tests.servers.openstack.client import CloudClient
 from tests.servers.openstack.identity import SERVICE_PROJECT
 from tests.servers.openstack.lab import OUR_USER, Lab
 from tests.servers.openstack.notifications import NotificationRecorder
+from tests.unit.cloud.nova.sinks import RecordingSink
 
 pytestmark = [
     pytest.mark.slow,
@@ -79,8 +80,9 @@ class Observer:
         def listens() -> bool:
             return any(each["name"] == _QUEUE for each in self._lab.rabbitmq.manage("GET", "queues/%2F"))
 
+        note = self._note
         self.watcher.start(
-            self._note, on_server=self._note, on_hosts=self._note, on_aggregate=self._note, on_stranger=self._note
+            RecordingSink(on_event=note, on_server=note, on_hosts=note, on_aggregate=note, on_stranger=note)
         )
         assert not self._listens or wait_until(listens, _LIMIT)
         assert wait_until(lambda: self.hosts_told() >= _HOSTS and len(self.events()) >= len(_HOSTS), _LIMIT), self.told

@@ -16,6 +16,8 @@ from lease_scheduler.cloud.nova.api.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.api.placement import Placement
 from lease_scheduler.cloud.nova.repair.overdrafts import Overdrafts
 from lease_scheduler.cloud.nova.steps.holding import Holding
+from lease_scheduler.cloud.nova.steps.order_flavors import OrderFlavors
+from lease_scheduler.cloud.nova.steps.slots import Slots
 from lease_scheduler.cloud.orders import Order
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.kinds import LeaseKind
@@ -53,19 +55,19 @@ class Cloud:
         hosts = SimpleNamespace(node=lambda name: node, services=lambda: {"service": self.host})
         known = SimpleNamespace(lease_id=self.lease_id, vms=2, shared=frozenset({"service"}))
         guests = SimpleNamespace(make_room=self._make_room)
+        labels = SimpleNamespace(
+            labels=lambda order: {0: names.labels(order.lease_id, 0)}, claims=lambda order: dict[Any, Any]()
+        )
         away = SimpleNamespace(put_away=lambda servers, *rest: self.shelved.extend(each.id for each in servers))
         self.holding = Holding(
             self.placement,
             cast(Any, nodes),
             DeviceReader(self.placement, self._groups.__getitem__),
-            cast(Any, SimpleNamespace(ensure=self._note_flavor)),
             cast(Any, guests),
             cast(Any, SimpleNamespace(make_room=lambda *args: None)),
-            lambda order: {0: names.labels(order.lease_id, 0)},
-            lambda order: {},
-            PciAliases(),
-            shares_per_vcpu=0,
-            stale_claims=cast(Any, SimpleNamespace(release=lambda host, classes: False)),
+            cast(Any, labels),
+            OrderFlavors(cast(Any, SimpleNamespace(ensure=self._note_flavor)), PciAliases(), shares_per_vcpu=0),
+            Slots(self.placement, cast(Any, nodes), cast(Any, SimpleNamespace(release=lambda host, classes: False))),
         )
         self.overdrafts = Overdrafts(
             self.placement,

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from lease_scheduler.cloud.capabilities import NoRepair
 from lease_scheduler.cloud.differences import REPAIRS, Difference
 from lease_scheduler.cloud.facts import Footprint
 from lease_scheduler.cloud.orders import AnyOrder, Expectation
 from lease_scheduler.cloud.simulated import SimulatedCloud
+from lease_scheduler.cloud.simulated_parts import SimulatedServerGroups
 from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.plan.options import PlanningOptions
@@ -34,6 +36,31 @@ HOUR = 3_600
 LIMIT = 20.0
 
 
+class _Repair(NoRepair):
+    """Reports the differences that a test sets."""
+
+    def __init__(self, cloud: ForgetfulCloud) -> None:
+        self._cloud = cloud
+
+    def differences(
+        self, expectations: Collection[Expectation], live: Mapping[str, int], pool: Collection[str]
+    ) -> list[Difference]:
+        return list(self._cloud.differing)
+
+
+class _ServerGroups(SimulatedServerGroups):
+    """Makes the groups that a test sets."""
+
+    def __init__(self, cloud: ForgetfulCloud) -> None:
+        self._cloud = cloud
+
+    def make(self, lease: Mapping[str, Any]) -> Mapping[str, str]:
+        if self._cloud.groups is None:
+            raise RefusedError(403, "Quota exceeded, too many server groups.")
+        wanted = {each["id"] for each in lease["reservations"]}
+        return {key: group for key, group in self._cloud.groups.items() if key in wanted}
+
+
 class ForgetfulCloud(SimulatedCloud):
     """A cloud that changes without notifying the engine.
 
@@ -48,21 +75,15 @@ class ForgetfulCloud(SimulatedCloud):
     while_looking: Callable[[], None] | None = None
     before_step: Callable[[AnyOrder, str], bool] | None = None
 
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.repair = _Repair(self)
+        self.server_groups = _ServerGroups(self)
+
     def perform(self, order: AnyOrder, step: str) -> int | None:
         if self.before_step is not None and self.before_step(order, step):
             return self._now() + 1
         return super().perform(order, step)
-
-    def differences(
-        self, expectations: Collection[Expectation], live: Mapping[str, int], pool: Collection[str]
-    ) -> list[Difference]:
-        return list(self.differing)
-
-    def make_groups(self, lease: Mapping[str, Any]) -> Mapping[str, str]:
-        if self.groups is None:
-            raise RefusedError(403, "Quota exceeded, too many server groups.")
-        wanted = {each["id"] for each in lease["reservations"]}
-        return {key: group for key, group in self.groups.items() if key in wanted}
 
     def footprints(self) -> list[Footprint]:
         found = super().footprints()

@@ -43,7 +43,7 @@ def test_it_is_known_from_the_start_on(service: Service) -> None:
     service.clock.jump(HOUR)
     assert wait_until(lambda: _is_in(service, lease_id, "active"), LIMIT)
     (reservation_id,) = (each["id"] for each in document["reservations"])
-    made = service.cloud.aggregate_ids(lease_id, [reservation_id])[reservation_id]
+    made = service.cloud.aggregates.aggregate_ids(lease_id, [reservation_id])[reservation_id]
     assert _reservation(service, lease_id)["aggregate_id"] == made
     service.restart()
     # A change of the lease leaves it as it is.

@@ -35,8 +35,8 @@ def test_one_lease_and_its_server_group_are_left(service: Service, monkeypatch: 
     def remove_groups(groups: Iterable[str]) -> None:
         removed.extend(groups)
 
-    monkeypatch.setattr(service.cloud, "make_groups", make_groups)
-    monkeypatch.setattr(service.cloud, "remove_groups", remove_groups)
+    monkeypatch.setattr(service.cloud.server_groups, "make", make_groups)
+    monkeypatch.setattr(service.cloud.server_groups, "remove", remove_groups)
     document = service.document(request_digest="a")
     (reservation,) = document["reservations"]
     document["reservations"] = [{**reservation, "affinity": False}]

@@ -397,13 +397,13 @@ def test_without_a_meter_what_was_known_is_forgotten(make: Make) -> None:
 def test_the_thread_measures_the_cpu_time_of_the_cloud(tmp_path: Path) -> None:
     rules = IdleOptions(interval=1, notify_after=2, end_after=1, settling_time=0)
     service = Service(tmp_path, "free", {}, idle=rules)
-    service._meter = CpuMeter(MeterOptions({"cpu_threshold": 2.0, "request_interval": 0.0}, service.cloud))
+    service._meter = CpuMeter(MeterOptions({"cpu_threshold": 2.0, "request_interval": 0.0}, service.cloud.usage))
     service.restart()
     used, idle = (
         str(service.leases.create({}, lease_document(name, "immediate", 1, duration=_DAY))["lease_id"])
         for name in ("used", "idle")
     )
-    service.cloud.idle.add(idle)
+    service.cloud.usage.idle.add(idle)
 
     def state(lease_id: str) -> str:
         return str((service.reader.lease(lease_id) or {})["state"])

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lease_scheduler.cloud.caches.orders import ImageOrder, ImageProgress
 from sqlalchemy import select
 
 from lease_scheduler.cloud.facts import ImageFacts
-from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
 from lease_scheduler.cloud.simulated import SimulatedCloud
+from lease_scheduler.cloud.simulated_images import SimulatedImages
 from lease_scheduler.engine.behaviour import CloudBehaviour
 from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.errors import RefusedError
@@ -48,6 +49,18 @@ _AHEAD_OF_START, _BOOTS = 20, 5
 _PROMPT = 12
 
 
+class _Caches(SimulatedImages):
+    """Records orders."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.orders: dict[int, ImageOrder] = {}
+
+    def carry(self, order: ImageOrder) -> ImageProgress:
+        self.orders[order.number] = order
+        return super().carry(order)
+
+
 class _Cloud(SimulatedCloud):
     """Knows the sizes of some images, and records requests."""
 
@@ -57,9 +70,10 @@ class _Cloud(SimulatedCloud):
         self.asked_for_sizes: list[str] = []
         self.min_disk_gb = 2
         self.missing = {"deleted"}
-        self.orders: dict[int, ImageOrder] = {}
+        self.images = self
+        self.image_caches = self.caches = _Caches(self._database, self._lock, self._now, self._behaviour)
 
-    def image_facts(self, image_id: str) -> ImageFacts | None:
+    def facts(self, image_id: str) -> ImageFacts | None:
         self.asked_for_sizes.append(image_id)
         if image_id == "broken":
             raise ConnectionError("no image service")
@@ -70,10 +84,6 @@ class _Cloud(SimulatedCloud):
         if image_id in self.missing:
             return ImageFacts(exists=False)
         return ImageFacts(self._sizes[image_id]) if image_id in self._sizes else None
-
-    def carry(self, order: ImageOrder) -> ImageProgress:
-        self.orders[order.number] = order
-        return super().carry(order)
 
 
 class _Service:
@@ -126,7 +136,7 @@ class _Service:
 
     def is_carrying(self) -> None:
         """Wait for a request to the cloud, which follows after the state of the lease is recorded."""
-        assert wait_until(lambda: bool(self.cloud.orders), _LIMIT)
+        assert wait_until(lambda: bool(self.cloud.caches.orders), _LIMIT)
 
     def close(self) -> None:
         self.engine.close()
@@ -173,10 +183,10 @@ def test_an_image_is_there_when_its_lease_boots(begin: Begin) -> None:
     service.becomes(lease_id, "preparing")
     service.becomes(lease_id, "active")
 
-    (order,) = service.cloud.orders.values()
+    (order,) = service.cloud.caches.orders.values()
     assert (order.image_id, order.hosts) == ("x", frozenset(hosts))
     assert start - _AHEAD_OF_START - 2 * _SECONDS <= order.begun <= start - _AHEAD_OF_START
-    assert service.cloud.images.hosts_with("x") == hosts
+    assert service.cloud.caches.hosts_with("x") == hosts
     # Its boot had nothing to fetch.
     assert service.view(lease_id)["started"] < start + _PROMPT
     states = [entry["to"] for entry in service.reader.history(lease_id)]
@@ -204,7 +214,7 @@ def test_who_begins_at_once_fetches_it_by_his_boot(begin: Begin) -> None:
 
     assert _names(service, again) == {host}
     service.becomes(again, "active")
-    assert not service.cloud.orders
+    assert not service.cloud.caches.orders
 
 
 def test_without_the_option_nobody_brings_images(begin: Begin) -> None:
@@ -212,7 +222,7 @@ def test_without_the_option_nobody_brings_images(begin: Begin) -> None:
 
     service.becomes(service.ask(service.clock.now() + 60), "active")
 
-    assert not service.cloud.orders
+    assert not service.cloud.caches.orders
     # The requirements of the image are compared with the lease all the same.
     assert service.cloud.asked_for_sizes == ["x"]
 
@@ -274,13 +284,13 @@ def test_an_engine_that_takes_over_knows_what_hosts_have(begin: Begin) -> None:
     lease_id = service.ask(start, count=3)
     service.becomes(lease_id, "preparing")
     service.is_carrying()
-    before = service.cloud.orders[max(service.cloud.orders)]
+    before = service.cloud.caches.orders[max(service.cloud.caches.orders)]
     assert len(before.hosts) == 2
 
     service = begin()
     service.becomes(lease_id, "active")
 
-    assert [order.hosts for order in service.cloud.orders.values()] == [before.hosts]
+    assert [order.hosts for order in service.cloud.caches.orders.values()] == [before.hosts]
     assert service.cloud.asked_for_sizes == []
 
 
@@ -303,7 +313,7 @@ def test_a_size_that_nobody_knows_is_guessed(begin: Begin, image: str) -> None:
     service.becomes(lease_id, "preparing")
     service.is_carrying()
 
-    (order,) = service.cloud.orders.values()
+    (order,) = service.cloud.caches.orders.values()
     assert order.due - order.begun == _SECONDS
 
 
@@ -329,4 +339,4 @@ def test_servers_that_boot_from_volumes_need_no_image(begin: Begin) -> None:
 
     service.becomes(lease_id, "active")
 
-    assert not service.cloud.orders
+    assert not service.cloud.caches.orders

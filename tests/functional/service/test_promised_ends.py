@@ -36,7 +36,7 @@ def _is_told(service: Service) -> bool:
     """Return whether the cloud has the end of every running lease, and no end that differs from the promised one."""
     with service.site.transaction():
         leases = service.site.engine.live_leases()
-    ends = dict(service.cloud.ends)
+    ends = dict(service.cloud.announcements.ends)
     return all(ends.get(lease.lease_id) == promised_end(lease) for lease in leases)
 
 
@@ -45,8 +45,8 @@ def test_a_lease_that_begins_late_is_told_its_later_end(service: Service) -> Non
     asked = service.clock.now()
     lease_id = _begin(service, "best-effort", duration=HOUR)
     assert wait_until(service.is_in(lease_id, "active"), _LIMIT)
-    assert wait_until(lambda: service.cloud.ends.get(lease_id) is not None, _LIMIT)
-    end = service.cloud.ends[lease_id]
+    assert wait_until(lambda: service.cloud.announcements.ends.get(lease_id) is not None, _LIMIT)
+    end = service.cloud.announcements.ends[lease_id]
     assert end is not None and end >= asked + HOUR + _BOOT_TIME
     assert _is_told(service)
 
@@ -57,13 +57,13 @@ def test_extension_shrinking_and_a_restart_are_told(service: Service) -> None:
     assert wait_until(service.is_in(lease_id, "active"), _LIMIT)
     for end in (now + 2 * HOUR, now + HOUR // 2):
         service.leases.update({}, lease_id, {"end": end})
-        assert wait_until(lambda end=end: (service.cloud.ends.get(lease_id) or 0) >= end, _LIMIT)  # type: ignore[misc]
+        assert wait_until(lambda end=end: (service.cloud.announcements.ends.get(lease_id) or 0) >= end, _LIMIT)  # type: ignore[misc]
         assert wait_until(lambda: _is_told(service), _LIMIT)
     # An end that a previous engine has left.
-    service.cloud.ends[lease_id] = 5
+    service.cloud.announcements.ends[lease_id] = 5
     service.restart()
     assert wait_until(lambda: _is_told(service), _LIMIT)
-    assert service.cloud.ends[lease_id] != 5
+    assert service.cloud.announcements.ends[lease_id] != 5
 
 
 def test_none_is_told_while_servers_are_brought_back(service: Service) -> None:
@@ -73,15 +73,15 @@ def test_none_is_told_while_servers_are_brought_back(service: Service) -> None:
     start = service.clock.now() + 900
     reserved = _begin(service, "reservation", 2, start=start, end=start + HOUR)
     # It leaves earlier, and the cloud knows that in advance.
-    assert wait_until(lambda: (service.cloud.ends.get(lease_id) or 2**40) <= start, _LIMIT)
+    assert wait_until(lambda: (service.cloud.announcements.ends.get(lease_id) or 2**40) <= start, _LIMIT)
     assert _is_told(service)
     service.clock.jump(900)
     service.engine.timer.wake()
     assert wait_until(service.is_in(reserved, "active"), _LIMIT)
-    assert wait_until(lambda: service.cloud.ends.get(lease_id, 1) is None, _LIMIT)
+    assert wait_until(lambda: service.cloud.announcements.ends.get(lease_id, 1) is None, _LIMIT)
     service.leases.delete({}, reserved, "asked for")
     assert wait_until(service.is_in(lease_id, "active"), _LIMIT)
-    assert wait_until(lambda: (service.cloud.ends.get(lease_id) or 0) > start + HOUR, _LIMIT)
+    assert wait_until(lambda: (service.cloud.announcements.ends.get(lease_id) or 0) > start + HOUR, _LIMIT)
     assert _is_told(service)
 
 

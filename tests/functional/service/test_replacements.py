@@ -101,11 +101,11 @@ def test_server_groups_of_a_lease_in_place_of_another_are_made_when_it_is_accept
     number = count(1)
     removed: list[str] = []
     monkeypatch.setattr(
-        service.cloud,
-        "make_groups",
+        service.cloud.server_groups,
+        "make",
         lambda lease: {each["id"]: f"group-{next(number)}" for each in lease["reservations"]},
     )
-    monkeypatch.setattr(service.cloud, "remove_groups", removed.extend)
+    monkeypatch.setattr(service.cloud.server_groups, "remove", removed.extend)
     document = service.document(2)
     document["reservations"] = [{**each, "affinity": False} for each in document["reservations"]]
     lost = service.leases.create({}, document)["lease_id"]

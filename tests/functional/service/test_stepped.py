@@ -150,7 +150,7 @@ def _no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 def _history(site: _Site, *lease_ids: str) -> Any:
     """Return all that can be seen of a site: leases, their histories, notifications, and what is in the cloud."""
     leases = [(site.view(lease_id), site.reader.history(lease_id)) for lease_id in lease_ids]
-    return leases, site.sent, site.cloud.footprints(), site.cloud.ends, site.cloud.announced
+    return leases, site.sent, site.cloud.footprints(), site.cloud.announcements.ends, site.cloud.announcements.announced
 
 
 def _preemption(folder: Path) -> Any:
@@ -175,7 +175,7 @@ def test_a_reservation_starts_and_ends_and_its_project_is_told(tmp_path: Path) -
         site.step_until(start + 60)
         assert site.view("reserved")["state"] == "active"
         assert [each.servers for each in site.cloud.footprints()] == ["active"]
-        assert site.cloud.ends["reserved"] == start + HOUR
+        assert site.cloud.announcements.ends["reserved"] == start + HOUR
         site.step_until(start + 2 * HOUR)
         assert site.view("reserved")["state"] == "done"
         assert not site.cloud.footprints()

@@ -15,7 +15,7 @@ from novaclient.exceptions import ClientException
 from lease_scheduler.cloud.driver import HostsOccupiedError, StepFailedError
 from lease_scheduler.cloud.nova.api import server as of
 from lease_scheduler.cloud.nova.api.lost import LostOptions
-from lease_scheduler.cloud.nova.driver import DriverOptions
+from lease_scheduler.cloud.nova.assembly.options import DriverOptions
 from lease_scheduler.cloud.nova.lease.lease_parts import is_slot_only
 from lease_scheduler.cloud.nova.vacating.options import IntruderAction, RoomOptions
 from lease_scheduler.cloud.orders import AnyOrder, Order, Removal
@@ -194,7 +194,7 @@ class MatrixSite(MemberSite):
 
         :param told: what leases are told that should get the host
         """
-        node = self.driver._hosts.node(host)
+        node = self.driver._common.hosts.node(host)
         assert node is not None
         found = {each.id: each for each in self.all_servers()}
         named = told.servers.get(host, ()) if isinstance(told, HostsOccupiedError) else ()

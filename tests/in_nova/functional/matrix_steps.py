@@ -91,7 +91,7 @@ class GuestsSite(MatrixSite):
         with mock.patch.multiple(guest_rules, _FIRST_PAUSE=0.1, _LONGEST_PAUSE=0.5):
             while self.nova.servers.get(guest.id).status != "ACTIVE":
                 assert time.monotonic() < end
-                self.driver._look_after_servers()
+                self.driver.events.look_after_servers()
                 time.sleep(PAUSE)
 
 

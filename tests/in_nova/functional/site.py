@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -27,7 +28,9 @@ from sqlalchemy import Connection, Engine, event
 
 from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.nova.api.placement import Placement
-from lease_scheduler.cloud.nova.driver import DriverOptions, NovaDriver
+from lease_scheduler.cloud.nova.assembly.clients import NovaClients
+from lease_scheduler.cloud.nova.assembly.options import DriverOptions
+from lease_scheduler.cloud.nova.driver import NovaDriver
 from lease_scheduler.cloud.orders import AnyOrder, Order
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.kinds import LeaseKind, PreemptionMode
@@ -145,19 +148,16 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
 
     def new_driver(self, options: DriverOptions) -> NovaDriver:
         """Return the driver of an engine that has just started."""
-        found = NovaDriver(
-            RealClock(),
-            self.nova,
-            client.Client("2.87", session=self.nova.client.session),
-            self.held,
-            self.network,
-            self.image_service,
-            lambda trust_id: self.trustor or self.nova,
-            self.trusts_ended.append,
-            0.2,
-            "freepool",
-            options,
+        clients = NovaClients(
+            nova=self.nova,
+            nova_with_facts=client.Client("2.87", session=self.nova.client.session),
+            placement=self.held,
+            network=self.network,
+            glance=self.image_service,
+            on_behalf_of=lambda trust_id: self.trustor or self.nova,
+            end_trust=self.trusts_ended.append,
         )
+        found = NovaDriver(RealClock(), clients, replace(options, watch_interval=0.2))
         found.set_pool(HOSTS)
         return found
 
@@ -248,7 +248,7 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
 
     def used(self, host: str) -> dict[str, int]:
         """Return the usage of a host in Placement."""
-        node = self.driver._hosts.node(host)
+        node = self.driver._common.hosts.node(host)
         assert node is not None
         usages: dict[str, int] = self.placement.get(f"/resource_providers/{node.provider_id}/usages").body["usages"]
         return usages

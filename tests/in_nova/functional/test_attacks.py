@@ -48,7 +48,7 @@ class SleepersTest(TenantSite):
     def test_one_that_runs_all_the_same_is_put_away_again(self) -> None:
         """An administrator has started it, or an engine that was killed has not locked it."""
         lease_id, server = self.put_away(PreemptionMode.SUSPEND)
-        self.driver._look_after_servers()
+        self.driver.events.look_after_servers()
         for wake in (self.nova.servers.resume, self.nova.servers.start):
             wake(server)
             self.nova.servers.unlock(server)
@@ -56,14 +56,14 @@ class SleepersTest(TenantSite):
             end = time.monotonic() + LIMIT
             while self.nova.servers.get(server.id).status == "ACTIVE":
                 assert time.monotonic() < end, "it runs beside the leases that have its room"
-                self.driver._look_after_servers()
+                self.driver.events.look_after_servers()
                 time.sleep(POLL)
             found = self.settled(server, "SHUTOFF")
             assert found.locked
         # Another engine, which knows nothing of it.
         self.driver = self.new_driver(self.options)
         self.nova.servers.unlock(server)
-        self.driver._look_after_servers()
+        self.driver.events.look_after_servers()
         assert self.nova.servers.get(server.id).locked
         self.carry_out(self.order(OperationKind.RESUME, lease_id, ("host1",), SMALL))
         assert not self.settled(server, "ACTIVE").locked
@@ -115,8 +115,8 @@ class FailuresTest(TenantSite):
         end = time.monotonic() + LIMIT
         while self.host_of(guest) is not None:
             assert time.monotonic() < end, "it stays"
-            for server in self.driver._servers.find(uuid=guest.id):
-                self.driver._preemption.send_away(server, "another lease")
+            for server in self.driver._common.servers.find(uuid=guest.id):
+                self.driver._vacating.preemption.send_away(server, "another lease")
             time.sleep(POLL)
         assert not any(self.used(host).values())
 
@@ -143,7 +143,7 @@ class FailuresTest(TenantSite):
                 self.tenant.servers.rescue(mine)
                 self.settled(mine, "RESCUE")
             self.carry_out(self.order(OperationKind.SUSPEND, lease_id, ("host1",), WHOLE))
-            self.driver._look_after_servers()
+            self.driver.events.look_after_servers()
             found = self.settled(mine)
             assert (found.status, found.locked) == ("SHELVED_OFFLOADED", False)
             with pytest.raises(Conflict):

@@ -10,7 +10,7 @@ from uuid import uuid4
 from lease_scheduler.cloud.differences import Difference, Problem
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova.api import names
-from lease_scheduler.cloud.nova.driver import DriverOptions
+from lease_scheduler.cloud.nova.assembly.options import DriverOptions
 from lease_scheduler.cloud.nova.lease.reservations import BlazarOptions
 from lease_scheduler.cloud.orders import Order, Removal
 from lease_scheduler.engine.interfaces import OperationKind
@@ -69,7 +69,7 @@ class _Site(NovaSite):
 
     def left_over(self) -> list[Difference]:
         """Return what belongs to no known lease."""
-        return [each for each in self.driver.differences([], {}, HOSTS) if each.problem is Problem.LEFT_OVER]
+        return [each for each in self.driver.repair.differences([], {}, HOSTS) if each.problem is Problem.LEFT_OVER]
 
     def pool(self) -> set[str]:
         return set(self.aggregate("freepool").hosts)
@@ -241,7 +241,7 @@ class ProfileTest(_Site):
         assert extra_specs["aggregate_instance_extra_specs:reservation"] == reservation_id
         assert (extra_specs[slots], extra_specs["affinity_id"]) == ("1", group.id)
         made = self.aggregate(reservation_id)
-        assert self.driver.aggregate_ids(start.lease_id, [reservation_id]) == {reservation_id: made.id}
+        assert self.driver.aggregates.aggregate_ids(start.lease_id, [reservation_id]) == {reservation_id: made.id}
         assert (sorted(made.hosts), made.availability_zone) == (["host1", "host2"], None)
         said = {key: made.metadata[key] for key in ("reservation", "filter_tenant_id", "blazar:owner", "affinity_id")}
         assert said == {
@@ -311,9 +311,9 @@ class ProfileTest(_Site):
         for _ in range(2):
             found = self.left_over()
             assert found
-            assert self.driver.remove_left_over(found, {}) == len(found), found
+            assert self.driver.repair.remove_left_over(found, {}) == len(found), found
         assert self.left_over() == []
-        assert self.driver.leave() == {"host2"}
+        assert self.driver.uninstall.leave() == {"host2"}
         assert self.nova.aggregates.list() == []
         assert not [each.name for each in self.nova.flavors.list(is_public=None) if each.name[:5] in ("lease", "reser")]
         assert {each["name"] for each in self.placement.get("/resource_providers").body["resource_providers"]} == set(
@@ -462,7 +462,7 @@ class WithoutProfileTest(_Site):
         self.nova.aggregates.set_metadata(made, said)
         self.nova.aggregates.add_host(made, "host1")
         self.held.ensure_class(name)
-        node = self.driver._hosts.node("host1")
+        node = self.driver._common.hosts.node("host1")
         assert node is not None
         provider_id = str(uuid4())
         self.held.ensure_slots(provider_id, "blazar_host1", node.provider_id, {name: 2})

@@ -13,7 +13,7 @@ from novaclient.exceptions import NotFound
 
 from lease_scheduler.cloud.driver import HostsOccupiedError
 from lease_scheduler.cloud.nova.api import names
-from lease_scheduler.cloud.nova.driver import DriverOptions
+from lease_scheduler.cloud.nova.assembly.options import DriverOptions
 from lease_scheduler.cloud.nova.vacating.options import RoomOptions
 from lease_scheduler.cloud.orders import Order
 from lease_scheduler.engine.interfaces import OperationKind
@@ -89,7 +89,7 @@ class DeletedServersTest(NovaSite):
 
     def test_one_that_is_restored_while_the_lease_ends(self) -> None:
         """Nova has two lists, and the server is in the other one of them each time."""
-        ask = self.driver._servers.restorable
+        ask = self.driver._common.servers.restorable
         for question in (1, 2):
             lease_id = str(uuid4())
             self.carry_out(self.order(OperationKind.START, lease_id, ("host1",), SMALL))
@@ -106,7 +106,7 @@ class DeletedServersTest(NovaSite):
                         time.sleep(POLL)
                 return ask(known)
 
-            with mock.patch.object(self.driver._servers, "restorable", answer):
+            with mock.patch.object(self.driver._common.servers, "restorable", answer):
                 self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1",), SMALL))
             assert len(asked) > question
             self.assert_gone(server)

@@ -35,7 +35,7 @@ class DriverTest(NovaSite):
         assert first.availability_zone == "nova"
         assert "COMPUTE_NODE" in first.traits
         assert [each.name for each in self.driver.hypervisors(["host2", "nobody"])] == ["host2"]
-        flavors = self.driver.flavors()
+        flavors = self.driver.flavors
         assert flavors["1"].resources == {"VCPU": 1, "MEMORY_MB": 512, "DISK_GB": 1}
         assert flavors.get("none") is None
 
@@ -71,10 +71,10 @@ class DriverTest(NovaSite):
         self.carry_out(self.order(OperationKind.START, lease_id, ("host1", "host1"), SMALL))
         servers = [self.boot(names.flavor_id(lease_id, 0)) for _ in range(2)]
         assert [server.status for server in servers] == ["ACTIVE", "ACTIVE"]
-        self.driver._overdrafts.look()
+        self.driver.events.look_for_overdrafts()
         slots = {names.slot_class(lease_id, 0): 1}
         self.held.ensure_slots(names.slots_provider_id("host1"), names.slots_provider("host1"), None, slots)
-        self.driver._overdrafts.look()
+        self.driver.events.look_for_overdrafts()
         end = time.monotonic() + LIMIT
         while sorted(self.nova.servers.get(server.id).status for server in servers) != ["ACTIVE", "SHELVED_OFFLOADED"]:
             assert time.monotonic() < end
@@ -313,8 +313,8 @@ class DriverTest(NovaSite):
         template = {"name": "web", "image_id": IMAGE, "networks": "none"}
         self.carry_out(self.order(OperationKind.START, lease_id, ("host1", "host2"), SMALL, servers=(template,)))
         told: list[DriverEvent] = []
-        self.driver.start(told.append)
-        self.addCleanup(self.driver.stop)
+        self.driver.events.start(told.append)
+        self.addCleanup(self.driver.events.stop)
 
         def wait_for(*expected: tuple[EventKind, str | None, str | None]) -> None:
             end = time.monotonic() + LIMIT

@@ -13,7 +13,7 @@ from novaclient.exceptions import Conflict
 from lease_scheduler.cloud.differences import Problem
 from lease_scheduler.cloud.driver import HostsOccupiedError
 from lease_scheduler.cloud.nova.api import names
-from lease_scheduler.cloud.nova.driver import DriverOptions
+from lease_scheduler.cloud.nova.assembly.options import DriverOptions
 from lease_scheduler.cloud.nova.repair import trespassers
 from lease_scheduler.cloud.nova.vacating.options import IntruderAction, RoomOptions
 from lease_scheduler.cloud.orders import Order, Removal
@@ -333,7 +333,7 @@ class OtherWaysTest(_Site):
         again = self.boot(flavor)
         again.shelve()
         self.becomes(again, "SHELVED_OFFLOADED")
-        self.driver.tell_ends({first: int(time.time()) - 1})
+        self.driver.announcements.tell_ends({first: int(time.time()) - 1})
         again.unshelve()
         assert self.acted(again, "unshelve").status == "SHELVED_OFFLOADED"
         self.carry_out(self.order(OperationKind.STOP, first, ("host1",), SMALL))
@@ -367,7 +367,7 @@ class OccupiedTest(_Site):
     def test_a_whole_host_that_cannot_be_had(self) -> None:
         firm = self.on("host2", project_id="biology")
         # Operators are told before a lease needs the host.
-        assert [(each.problem.value, each.name) for each in self.driver.differences([], {}, HOSTS)] == [
+        assert [(each.problem.value, each.name) for each in self.driver.repair.differences([], {}, HOSTS)] == [
             ("intruding", firm.id)
         ]
         lease_id = str(uuid4())
@@ -520,7 +520,9 @@ class WithoutFilterTest(_Site):
         host = self.host_of(server)
         assert host in HOSTS
         (found,) = [
-            each for each in self.driver.differences([], {lease_id: 3}, HOSTS) if each.problem is Problem.UNFILTERED
+            each
+            for each in self.driver.repair.differences([], {lease_id: 3}, HOSTS)
+            if each.problem is Problem.UNFILTERED
         ]
         assert (found.name, found.lease_id, found.host) == (server.id, lease_id, host)
         assert "LeaseFilter does not answer" in found.detail

@@ -108,7 +108,7 @@ class NestedTest(NovaSite):
     def test_a_server_of_a_lease_gets_its_gpu(self) -> None:
         order = self.devices(OperationKind.START, ("host1", "host1"))
         self.carry_out(order)
-        self.driver.tell_ends({self.lease_id: UNTIL})
+        self.driver.announcements.tell_ends({self.lease_id: UNTIL})
         servers = [self.boot(names.flavor_id(self.lease_id, 0)) for _ in range(3)]
         assert sorted(server.status for server in servers) == ["ACTIVE", "ACTIVE", "ERROR"]
         active = [server for server in servers if server.status == "ACTIVE"]
@@ -117,7 +117,7 @@ class NestedTest(NovaSite):
         # The rest is held for the lease as ever.
         assert self.used("host1")["VCPU"] == 4
         expected = [Expectation(order, Presence.RUNNING, UNTIL)]
-        assert self.driver.differences(expected, {self.lease_id: 2}, HOSTS) == []
+        assert self.driver.repair.differences(expected, {self.lease_id: 2}, HOSTS) == []
         # A server that is replaced finds its GPU free.
         active[0].delete()
         self.gone(active[0])
@@ -221,4 +221,4 @@ class NestedTest(NovaSite):
         order = replace(order, request=replace(order.request, nodes=(only,)))
         self.carry_out(order)
         assert self.boot(names.flavor_id(self.lease_id, 0)).status == "ACTIVE"
-        assert self.driver.differences([Expectation(order, Presence.RUNNING)], {self.lease_id: 1}, HOSTS) == []
+        assert self.driver.repair.differences([Expectation(order, Presence.RUNNING)], {self.lease_id: 1}, HOSTS) == []

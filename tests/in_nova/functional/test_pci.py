@@ -14,7 +14,7 @@ from nova.virt import fake
 from lease_scheduler.cloud.differences import Presence
 from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.nova.api.pci_aliases import ALIAS, parse
-from lease_scheduler.cloud.nova.driver import DriverOptions
+from lease_scheduler.cloud.nova.assembly.options import DriverOptions
 from lease_scheduler.cloud.orders import Expectation, Order
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.nodes import NodeSet
@@ -101,7 +101,7 @@ class PciTest(NovaSite):
         lease_id = str(uuid4())
         order = self.devices(OperationKind.START, lease_id, ONE_A100, ONE_FPGA, ONE_A100)
         self.carry_out(order)
-        self.driver.tell_ends({lease_id: UNTIL})
+        self.driver.announcements.tell_ends({lease_id: UNTIL})
         assert self.guest().status == "ERROR"
         servers = [self.boot(names.flavor_id(lease_id, 0)) for _ in range(2)]
         assert sorted(server.status for server in servers) == ["ACTIVE", "ERROR"]
@@ -112,7 +112,7 @@ class PciTest(NovaSite):
         usages = [self.held.usages(self.held.providers()[name][0]) for name in providers]
         assert [sum(used.values()) for used in usages] == [1, 1, 1], "no device is claimed twice"
         expected = [Expectation(order, Presence.RUNNING, UNTIL)]
-        assert self.driver.differences(expected, {lease_id: 1}, HOSTS) == []
+        assert self.driver.repair.differences(expected, {lease_id: 1}, HOSTS) == []
         self.carry_out(self.devices(OperationKind.STOP, lease_id, ONE_A100, ONE_FPGA, ONE_A100))
         assert self.guest().status == "ACTIVE"
 
@@ -132,4 +132,4 @@ class PciTest(NovaSite):
     def test_a_flavor_with_aliases_has_their_devices(self) -> None:
         flavor = self.nova.flavors.create(f"f-{uuid4()}", 256, 1, 1)
         flavor.set_keys({ALIAS: "a100:2,fpga:1"})
-        assert self.driver.flavors()[flavor.id].groups == (ONE_A100, ONE_A100, ONE_FPGA)
+        assert self.driver.flavors[flavor.id].groups == (ONE_A100, ONE_A100, ONE_FPGA)

@@ -23,7 +23,7 @@ class PrecachingTest(NovaSite):
 
     def bring(self, order: ImageOrder) -> ImageProgress:
         end = time.monotonic() + LIMIT
-        while not (progress := self.driver.carry(order)).is_over:
+        while not (progress := self.driver.image_caches.carry(order)).is_over:
             assert time.monotonic() < end, progress
             time.sleep(POLL)
         return progress
@@ -45,11 +45,11 @@ class PrecachingTest(NovaSite):
 
     def test_what_an_engine_before_has_left_is_removed(self) -> None:
         """An engine was killed during the transfer; the next one requests it again, and Nova skips what is cached."""
-        assert not self.driver.carry(self.image_order(7, "host1", "host2", seconds=100)).is_over
+        assert not self.driver.image_caches.carry(self.image_order(7, "host1", "host2", seconds=100)).is_over
         left = {aggregate.name for aggregate in self.nova.aggregates.list()}
         assert left == {"freepool", names.precache(IMAGE)}
 
-        self.driver.clear_carried()
+        self.driver.image_caches.clear()
 
         assert [aggregate.name for aggregate in self.nova.aggregates.list()] == ["freepool"]
         assert self.bring(self.image_order(1, "host2", seconds=1)).is_over

@@ -17,7 +17,7 @@ from sqlalchemy import text
 
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova.api.lost import LostOptions
-from lease_scheduler.cloud.nova.driver import DriverOptions
+from lease_scheduler.cloud.nova.assembly.options import DriverOptions
 from lease_scheduler.cloud.nova.vacating import guests as guest_rules
 from lease_scheduler.cloud.nova.vacating.options import Escalation, RoomOptions
 from lease_scheduler.cloud.orders import Order, Removal
@@ -313,16 +313,16 @@ class GuestsTest(NovaSite):
         assert statuses == ["ACTIVE", "SHELVED_OFFLOADED", "SHELVED_OFFLOADED"], statuses
         with mock.patch.multiple(guest_rules, _FIRST_PAUSE=0.1, _LONGEST_PAUSE=0.5):
             for _ in range(20):
-                self.driver._guests.bring_back()
+                self.driver._vacating.guests.bring_back()
                 time.sleep(0.1)
             assert self.nova.servers.get(guests[2].id).status == "SHELVED_OFFLOADED", "there is no room yet"
             self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1", "host1"), size))
             end = time.monotonic() + LIMIT
             while any(self.nova.servers.get(guest.id).status != "ACTIVE" for guest in guests):
                 assert time.monotonic() < end
-                self.driver._guests.bring_back()
+                self.driver._vacating.guests.bring_back()
                 time.sleep(0.2)
-            self.driver._guests.bring_back()
+            self.driver._vacating.guests.bring_back()
         assert all(guest_rules.TAG not in self.nova.servers.get(guest.id).tags for guest in guests)
 
     def test_one_that_cannot_be_shelved_outlives_a_lease_of_its_own_project(self) -> None:
@@ -340,7 +340,7 @@ class GuestsTest(NovaSite):
         with mock.patch.multiple(guest_rules, _FIRST_PAUSE=0.1, _LONGEST_PAUSE=0.5):
             while self.nova.servers.get(guest.id).status != "ACTIVE":
                 assert time.monotonic() < end
-                self.driver._guests.bring_back()
+                self.driver._vacating.guests.bring_back()
                 time.sleep(POLL)
 
 

@@ -34,12 +34,12 @@ class RepairTest(NovaSite):
     def start(self, mode: OperationKind = OperationKind.START) -> Order:
         order = self.order(mode, self.lease_id, self.hosts, SMALL)
         self.carry_out(order)
-        self.driver.tell_ends({order.lease_id: UNTIL})
+        self.driver.announcements.tell_ends({order.lease_id: UNTIL})
         return order
 
     def differences(self, order: Order, presence: Presence = Presence.RUNNING) -> list[Difference]:
         live = {order.lease_id: len(order.hosts)}
-        return self.driver.differences([Expectation(order, presence, UNTIL)], live, HOSTS)
+        return self.driver.repair.differences([Expectation(order, presence, UNTIL)], live, HOSTS)
 
     def adjusted(self, order: Order) -> Order:
         now = int(time.time())
@@ -52,10 +52,10 @@ class RepairTest(NovaSite):
         assert self.differences(order) == []
         exclusive = self.order(OperationKind.START, str(uuid4()), ("host3",), WHOLE)
         self.carry_out(exclusive)
-        self.driver.tell_ends({exclusive.lease_id: UNTIL})
+        self.driver.announcements.tell_ends({exclusive.lease_id: UNTIL})
         live = {order.lease_id: 3, exclusive.lease_id: 1}
         both = [Expectation(each, Presence.RUNNING, UNTIL) for each in (order, exclusive)]
-        assert self.driver.differences(both, live, HOSTS) == []
+        assert self.driver.repair.differences(both, live, HOSTS) == []
 
     def test_each_thing_that_is_deleted_or_edited_is_told_and_made_again(self) -> None:
         order = self.start()
@@ -131,7 +131,7 @@ class RepairTest(NovaSite):
         self.assert_nothing_is_left()
 
     def hold_less(self, number: int) -> None:
-        node = self.driver._hosts.node("host1")
+        node = self.driver._common.hosts.node("host1")
         assert node is not None
         self.held.hold(names.consumer(self.lease_id, number), {node.provider_id: {"VCPU": 1}}, self.project, "user")
 
@@ -144,7 +144,7 @@ class RepairTest(NovaSite):
     def test_capacity_that_somebody_else_has_taken_meanwhile_is_told_with_its_host(self) -> None:
         order = self.start()
         self.held.release(names.consumer(self.lease_id, 0))
-        node = self.driver._hosts.node("host1")
+        node = self.driver._common.hosts.node("host1")
         assert node is not None
         intruder = str(uuid4())
         self.held.hold(intruder, {node.provider_id: {"MEMORY_MB": 8192 - 512 - 1024}}, self.project, "user")
@@ -172,7 +172,7 @@ class RepairTest(NovaSite):
             if each.name != "freepool":
                 each.delete()
         assert told(self.differences(saved, Presence.SAVED)) == {("aggregate", "missing")}
-        self.driver.mend(Expectation(saved, Presence.SAVED))
+        self.driver.repair.mend(Expectation(saved, Presence.SAVED))
         assert self.differences(saved, Presence.SAVED) == []
         (footprint,) = self.driver.footprints()
         assert footprint.servers == "saved"
@@ -191,7 +191,7 @@ class RepairTest(NovaSite):
                     each.remove_host(host)
                 each.delete()
         live = {str(uuid4()): 2}
-        found = self.driver.differences([], live, HOSTS)
+        found = self.driver.repair.differences([], live, HOSTS)
         assert {each.problem.value for each in found} == {"left_over"}
         kinds = [each.kind.value for each in found]
         assert {kind: kinds.count(kind) for kind in set(kinds)} == {
@@ -201,10 +201,10 @@ class RepairTest(NovaSite):
             "consumer": 3,
         }
         # Nothing is removed of a lease that is live by now.
-        assert self.driver.remove_left_over(found, {self.lease_id: 3}) == 0
+        assert self.driver.repair.remove_left_over(found, {self.lease_id: 3}) == 0
         assert self.differences(order)[0].kind.value == "aggregate"
-        assert self.driver.remove_left_over(found, live) == 7
-        assert self.driver.differences([], live, HOSTS) == []
+        assert self.driver.repair.remove_left_over(found, live) == 7
+        assert self.driver.repair.differences([], live, HOSTS) == []
         assert self.others() == others
 
     def others(self) -> tuple[object, ...]:
@@ -216,7 +216,7 @@ class RepairTest(NovaSite):
             self.nova.flavors.create(f"lease-{uuid4()}-0", 64, 1, 0)
             self.held.ensure_class("CUSTOM_LEASE_PARKING")
             self.held.ensure_class(f"CUSTOM_RESERVATION_{str(uuid4()).replace('-', '_').upper()}")
-            node = self.driver._hosts.node("host3")
+            node = self.driver._common.hosts.node("host3")
             assert node is not None
             self.boot_elsewhere()
         flavors = {each.name for each in self.nova.flavors.list(is_public=None)} - {flavor_name}
@@ -238,10 +238,10 @@ class RepairTest(NovaSite):
         (pool,) = self.nova.aggregates.list()
         pool.remove_host("host2")
         pool.set_metadata({metadata.POOL: None})
-        found = self.driver.differences([], {}, HOSTS)
+        found = self.driver.repair.differences([], {}, HOSTS)
         assert told(found) == {("aggregate", "different"), ("metadata", "different")}
         self.driver.set_pool(HOSTS)
-        assert self.driver.differences([], {}, HOSTS) == []
+        assert self.driver.repair.differences([], {}, HOSTS) == []
         assert self.boot(ORDINARY).status == "ERROR"
         self.managed_servers()
 
@@ -250,7 +250,7 @@ class RepairTest(NovaSite):
         template = {"name": "web", "image_id": IMAGE, "networks": "none"}
         order = self.order(OperationKind.START, self.lease_id, ("host1", "host2"), SMALL, servers=(template,))
         self.carry_out(order)
-        self.driver.tell_ends({order.lease_id: UNTIL})
+        self.driver.announcements.tell_ends({order.lease_id: UNTIL})
         assert self.differences(order) == []
         first, second = (each for each in self.nova.servers.list() if each.name.startswith("web-"))
         self.client_of("operators").servers.delete(first.id)

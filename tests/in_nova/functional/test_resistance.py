@@ -74,7 +74,7 @@ class ResistanceTest(TenantSite):
             print(f"{name}: {took:.1f} s, {found.status}")
             assert self.host_of(guest) is None or found.status == "SHUTOFF", name
             self.carry_out(self.order(OperationKind.STOP, lease_id, (host,), WHOLE))
-            self.driver._look_after_servers()
+            self.driver.events.look_after_servers()
             self.nova.servers.delete(guest)
             self.gone(guest)
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 from novaclient.exceptions import Forbidden
 
 from lease_scheduler.cloud.nova.api import names
-from lease_scheduler.cloud.nova.driver import DriverOptions
+from lease_scheduler.cloud.nova.assembly.options import DriverOptions
 from lease_scheduler.cloud.nova.lease.reservations import BlazarOptions
 from lease_scheduler.cloud.nova.repair.strangers import Strangers
 from lease_scheduler.cloud.orders import Order, Removal

@@ -169,8 +169,8 @@ class WatcherTest(_Site):
         # It slept before the engine started, and its service has been silent for long.
         assert self.services.close(HOST)
         self.nova.services.force_down(self.service().id, True)
-        self.driver.start(told.append)
-        self.addCleanup(self.driver.stop)
+        self.driver.events.start(told.append)
+        self.addCleanup(self.driver.events.stop)
         assert is_told(EventKind.HOST_UP, "host3")
         self.nova.services.disable_log_reason(self.service("host3").id, "a disk fails")
         assert is_told(EventKind.HOST_CLOSED, "host3")

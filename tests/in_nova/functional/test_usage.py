@@ -32,7 +32,7 @@ class UsageTest(NovaSite):
         patched.start()
         self.addCleanup(patched.stop)
         self.now = 0.0
-        options = MeterOptions({"cpu_threshold": 2.0, "request_interval": 0.0}, self.driver)
+        options = MeterOptions({"cpu_threshold": 2.0, "request_interval": 0.0}, self.driver.usage)
         self.meter = CpuMeter(options, lambda: self.now)
         self.lease_id = str(uuid4())
         self.leases = [LeaseOnHosts(self.lease_id, self.project)]
@@ -60,14 +60,14 @@ class UsageTest(NovaSite):
 
     def test_cpu_times(self) -> None:
         first, second = self.servers
-        assert self.driver.cpu_time(first) == 200.0
+        assert self.driver.usage.cpu_time(first) == 200.0
         assert self.measure() == {self.lease_id: Activity.UNKNOWN}
         assert self.measure() == {self.lease_id: Activity.IDLE}
         self.cpu[second] = 150.0
         assert self.measure() == {self.lease_id: Activity.USED}
         assert self.measure() == {self.lease_id: Activity.IDLE}
         self.cpu[first] = None
-        assert self.driver.cpu_time(first) is None
+        assert self.driver.usage.cpu_time(first) is None
         assert self.measure() == {self.lease_id: Activity.UNKNOWN}
 
     def test_servers_that_do_not_run(self) -> None:
@@ -76,14 +76,14 @@ class UsageTest(NovaSite):
         self.measure()
         self.nova.servers.stop(first)
         self.wait_for(first, "SHUTOFF")
-        powers = {each.server_id: each.power for each in self.driver.servers_of(self.leases)[self.lease_id]}
+        powers = {each.server_id: each.power for each in self.driver.usage.servers_of(self.leases)[self.lease_id]}
         assert powers == {first: Power.OFF, second: Power.ON}
         assert self.measure() == {self.lease_id: Activity.IDLE}
         self.nova.servers.suspend(second)
         self.wait_for(second, "SUSPENDED")
         assert self.measure() == {self.lease_id: Activity.UNKNOWN}
-        assert self.driver.cpu_time(first) is None, "Nova refuses it"
-        assert self.driver.cpu_time(str(uuid4())) is None
+        assert self.driver.usage.cpu_time(first) is None, "Nova refuses it"
+        assert self.driver.usage.cpu_time(str(uuid4())) is None
 
     def test_a_host_that_is_down(self) -> None:
         self.measure()
@@ -106,10 +106,10 @@ class UsageTest(NovaSite):
         whole = Resources({HOST_SHARE: WHOLE_HOST})
         self.carry_out(self.order(OperationKind.START, lease_id, ("host3",), whole))
         mine = LeaseOnHosts(lease_id, self.project, frozenset({"host3"}))
-        assert self.driver.servers_of([mine]) == {lease_id: []}
+        assert self.driver.usage.servers_of([mine]) == {lease_id: []}
         server = self.boot(ORDINARY, scheduler_hints={"lease": lease_id})
         assert self.host_of(server) == "host3"
-        found = self.driver.servers_of([*self.leases, mine, other])
+        found = self.driver.usage.servers_of([*self.leases, mine, other])
         assert [each.server_id for each in found[lease_id]] == [server.id]
         assert sorted(each.server_id for each in found[self.lease_id]) == self.servers
         assert found[other.lease_id] == []
@@ -118,8 +118,8 @@ class UsageTest(NovaSite):
 
     def test_many_leases_take_one_list(self) -> None:
         many = [LeaseOnHosts(str(uuid4()), self.project, frozenset({"host3"})) for _ in range(50)]
-        with mock.patch.object(self.driver._usage, "_listed", wraps=self.driver._usage._listed) as listed:
-            assert self.driver.servers_of([]) == {}
+        with mock.patch.object(self.driver.usage, "_listed", wraps=self.driver.usage._listed) as listed:
+            assert self.driver.usage.servers_of([]) == {}
             listed.assert_not_called()
-            self.driver.servers_of([*many, *self.leases])
+            self.driver.usage.servers_of([*many, *self.leases])
             listed.assert_called_once_with()

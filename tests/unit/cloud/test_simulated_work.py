@@ -76,7 +76,7 @@ def test_a_cloud_keeps_its_shares_when_the_engine_is_killed(tmp_path: Path) -> N
     """The simulated cloud outlives the engine, and so do shares and revision."""
     path = str(tmp_path / "cloud.sqlite")
     with closing(SimulatedCloud(path, _Clock())) as cloud:
-        cloud.share(3, {"a": 0.4})
+        cloud.shares.share(3, {"a": 0.4})
     with closing(SimulatedCloud(path, _Clock())) as again:
-        again.share(2, {"a": 1.0})
-        assert again.shares() == {"a": 0.4}
+        again.shares.share(2, {"a": 1.0})
+        assert again.shares.present() == {"a": 0.4}

@@ -107,7 +107,7 @@ class ServerShares:
             self._worker.wake()
 
     def cpu_times(self) -> Mapping[str, float]:
-        """Return the CPU seconds of the servers that have weights; see ``Driver.agent_cpu_times``."""
+        """Return the CPU seconds of the servers that have weights; see ``Shares.cpu_times``."""
         agents, weights = self._agents, self._weights
         if agents is None or not weights:
             return {}

@@ -9,6 +9,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from novaclient.exceptions import NotFound
@@ -42,15 +43,29 @@ LOG = logging.getLogger(__name__)
 Found = dict[tuple[Kind, str], Item]
 
 
+@dataclass(frozen=True)
+class SurveyOptions:
+    """What the operator sets.
+
+    :ivar freepool: name of the aggregate of all hosts that leases may use
+    :ivar aliases: by which Nova gives PCI devices to servers
+    :ivar shares_per_vcpu: weight of the CPU time of servers of leases for each of their CPUs; 0 for Nova's own
+    :ivar tells_trespassers: whether ordinary servers on hosts of the pool are reported
+    """
+
+    freepool: str
+    aliases: PciAliases
+    shares_per_vcpu: int
+    tells_trespassers: bool
+
+
 class Survey:
     """See the module.
 
     :param nova: novaclient's client with administrator rights
-    :param freepool: name of the aggregate of all hosts that leases may use
     :param trusts: returns the ids of the trusts that were given to the service's user, and whether they are of this
         site and so old that only those without a lease are left over; None leaves trusts out
     :param images: finds images that will never be complete; None leaves them out
-    :param tells_trespassers: whether ordinary servers on hosts of the pool are reported
     """
 
     def __init__(
@@ -62,13 +77,9 @@ class Survey:
         nodes: Nodes,
         servers: Servers,
         reservations: Reservations,
-        aliases: PciAliases,
-        shares_per_vcpu: int,
-        freepool: str,
+        options: SurveyOptions,
         trusts: Callable[[], Mapping[str, bool]] | None,
         images: BrokenImages | None,
-        *,
-        tells_trespassers: bool = True,
     ) -> None:
         self._clock = clock
         self._nova = nova
@@ -77,12 +88,9 @@ class Survey:
         self._nodes = nodes
         self._servers = servers
         self._reservations = reservations
-        self._aliases = aliases
-        self._shares_per_vcpu = shares_per_vcpu
-        self._freepool = freepool
+        self._options = options
         self._trusts = trusts
         self._images = images
-        self._tells_trespassers = tells_trespassers
         # Generation and inventories of providers. Allocations may change without a new generation, so are not cached.
         self._inventories: dict[str, tuple[int, Mapping[str, Mapping[str, Any]]]] = {}
 
@@ -105,8 +113,8 @@ class Survey:
         left_over += self._look_at_trusts(items, found)
         if self._images is not None:
             left_over += self._try("images", self._images.find)
-        intruding = trespassers.find(servers, aggregates.values(), self._freepool, self._services(pool))
-        found_there = [each for each in intruding if self._tells_trespassers or each.lease_id is not None]
+        intruding = trespassers.find(servers, aggregates.values(), self._options.freepool, self._services(pool))
+        found_there = [each for each in intruding if self._options.tells_trespassers or each.lease_id is not None]
         return [*without_host, *self._explain(compare(items, found), expectations), *left_over, *found_there]
 
     def _services(self, pool: Collection[str]) -> dict[str, str]:
@@ -119,7 +127,7 @@ class Survey:
         self, expectations: Iterable[Expectation], aggregates: Mapping[str, Aggregate], pool: Collection[str]
     ) -> tuple[list[Item], list[Difference]]:
         taken_out = self._reservations.taken_out()
-        items = desired_state.pool(self._freepool, self._services(pool).keys() - taken_out) if pool else []
+        items = desired_state.pool(self._options.freepool, self._services(pool).keys() - taken_out) if pool else []
         impossible = []
         for expectation in expectations:
             order = expectation.order
@@ -130,8 +138,8 @@ class Survey:
                     self._reservations.labels(order, aggregates.get),
                     tuple(self._reservations.parts(order, aggregates.get)),
                     self._reservations.claims(order, aggregates.get),
-                    self._aliases,
-                    self._shares_per_vcpu,
+                    self._options.aliases,
+                    self._options.shares_per_vcpu,
                     self._clock.now(),
                 )
                 items += desired_state.wanted(expectation, known)

@@ -16,7 +16,8 @@ from lease_scheduler.cloud.nova.lease import lease_parts
 from lease_scheduler.cloud.nova.lease.aggregate_metadata import ACTIVE, NEVER, SAVED, SERVERS, VMS, own_metadata
 from lease_scheduler.cloud.nova.lease.lease_parts import LeasePart
 from lease_scheduler.cloud.nova.lease.reservations import said_by
-from lease_scheduler.cloud.nova.steps.holding import flavors_of, without
+from lease_scheduler.cloud.nova.steps.holding import without
+from lease_scheduler.cloud.nova.steps.order_flavors import flavors_of
 from lease_scheduler.cloud.nova.steps.starting import wanted_servers
 from lease_scheduler.cloud.orders import Expectation, Order
 from lease_scheduler.nova import aggregates as metadata

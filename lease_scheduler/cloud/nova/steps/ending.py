@@ -15,7 +15,7 @@ from lease_scheduler.cloud.nova.lease.reservations import Reservations
 from lease_scheduler.cloud.nova.lease.servers import Servers
 from lease_scheduler.cloud.nova.steps.holding import Holding
 from lease_scheduler.cloud.nova.steps.members import Members
-from lease_scheduler.cloud.nova.vacating.preemption import ServerPreemption
+from lease_scheduler.cloud.nova.vacating.returning import Returning
 from lease_scheduler.cloud.nova.vacating.vacancy import Vacancy
 from lease_scheduler.cloud.orders import AnyOrder, Order
 from lease_scheduler.engine.interfaces import OperationKind
@@ -30,7 +30,7 @@ class DeleteServers:
         servers: Servers,
         entered: Entered,
         saving: Saving,
-        preemption: ServerPreemption,
+        returning: Returning,
         vacancy: Vacancy,
         members: Members,
     ) -> None:
@@ -38,7 +38,7 @@ class DeleteServers:
         self._servers = servers
         self._entered = entered
         self._saving = saving
-        self._preemption = preemption
+        self._returning = returning
         self._vacancy = vacancy
         self._members = members
 
@@ -56,7 +56,7 @@ class DeleteServers:
             found += self._servers.restorable(known)
             apart = self._saving.apart(order.lease_id)
             found = [each for each in found if each.id not in apart]
-        self._preemption.forget(found)
+        self._returning.forget(found)
         # A server may be restored, or deleted, after one list was read and before the other one is.
         are_gone = self._servers.delete(found) and not before
         may_come = known is not None and bool(known.exclusive) and not known.managed

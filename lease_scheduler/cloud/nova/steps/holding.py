@@ -10,48 +10,48 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from lease_scheduler.cloud.driver import HostsOccupiedError
 from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.nova.api.devices import DeviceReader, Devices
-from lease_scheduler.cloud.nova.api.flavors import LeaseFlavors, WantedFlavor
 from lease_scheduler.cloud.nova.api.names import Labels
 from lease_scheduler.cloud.nova.api.nested import Stock
 from lease_scheduler.cloud.nova.api.nodes import Nodes
-from lease_scheduler.cloud.nova.api.pci_aliases import PciAliases
 from lease_scheduler.cloud.nova.api.placement import NoRoomError, Placement
 from lease_scheduler.cloud.nova.lease import lease_parts
 from lease_scheduler.cloud.nova.lease.aggregate_metadata import Known
+from lease_scheduler.cloud.nova.steps.order_flavors import OrderFlavors
+from lease_scheduler.cloud.nova.steps.slots import Slots
 from lease_scheduler.cloud.nova.vacating.guests import Guests
 from lease_scheduler.cloud.nova.vacating.intruders import Intruders
-from lease_scheduler.cloud.nova.vacating.stale_claims import StaleClaims
 from lease_scheduler.cloud.orders import Order
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.model.kinds import PreemptionMode
 from lease_scheduler.model.providers import ProviderGroup, together
 
 LOG = logging.getLogger(__name__)
 
-#: Modes of preemption in which servers stay on their hosts.
-_STAYING = frozenset({PreemptionMode.STOP, PreemptionMode.SUSPEND})
-
-#: Returns the names of flavor and slots of each node set of a lease.
-LabelsOf = Callable[[Order], Mapping[int, Labels]]
-
 #: Provider -> class -> amount.
 Amounts = Mapping[str, Mapping[str, int]]
 
-#: Returns how many servers claim what a VM would need themselves: node set and compute host -> number.
-ClaimsOf = Callable[[Order], Mapping[tuple[int, str], int]]
+
+class LabelSource(Protocol):
+    """Tells how the things of a lease are called, and which of its servers claim for themselves."""
+
+    def labels(self, order: Order) -> Mapping[int, Labels]:
+        """Return the names of flavor and slots of each node set of a lease."""
+        ...
+
+    def claims(self, order: Order) -> Mapping[tuple[int, str], int]:
+        """Return how many servers claim what a VM would need themselves: node set and compute host -> number."""
+        ...
 
 
 class Holding:
     """See the module.
 
-    :param labels_of: returns the names of flavors and slots
-    :param claims_of: returns the servers for which nothing must be held
+    :param labels: tells the names of flavors and slots, and the servers for which nothing must be held
     """
 
     def __init__(
@@ -59,14 +59,11 @@ class Holding:
         placement: Placement,
         nodes: Nodes,
         devices: DeviceReader,
-        flavors: LeaseFlavors,
         guests: Guests,
         intruders: Intruders,
-        labels_of: LabelsOf,
-        claims_of: ClaimsOf,
-        aliases: PciAliases,
-        shares_per_vcpu: int,
-        stale_claims: StaleClaims,
+        labels: LabelSource,
+        flavors: OrderFlavors,
+        slots: Slots,
     ) -> None:
         self._placement = placement
         self._nodes = nodes
@@ -74,11 +71,8 @@ class Holding:
         self._flavors = flavors
         self._guests = guests
         self._intruders = intruders
-        self._labels_of = labels_of
-        self._claims_of = claims_of
-        self._aliases = aliases
-        self._shares_per_vcpu = shares_per_vcpu
-        self._stale_claims = stale_claims
+        self._labels = labels
+        self._slots = slots
 
     def hold(self, order: Order, waited: int) -> bool:
         """Hold what a lease needs on shared hosts, with a slot for each of its servers. Return whether that is done.
@@ -89,23 +83,14 @@ class Holding:
         :raises HostsOccupiedError: servers on its hosts do not make room
         """
         shared = _shared(order)
-        to_hold = without(shared, self._claims_of(order))
+        to_hold = without(shared, self._labels.claims(order))
         if not self._hold_all(order, shared, to_hold, waited):
             return False
-        labels = self._labels_of(order)
+        labels = self._labels.labels(order)
         if not lease_parts.nested_classes(shared):
-            self._make_slots(to_hold, labels)
-        for wanted in flavors_of(order, labels, self._aliases, self._shares_per_vcpu):
-            self._flavors.ensure(order.lease_id, wanted, order.document.project_id)
+            self._slots.make(to_hold, labels)
+        self._flavors.ensure(order, labels)
         return True
-
-    def _make_slots(self, vms: Sequence[lease_parts.Vm], labels: Mapping[int, Labels]) -> None:
-        slots = lease_parts.slots(vms, labels)
-        for name in sorted({name for of_host in slots.values() for name in of_host}):
-            self._placement.ensure_class(name)
-        for host, totals in slots.items():
-            provider_id, parent_id = names.slots_provider_id(host), self._nodes.node(host).provider_id
-            self._placement.ensure_slots(provider_id, names.slots_provider(host), parent_id, totals)
 
     def _hold_all(
         self, order: Order, shared: Sequence[lease_parts.Vm], to_hold: Sequence[lease_parts.Vm], waited: int
@@ -174,7 +159,7 @@ class Holding:
         """Release the devices that a lease holds, and make slots for its servers, so that they can claim them."""
         shared = _shared(order)
         # The slots first, because from their existence other leases know what is lent.
-        self._make_slots(without(shared, self._claims_of(order)), self._labels_of(order))
+        self._slots.make(without(shared, self._labels.claims(order)), self._labels.labels(order))
         for vm in shared:
             if vm.groups:
                 root_id = self._nodes.node(vm.host).provider_id
@@ -186,13 +171,12 @@ class Holding:
         shared = _shared(order)
         if not lease_parts.nested_classes(shared):
             return
-        for host, totals in lease_parts.slots(shared, self._labels_of(order)).items():
-            with suppress(NoRoomError):
-                self._placement.remove_slots(names.slots_provider_id(host), totals)
+        for host, totals in lease_parts.slots(shared, self._labels.labels(order)).items():
+            self._slots.try_to_remove(host, totals)
 
     def _read_devices(self, order: Order, host: str) -> Devices:
         """Return the devices of a host. What the lease itself has lent there is told by what it holds, not by slots."""
-        root_id, labels = self._nodes.node(host).provider_id, self._labels_of(order)
+        root_id, labels = self._nodes.node(host).provider_id, self._labels.labels(order)
         own: Counter[str] = Counter()
         for vm in _shared(order):
             if vm.host == host:
@@ -289,57 +273,15 @@ class Holding:
             node = self._nodes.node(host)
             for consumer in consumers & self._placement.consumers_on(node.provider_id).keys():
                 self._placement.release(consumer)
-            if not self._removes_slots(host, classes):
+            if not self._slots.remove(host, classes):
                 in_use.add(node.service)
         return frozenset(in_use)
 
-    def _removes_slots(self, host: str, classes: Collection[str]) -> bool:
-        """Remove slots from a host. Return False if servers have some of them."""
-        provider_id = names.slots_provider_id(host)
-        with suppress(NoRoomError):
-            self._placement.remove_slots(provider_id, classes)
-            return True
-        if self._stale_claims.release(host, classes):
-            with suppress(NoRoomError):
-                self._placement.remove_slots(provider_id, classes)
-                return True
-        return False
-
     def remove(self, known: Known) -> None:
         """Remove the flavors and resource classes of a lease that has no slots any more."""
-        self._flavors.remove(names.flavor_id(known.lease_id, number) for number in range(known.node_sets))
+        self._flavors.remove(known)
         for number in range(known.node_sets):
             self._placement.remove_class(names.slot_class(known.lease_id, number))
-
-
-def flavors_of(
-    order: Order, labels: Mapping[int, Labels], aliases: PciAliases, shares_per_vcpu: int
-) -> list[WantedFlavor]:
-    """Return the flavors that a lease has while it runs."""
-    found = lease_parts.vms(order)
-    first_of_set = {vm.node_set: vm for vm in reversed(found)}
-    ephemeral = lease_parts.ephemeral_gb(order)
-    flavors = []
-    for number, vm in sorted(first_of_set.items()):
-        is_whole = any(each.node_set == number and each.has_whole_host for each in found)
-        if order.document.servers or not is_whole:
-            claims = is_whole and order.request.preemption_mode not in _STAYING
-            of_server, groups = lease_parts.of_server(vm), lease_parts.groups_of_server(vm)
-            fluid = vm.fluid // vm.servers
-            flavors.append(
-                WantedFlavor(
-                    labels[number],
-                    of_server,
-                    not is_whole,
-                    claims,
-                    groups,
-                    aliases,
-                    shares_per_vcpu,
-                    fluid,
-                    ephemeral_gb=ephemeral.get(number, 0),
-                )
-            )
-    return flavors
 
 
 def _holds_devices(held: Amounts, vm: lease_parts.Vm) -> bool:

@@ -11,6 +11,7 @@ from lease_scheduler.cloud.nova.lease.aggregate_metadata import Known, LeaseAggr
 from lease_scheduler.cloud.nova.lease.servers import Servers
 from lease_scheduler.cloud.nova.steps.members import Members
 from lease_scheduler.cloud.nova.vacating.preemption import ServerPreemption
+from lease_scheduler.cloud.nova.vacating.returning import Returning
 from lease_scheduler.cloud.orders import Order
 from lease_scheduler.engine.interfaces import WaitingClock
 from lease_scheduler.model.kinds import PreemptionMode
@@ -73,15 +74,15 @@ class MoveOff:
 class BringBack:
     """Bring the servers of the lease back on the hosts that are planned for them."""
 
-    def __init__(self, lease_aggregates: LeaseAggregates, preemption: ServerPreemption, members: Members) -> None:
+    def __init__(self, lease_aggregates: LeaseAggregates, returning: Returning, members: Members) -> None:
         self._lease_aggregates = lease_aggregates
-        self._preemption = preemption
+        self._returning = returning
         self._members = members
 
     def perform(self, order: Order, /) -> bool:
         """See ``Step.perform``."""
         known = self._lease_aggregates.known(order.lease_id)
-        return known is None or self._preemption.bring_back(
+        return known is None or self._returning.bring_back(
             self._members.servers(known),
             self._members.planned_by_number(order),
             self._members.planned(order),
@@ -98,14 +99,14 @@ class Follow:
         hosts: Hosts,
         lease_aggregates: LeaseAggregates,
         servers: Servers,
-        preemption: ServerPreemption,
+        returning: Returning,
         members: Members,
     ) -> None:
         self._clock = clock
         self._hosts = hosts
         self._lease_aggregates = lease_aggregates
         self._servers = servers
-        self._preemption = preemption
+        self._returning = returning
         self._members = members
 
     def perform(self, order: Order, /) -> bool:
@@ -116,7 +117,7 @@ class Follow:
         services, planned = self._members.planned(order), self._members.planned_by_number(order)
         before = self._restorable_elsewhere(known, services)
         found, late = self._members.servers(known), self._clock.now() - order.operation.due
-        are_there = self._preemption.follow(found, services, planned, self._hosts.is_up, late, order.document.trust_id)
+        are_there = self._returning.follow(found, services, planned, self._hosts.is_up, late, order.document.trust_id)
         return self._servers.delete(self._restorable_elsewhere(known, services)) and are_there and not before
 
     def _restorable_elsewhere(self, known: Known, services: Collection[str]) -> list[Any]:

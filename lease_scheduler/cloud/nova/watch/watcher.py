@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Condition, Thread
@@ -21,9 +22,9 @@ from lease_scheduler.cloud.nova.api.hints import AggregateHint, CacheHint, Hint,
 from lease_scheduler.cloud.nova.api.host_services import is_asleep
 from lease_scheduler.cloud.nova.api.hosts import Hosts
 from lease_scheduler.cloud.nova.api.listing import all_servers
-from lease_scheduler.cloud.nova.repair.inspector import Inspector, OnAggregate, OnHosts, OnStranger
-from lease_scheduler.cloud.nova.repair.overdrafts import Overdrafts
+from lease_scheduler.cloud.nova.watch.inspector import Inspector
 from lease_scheduler.cloud.nova.watch.silence import Patience, Silence
+from lease_scheduler.cloud.nova.watch.sink import Sink
 from lease_scheduler.cloud.observations import ServerChange
 from lease_scheduler.engine.interfaces import EventKind
 from lease_scheduler.nova.boots import FLAVOR_LEASE
@@ -76,16 +77,27 @@ class HintSource(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class WatcherOptions:
+    """What the operator sets.
+
+    :ivar interval: real seconds between two looks
+    :ivar patience: how long services may be down, in real seconds
+    """
+
+    interval: float
+    patience: Patience = field(default_factory=Patience)
+
+
 class Watcher:
     """See the module.
 
     :param nova: novaclient's client with administrator rights
     :param is_managed: returns whether the engine boots the servers of a lease, which then ends when they are gone
-    :param interval: real seconds between two looks
+    :param options: how often to look, and how long services may be down
     :param listener: source of hints; None means looks at intervals only
     :param inspector: inspects what is expensive to ask for; None leaves that out
     :param own_user: returns the id of the service's own user, whose actions are no events, or None if not known
-    :param patience: how long services may be down, in real seconds; None means not at all
     :ivar hears_of_servers: whether a notification about a server was received
     """
 
@@ -95,21 +107,20 @@ class Watcher:
         hosts: Hosts,
         flavors: FlavorCatalogue,
         is_managed: Callable[[str], bool],
-        interval: float,
+        options: WatcherOptions,
         listener: HintSource | None = None,
         inspector: Inspector | None = None,
         own_user: Callable[[], str | None] = lambda: None,
-        patience: Patience | None = None,
     ) -> None:
         self._nova = nova
         self._is_managed = is_managed
         self._hosts = hosts
         self._flavors = flavors
-        self._interval = interval
+        self._interval = options.interval
         self._listener = listener
         self._inspector = inspector
         self._own_user = own_user
-        self._silence = Silence(patience or Patience())
+        self._silence = Silence(options.patience)
         self._own_user_id: str | None = None
         self.hears_of_servers = False
         self._told_of: dict[str, EventKind] = {}
@@ -120,46 +131,22 @@ class Watcher:
         self._hinted_services = False
         self._hinted_leases: set[str] = set()
         self._is_woken = False
-        self._on_server: Callable[[ServerChange], None] | None = None
-        self._on_cache: Callable[[CacheHint], None] | None = None
-        self._regularly: Callable[[], None] | None = None
         self._thread: Thread | None = None
 
-    def start(
-        self,
-        on_event: Callable[[DriverEvent], None],
-        *,
-        on_server: Callable[[ServerChange], None] | None = None,
-        on_hosts: OnHosts | None = None,
-        on_aggregate: OnAggregate | None = None,
-        on_stranger: OnStranger | None = None,
-        on_cache: Callable[[CacheHint], None] | None = None,
-        overdrafts: Overdrafts | None = None,
-        regularly: Callable[[], None] | None = None,
-    ) -> None:
+    def start(self, sink: Sink) -> None:
         """Begin to look and to listen.
 
-        :param on_server: called for actions on servers that are over, from several threads; must be quick
-        :param on_hosts: called with names of hosts that may have another size or other traits; first with all of the
-            pool
-        :param on_aggregate: called for aggregates of ours that have changed
-        :param on_stranger: called for servers on hosts that a lease has for itself, again while they stay
-        :param on_cache: called for images that come to the caches of hosts, from several threads; must be quick
-        :param overdrafts: looks for overdrawn capacity; None leaves that out
-        :param regularly: called at each interval, and when a server of a lease may have been woken
+        :param sink: receives what is seen
         """
-        self._regularly = regularly
         # Another engine may have led meanwhile and seen other events.
         self._told_of = {}
-        self._on_server = on_server
-        self._on_cache = on_cache
         self._stopped = False
-        self._thread = Thread(target=self._run, args=(on_event,), name="nova-watcher", daemon=True)
+        self._thread = Thread(target=self._run, args=(sink,), name="nova-watcher", daemon=True)
         self._thread.start()
         if self._inspector is not None:
-            self._inspector.start(on_hosts, on_aggregate, on_stranger, overdrafts)
+            self._inspector.start(sink)
         if self._listener is not None:
-            self._listener.start(self._heard)
+            self._listener.start(partial(self._heard, sink))
 
     def stop(self) -> None:
         """Stop looking and listening."""
@@ -176,7 +163,7 @@ class Watcher:
 
     # -- when to look ----------------------------------------------------------------------------------------
 
-    def _run(self, on_event: Callable[[DriverEvent], None]) -> None:
+    def _run(self, sink: Sink) -> None:
         self._try(self._learn_own_user, "the service's own user could not be read from Keystone")
         due = monotonic()
         while True:
@@ -190,24 +177,24 @@ class Watcher:
                 is_woken, self._is_woken = self._is_woken, False
             is_due = monotonic() >= due
             if is_due or services:
-                self._look(self._look_at_hosts, on_event)
+                self._look(self._look_at_hosts, sink)
             if leases:
-                self._look(partial(self._look_at_leases, leases), on_event)
+                self._look(partial(self._look_at_leases, leases), sink)
             if is_due:
-                self._look(self._look_at_servers, on_event)
+                self._look(self._look_at_servers, sink)
                 self._try(self._flavors.refresh, "flavors could not be read from Nova")
                 # Hosts that die send no notification, so notifications do not make these looks rarer.
                 due = monotonic() + self._interval
-            if (is_due or is_woken) and self._regularly is not None:
-                self._try(self._regularly, "a periodic task failed")
+            if is_due or is_woken:
+                self._try(sink.on_round, "a periodic task failed")
 
     def _is_hinted(self) -> bool:
         return self._hinted_services or bool(self._hinted_leases) or self._is_woken
 
-    def _look(self, look: Callable[[], Iterable[DriverEvent]], on_event: Callable[[DriverEvent], None]) -> None:
+    def _look(self, look: Callable[[], Iterable[DriverEvent]], sink: Sink) -> None:
         try:
             for event in look():
-                on_event(event)
+                sink.on_event(event)
         except Exception as error:
             complain(LOG, f"events could not be read from Nova; it is tried again in {self._interval:.0f} s", error)
 
@@ -222,26 +209,24 @@ class Watcher:
         if self._own_user_id is None:
             self._own_user_id = self._own_user()
 
-    def _heard(self, hint: Hint) -> None:
-        """Handle a hint of the listener."""
+    def _heard(self, sink: Sink, hint: Hint) -> None:
+        """Handle a hint of the listener. All notifications come in here."""
         if isinstance(hint, ServiceHint):
             with self._changed:
                 self._hinted_services = True
                 self._changed.notify_all()
         elif isinstance(hint, ServerHint):
-            self._heard_of_server(hint)
+            self._heard_of_server(sink, hint)
         elif isinstance(hint, CacheHint):
-            if self._on_cache is not None:
-                self._on_cache(hint)
+            sink.on_cache(hint)
         elif self._inspector is not None and not self._is_own(hint):
             self._inspector.hint_at_aggregate(hint.number)
 
-    def _heard_of_server(self, hint: ServerHint) -> None:
+    def _heard_of_server(self, sink: Sink, hint: ServerHint) -> None:
         self.hears_of_servers = True
-        if self._on_server is not None:
-            host = None if hint.host is None else self._hosts.services().get(hint.host, hint.host)
-            arrives = hint.event_type in _ARRIVED
-            self._on_server(ServerChange(hint.event_type, hint.server_id, hint.lease_id, host, arrives))
+        host = None if hint.host is None else self._hosts.services().get(hint.host, hint.host)
+        arrives = hint.event_type in _ARRIVED
+        sink.on_server(ServerChange(hint.event_type, hint.server_id, hint.lease_id, host, arrives))
         if hint.event_type in _DELETED:
             # A deletion by the service itself does not end a lease.
             if hint.lease_id is not None and not self._is_own(hint):

@@ -12,10 +12,10 @@ from lease_scheduler.cloud.nova.api.hosts import Hosts
 from lease_scheduler.cloud.nova.api.inventories import Inventories
 from lease_scheduler.cloud.nova.api.notifications import NotificationListener
 from lease_scheduler.cloud.nova.api.placement import Placement
-from lease_scheduler.cloud.nova.repair.inspector import Inspector
 from lease_scheduler.cloud.nova.repair.strangers import Strangers
+from lease_scheduler.cloud.nova.watch.inspector import Inspector
 from lease_scheduler.cloud.nova.watch.silence import Patience
-from lease_scheduler.cloud.nova.watch.watcher import Watcher
+from lease_scheduler.cloud.nova.watch.watcher import Watcher, WatcherOptions
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,8 @@ class Watching:
             hosts,
             flavors,
             is_managed,
-            options.watch_interval,
+            WatcherOptions(options.watch_interval, options.patience),
             self._make_listener(),
             inspector,
             self._connection.user_id,
-            options.patience,
         )

@@ -15,7 +15,7 @@ class _Cloud:
     def __init__(self) -> None:
         self.times: Mapping[str, float] = {}
 
-    def agent_cpu_times(self) -> Mapping[str, float]:
+    def cpu_times(self) -> Mapping[str, float]:
         return self.times
 
     def servers_of(self, leases: Any) -> Any:

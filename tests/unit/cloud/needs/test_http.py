@@ -73,7 +73,7 @@ class _Cloud:
     def cpu_time(self, server_id: str) -> float | None:
         raise AssertionError("the cloud is not asked")
 
-    def agent_cpu_times(self) -> Any:
+    def cpu_times(self) -> Any:
         raise AssertionError("agents are not asked")
 
 

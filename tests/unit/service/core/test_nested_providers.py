@@ -105,7 +105,7 @@ def test_servers_that_stay_would_keep_their_devices(gpus: Any, mode: str) -> Non
 
 
 def test_a_flavor_with_groups_is_leased_with_its_devices(gpus: Any) -> None:
-    gpus.cloud.flavors = lambda: {
+    gpus.cloud.flavors = {
         "gpu": Flavor({"VCPU": 1, "MEMORY_MB": 10, "VGPU": 1}, frozenset({A100})),
         "two": Flavor({"VCPU": 1}, groups=(ProviderGroup(ONE, frozenset({T4})),)),
     }
@@ -118,7 +118,7 @@ def test_a_flavor_with_groups_is_leased_with_its_devices(gpus: Any) -> None:
 
 
 def test_instances_that_stay_together_need_the_devices_of_all(gpus: Any) -> None:
-    gpus.cloud.flavors = lambda: {"gpu": Flavor({"VCPU": 1, "VGPU": 1})}
+    gpus.cloud.flavors = {"gpu": Flavor({"VCPU": 1, "VGPU": 1})}
     terms = {"id": str(uuid4()), "resource_type": "flavor:instance", "flavor_id": "gpu", "amount": 2, "affinity": True}
     lease = gpus.lease(gpus.ask(reservations=[terms], preemption_mode="shelve"))
     assert lease.request.nodes[0].groups == (ProviderGroup(ONE), ProviderGroup(ONE))
@@ -156,7 +156,7 @@ def test_ranges_are_of_the_host_only(gpus: Any) -> None:
 
 def test_devices_that_servers_could_not_use_are_refused(gpus: Any) -> None:
     """On whole hosts, the project chooses the flavors, unless the engine boots the servers."""
-    gpus.cloud.unusable = lambda group: "no alias" if A100 in group.traits else None
+    gpus.cloud.devices.problem = lambda group: "no alias" if A100 in group.traits else None
     lease_id = gpus.ask(reservations=_nodes(groups=[_gpu_group(T4)]), preemption_mode="shelve")
     unusable = _nodes(groups=[_gpu_group(A100)])
     with pytest.raises((RefusedError, InvalidValueError), match="nodes.groups.*no alias"):
@@ -170,7 +170,7 @@ def test_devices_that_servers_could_not_use_are_refused(gpus: Any) -> None:
 
 
 def test_flavors_whose_devices_cannot_be_leased_are_refused(gpus: Any) -> None:
-    gpus.cloud.flavors = lambda: {"pci": Flavor({"VCPU": 1}, problem="no alias fpga")}
+    gpus.cloud.flavors = {"pci": Flavor({"VCPU": 1}, problem="no alias fpga")}
     terms = {"id": str(uuid4()), "resource_type": "flavor:instance", "flavor_id": "pci", "amount": 1, "affinity": None}
     with pytest.raises((RefusedError, InvalidValueError), match=r"reservations\[0\].flavor_id.*no alias fpga"):
         gpus.ask(reservations=[terms])

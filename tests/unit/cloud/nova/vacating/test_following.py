@@ -13,10 +13,11 @@ from lease_scheduler.cloud.nova.api.locks import Locks
 from lease_scheduler.cloud.nova.api.server import number_tag
 from lease_scheduler.cloud.nova.api.throttle import Throttle
 from lease_scheduler.cloud.nova.vacating.arrivals import Arrivals
+from lease_scheduler.cloud.nova.vacating.attempts import Attempts
 from lease_scheduler.cloud.nova.vacating.given_up import GivenUpRoom
 from lease_scheduler.cloud.nova.vacating.options import RoomOptions
-from lease_scheduler.cloud.nova.vacating.preemption import ServerPreemption
 from lease_scheduler.cloud.nova.vacating.putting_away import PuttingAway
+from lease_scheduler.cloud.nova.vacating.returning import Returning
 from tests.unit.cloud.nova import fakes
 
 
@@ -68,22 +69,20 @@ class FakeNova:
         self.told.append(("evacuate", *rest))
 
 
-def _preemption(nova: FakeNova) -> ServerPreemption:
+def _returning(nova: FakeNova) -> Returning:
     nothing: Any = SimpleNamespace()
     throttle = Throttle(per_host=1, in_all=1)
     arrivals = Arrivals(nova, nova.held, lambda consumer_id: nova.told.append(("release", consumer_id)))
     locks = Locks(nova, nothing)
     given_up = GivenUpRoom(nothing, nothing, locks)
     away = PuttingAway(nova, throttle, nothing, locks, nothing, given_up, RoomOptions())
-    return ServerPreemption(
-        nova, nothing, nothing, nothing, throttle, nothing, locks, away, given_up, arrivals, RoomOptions()
-    )
+    return Returning(nova, throttle, nothing, locks, away, given_up, arrivals, Attempts(arrivals))
 
 
-def _follow(nova: FakeNova, *, preemption: ServerPreemption | None = None, down: str = "host1", **terms: Any) -> bool:
+def _follow(nova: FakeNova, *, returning: Returning | None = None, down: str = "host1", **terms: Any) -> bool:
     """Have the second server of a lease, which is on "host1", follow it to "host2" and "host3"."""
     server = fakes.server("s", terms.pop("host", "host1"), **{"tags": [number_tag(1)], **terms})
-    following = preemption or _preemption(nova)
+    following = returning or _returning(nova)
     return following.follow([server], {"host2", "host3"}, {0: "host2", 1: "host3"}, lambda service: service != down, 0)
 
 
@@ -118,9 +117,9 @@ def test_nova_chooses_the_host_of_a_server_without_a_number(tags: list[str]) -> 
 def test_nova_chooses_the_host_if_the_planned_one_does_not_take_it() -> None:
     """Another server of the lease may be there, since Nova has once chosen for it."""
     nova = FakeNova()
-    preemption = _preemption(nova)
+    returning = _returning(nova)
     for _ in range(3):
-        assert not _follow(nova, preemption=preemption, down="")
+        assert not _follow(nova, returning=returning, down="")
     assert nova.told == [
         ("live_migrate", "host3", "auto"),
         ("live_migrate", None, "auto"),
@@ -141,27 +140,27 @@ def test_other_refusals_are_told() -> None:
 def test_a_server_that_nova_says_has_failed_after_it_arrived_runs() -> None:
     """Nova could not release in Placement what the server had on its former host."""
     nova = FakeNova()
-    preemption = _preemption(nova)
-    assert not _follow(nova, preemption=preemption, down="")
+    returning = _returning(nova)
+    assert not _follow(nova, returning=returning, down="")
     nova.moves, nova.claimed = [("live-migration", "host3")], True
     # Until that is over, Nova may still say it.
-    assert not _follow(nova, preemption=preemption, down="", host="host3")
-    assert not _follow(nova, preemption=preemption, down="", host="host3", status="ERROR")
+    assert not _follow(nova, returning=returning, down="", host="host3")
+    assert not _follow(nova, returning=returning, down="", host="host3", status="ERROR")
     assert nova.told[1:] == [("reset_state", "active"), ("release", "m")]
-    assert _follow(nova, preemption=preemption, down="", host="host3")
+    assert _follow(nova, returning=returning, down="", host="host3")
 
 
 def test_nova_is_given_some_time_to_clean_up(monkeypatch: pytest.MonkeyPatch) -> None:
     nova = FakeNova()
-    preemption = _preemption(nova)
-    assert not _follow(nova, preemption=preemption, down="")
+    returning = _returning(nova)
+    assert not _follow(nova, returning=returning, down="")
     nova.moves, nova.claimed = [("live-migration", "host3")], True
-    assert not _follow(nova, preemption=preemption, down="", host="host3")
+    assert not _follow(nova, returning=returning, down="", host="host3")
     monkeypatch.setattr("lease_scheduler.cloud.nova.vacating.arrivals._CLEANING", 0.0)
-    assert _follow(nova, preemption=preemption, down="", host="host3")
+    assert _follow(nova, returning=returning, down="", host="host3")
     # Of a move that is long over nothing is asked.
     nova.moves = []
-    assert _follow(nova, preemption=preemption, down="", host="host3")
+    assert _follow(nova, returning=returning, down="", host="host3")
 
 
 def test_it_does_not_matter_which_engine_has_moved_it() -> None:
@@ -190,20 +189,20 @@ def test_a_server_that_failed_where_its_lease_is_does_not_keep_the_lease_on_othe
     nova.moves, nova.state, nova.claimed = moves, state, claimed
     assert _follow(nova, down="", host="host3", status="ERROR")
     assert nova.told == []
-    preemption = _preemption(nova)
-    assert not _follow(nova, preemption=preemption, down="")
+    returning = _returning(nova)
+    assert not _follow(nova, returning=returning, down="")
     with pytest.raises(StepFailedError, match="server s failed"):
-        _follow(nova, preemption=preemption, down="", host="host3", status="ERROR")
+        _follow(nova, returning=returning, down="", host="host3", status="ERROR")
 
 
 def test_a_failed_server_leaves_a_host_that_its_lease_leaves() -> None:
     """It is rebooted first, since its hypervisor may not know it any more after a rebuild that failed."""
     nova = FakeNova()
-    preemption = _preemption(nova)
+    returning = _returning(nova)
     for _ in range(2):
-        assert not _follow(nova, preemption=preemption, down="", status="ERROR")
+        assert not _follow(nova, returning=returning, down="", status="ERROR")
     assert nova.told == [("reboot", "HARD"), ("reset_state", "active")]
-    assert not _follow(nova, preemption=preemption, down="")
+    assert not _follow(nova, returning=returning, down="")
     assert nova.told[2:] == [("live_migrate", "host3", "auto")]
     # Its project cannot make it fail again.
     assert nova.locks == ["s", "s", "s"]
@@ -213,8 +212,8 @@ def test_a_failed_server_leaves_a_host_that_its_lease_leaves() -> None:
 def test_a_server_that_nova_does_not_move_is_shelved(status: str, told: str) -> None:
     """One that is shelved may still be on its host. Members can bring their servers into both states."""
     nova = FakeNova()
-    preemption = _preemption(nova)
+    returning = _returning(nova)
     for _ in range(3):
-        assert not _follow(nova, preemption=preemption, down="", status=status)
+        assert not _follow(nova, returning=returning, down="", status=status)
     assert set(nova.told) == {(told,)}
-    assert _follow(nova, preemption=preemption, down="", status="SHELVED_OFFLOADED", host=None)
+    assert _follow(nova, returning=returning, down="", status="SHELVED_OFFLOADED", host=None)

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from lease_scheduler.cloud.driver import HostsOccupiedError
+from lease_scheduler.cloud.nova.vacating.attempts import Attempts
 from lease_scheduler.cloud.nova.vacating.intruders import Intruders
 from lease_scheduler.cloud.nova.vacating.options import RoomOptions
 from lease_scheduler.cloud.nova.vacating.preemption import Place, ServerPreemption
@@ -30,9 +31,8 @@ def _vacate(status: str, task: str | None) -> bool:
         return [server]
 
     intruders = Intruders(none, listed, guests, none, none, departures, _OPTIONS)
-    preemption = ServerPreemption(
-        none, listed, guests, intruders, none, none, none, away, given_up, none, options=_OPTIONS
-    )
+    attempts = Attempts(cast(Any, SimpleNamespace(forget=lambda server_id: None)))
+    preemption = ServerPreemption(none, listed, guests, intruders, away, given_up, attempts, _OPTIONS)
     late = _OPTIONS.intruder_patience + 1
     return preemption.vacate(Place("node1", "node1"), "mine", None, [], [], late)
 

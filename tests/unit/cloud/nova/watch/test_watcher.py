@@ -13,11 +13,12 @@ import pytest
 from lease_scheduler.cloud.facts import DriverEvent
 from lease_scheduler.cloud.nova.api.hints import AggregateHint, ServerHint, ServiceHint
 from lease_scheduler.cloud.nova.watch.silence import Patience, Silence
-from lease_scheduler.cloud.nova.watch.watcher import Watcher
+from lease_scheduler.cloud.nova.watch.watcher import Watcher, WatcherOptions
 from lease_scheduler.cloud.observations import ServerChange
 from lease_scheduler.engine.interfaces import EventKind
 from tests.servers.base import wait_until
 from tests.unit.cloud.nova.fakes import FakeListener, FakeNova, server, service
+from tests.unit.cloud.nova.sinks import RecordingSink
 
 _LIMIT = 30.0
 _HOSTS = {"service1": "node1", "service2": "node2"}
@@ -29,13 +30,13 @@ class FakeInspector:
 
     def __init__(self) -> None:
         self.hints: list[str | int] = []
-        self.callbacks: tuple[Any, ...] = ()
+        self.sink: Any = None
 
-    def start(self, *callbacks: Any) -> None:
-        self.callbacks = callbacks
+    def start(self, sink: Any) -> None:
+        self.sink = sink
 
     def stop(self) -> None:
-        self.callbacks = ()
+        self.sink = None
 
     def hint_at_host(self, name: str) -> None:
         self.hints.append(name)
@@ -59,7 +60,7 @@ class Watched:
             cast(Any, SimpleNamespace(services=lambda: _HOSTS)),
             cast(Any, SimpleNamespace(refresh=self._refresh)),
             self.managed.__contains__,
-            interval,
+            WatcherOptions(interval),
             self.listener if listens else None,
             cast(Any, self.inspector),
             lambda: _US,
@@ -70,7 +71,7 @@ class Watched:
 
     def start(self) -> None:
         """Start, and return after the first poll."""
-        self.watcher.start(self.told.append, on_server=self.changes.append)
+        self.watcher.start(RecordingSink(on_event=self.told.append, on_server=self.changes.append))
         assert wait_until(lambda: self.flavors > 0, _LIMIT)
 
     def say(self, hint: ServiceHint | ServerHint | AggregateHint) -> None:

@@ -15,21 +15,11 @@ from typing import Any
 from lease_scheduler.cloud.nova.api.complaints import complain
 from lease_scheduler.cloud.nova.api.edits import Edits
 from lease_scheduler.cloud.nova.api.inventories import Inventories
-from lease_scheduler.cloud.nova.repair.overdrafts import Overdrafts
 from lease_scheduler.cloud.nova.repair.strangers import Strangers
+from lease_scheduler.cloud.nova.watch.sink import Sink
 from lease_scheduler.cloud.observations import AggregateChange, Stranger
 
 LOG = logging.getLogger(__name__)
-
-#: Called with the names of hosts of the pool that may have another size or other traits; with an aggregate that has
-#: changed; with a server that is where it must not be.
-OnHosts = Callable[[frozenset[str]], None]
-OnAggregate = Callable[[AggregateChange], None]
-OnStranger = Callable[[Stranger], None]
-
-
-def _ignore(_: Any) -> None:
-    return
 
 
 class Inspector:
@@ -52,28 +42,14 @@ class Inspector:
         self._aggregates: set[int] = set()
         self._stopped = True
         self._thread: Thread | None = None
-        self._on_hosts: OnHosts = _ignore
-        self._on_aggregate: OnAggregate = _ignore
-        self._on_stranger: OnStranger = _ignore
-        self._overdrafts: Overdrafts | None = None
 
-    def start(
-        self,
-        on_hosts: OnHosts | None = None,
-        on_aggregate: OnAggregate | None = None,
-        on_stranger: OnStranger | None = None,
-        overdrafts: Overdrafts | None = None,
-    ) -> None:
-        """Begin to inspect. Calls come from the inspector's thread.
+    def start(self, sink: Sink) -> None:
+        """Begin to inspect.
 
-        :param overdrafts: looks for overdrawn capacity; None leaves that out
+        :param sink: receives what is seen, from the inspector's thread
         """
-        self._overdrafts = overdrafts
-        self._on_hosts = on_hosts or _ignore
-        self._on_aggregate = on_aggregate or _ignore
-        self._on_stranger = on_stranger or _ignore
         self._stopped = False
-        self._thread = Thread(target=self._run, name="nova-inspector", daemon=True)
+        self._thread = Thread(target=self._run, args=(sink,), name="nova-inspector", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -103,7 +79,7 @@ class Inspector:
             self._aggregates.add(number)
             self._changed.notify_all()
 
-    def _run(self) -> None:
+    def _run(self, sink: Sink) -> None:
         due = monotonic()
         while True:
             with self._changed:
@@ -115,12 +91,11 @@ class Inspector:
                 aggregates, self._aggregates = self._aggregates, set()
             if monotonic() >= due:
                 # Each on its own, because Placement or Nova may not answer.
-                self._try(self._look_at_placement)
-                self._try(self._look_at_aggregates)
-                if self._overdrafts is not None:
-                    self._try(self._overdrafts.look)
+                self._try(partial(self._look_at_placement, sink))
+                self._try(partial(self._look_at_aggregates, sink))
+                self._try(partial(sink.on_inspection, None))
                 due = monotonic() + self._interval
-            self._look_at(hosts, aggregates)
+            self._look_at(hosts, aggregates, sink)
 
     def _try(self, look: Callable[[], None]) -> None:
         try:
@@ -129,39 +104,38 @@ class Inspector:
             again = f"it is tried again in {self._interval:.0f} s"
             complain(LOG, f"hosts and aggregates could not be looked at; {again}", error)
 
-    def _look_at_placement(self) -> None:
+    def _look_at_placement(self, sink: Sink) -> None:
         names = self._inventories.changed()
         if names:
             try:
-                self._on_hosts(names)
+                sink.on_hosts(names)
             except BaseException:
                 self._inventories.forget(names)
                 raise
 
-    def _look_at_aggregates(self) -> None:
+    def _look_at_aggregates(self, sink: Sink) -> None:
         aggregates = self._nova.aggregates.list()
-        self._tell_edits(self._edits.look(aggregates))
-        self._tell_strangers(self._strangers.look(aggregates))
+        self._tell_edits(self._edits.look(aggregates), sink)
+        self._tell_strangers(self._strangers.look(aggregates), sink)
 
-    def _look_at(self, hosts: Collection[str], aggregates: Collection[int]) -> None:
+    def _look_at(self, hosts: Collection[str], aggregates: Collection[int], sink: Sink) -> None:
         for number in sorted(aggregates):
-            self._try(partial(self._look_at_aggregate, number))
+            self._try(partial(self._look_at_aggregate, number, sink))
         for host in sorted(hosts):
-            self._try(partial(self._look_at_host, host))
-            if self._overdrafts is not None:
-                self._try(partial(self._overdrafts.look_at, host))
+            self._try(partial(self._look_at_host, host, sink))
+            self._try(partial(sink.on_inspection, host))
 
-    def _look_at_aggregate(self, number: int) -> None:
-        self._tell_edits(self._edits.look_at(number))
+    def _look_at_aggregate(self, number: int, sink: Sink) -> None:
+        self._tell_edits(self._edits.look_at(number), sink)
 
-    def _look_at_host(self, host: str) -> None:
-        self._tell_strangers(self._strangers.look_at(host))
+    def _look_at_host(self, host: str, sink: Sink) -> None:
+        self._tell_strangers(self._strangers.look_at(host), sink)
 
-    def _tell_edits(self, changes: Iterable[AggregateChange]) -> None:
+    def _tell_edits(self, changes: Iterable[AggregateChange], sink: Sink) -> None:
         for change in changes:
-            self._try(partial(self._on_aggregate, change))
+            self._try(partial(sink.on_aggregate, change))
 
-    def _tell_strangers(self, strangers: Iterable[Stranger]) -> None:
+    def _tell_strangers(self, strangers: Iterable[Stranger], sink: Sink) -> None:
         for stranger in strangers:
             if not stranger.is_known:
                 LOG.warning(
@@ -171,4 +145,4 @@ class Inspector:
                     stranger.host,
                     stranger.lease_id,
                 )
-            self._try(partial(self._on_stranger, stranger))
+            self._try(partial(sink.on_stranger, stranger))

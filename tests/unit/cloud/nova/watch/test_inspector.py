@@ -10,11 +10,12 @@ import pytest
 
 from lease_scheduler.cloud.nova.api.edits import Edits
 from lease_scheduler.cloud.nova.api.inventories import Inventories
-from lease_scheduler.cloud.nova.repair.inspector import Inspector
 from lease_scheduler.cloud.nova.repair.strangers import Strangers
+from lease_scheduler.cloud.nova.watch.inspector import Inspector
 from lease_scheduler.cloud.observations import AggregateChange, Stranger
 from tests.servers.base import wait_until
 from tests.unit.cloud.nova.fakes import FakeNova, FakePlacement, aggregate, server
+from tests.unit.cloud.nova.sinks import RecordingSink
 
 _LIMIT = 30.0
 _NODES = {"service1": "node1"}
@@ -48,7 +49,7 @@ class Inspection:
         self.refusals = 0
 
     def start(self) -> None:
-        self.inspector.start(self.note, self.note, self.note)
+        self.inspector.start(RecordingSink(on_hosts=self.note, on_aggregate=self.note, on_stranger=self.note))
         assert wait_until(lambda: self.nova.count("aggregates") > 0, _LIMIT)
 
     def note(self, what: Any) -> None:
@@ -109,22 +110,19 @@ class _Overdrafts:
     """Records when it is called, and fails at first."""
 
     def __init__(self) -> None:
-        self.looks: list[str] = []
+        self.looks: list[str | None] = []
 
-    def look(self) -> None:
-        self.looks.append("everywhere")
+    def look(self, service: str | None) -> None:
+        self.looks.append(service)
         if len(self.looks) == 1:
             raise ConnectionError("no Placement")
-
-    def look_at(self, service: str) -> None:
-        self.looks.append(service)
 
 
 @_often
 def test_what_was_given_away_twice_is_looked_for(inspection: Inspection) -> None:
     overdrafts = _Overdrafts()
-    inspection.inspector.start(overdrafts=cast(Any, overdrafts))
-    assert wait_until(lambda: overdrafts.looks.count("everywhere") > 1, _LIMIT)
+    inspection.inspector.start(RecordingSink(on_inspection=overdrafts.look))
+    assert wait_until(lambda: overdrafts.looks.count(None) > 1, _LIMIT)
     inspection.inspector.hint_at_host("service1")
     assert wait_until(lambda: "service1" in overdrafts.looks, _LIMIT)
 

@@ -1,0 +1,1 @@
+"""Puts the parts of the driver for OpenStack together."""

@@ -1,0 +1,51 @@
+"""The receiver of what is seen in a Nova."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from lease_scheduler.cloud.facts import DriverEvent
+from lease_scheduler.cloud.nova.api.hints import CacheHint
+from lease_scheduler.cloud.observations import AggregateChange, ServerChange, Stranger
+
+
+class Sink(Protocol):
+    """Receives everything that watcher and inspector see. Calls come from their threads, or from those that listen."""
+
+    def on_event(self, event: DriverEvent) -> None:
+        """Handle an event that the engine needs."""
+        ...
+
+    def on_server(self, change: ServerChange) -> None:
+        """Handle the end of an action on a server. Called from several threads; must be quick."""
+        ...
+
+    def on_cache(self, hint: CacheHint) -> None:
+        """Handle images that come to the caches of hosts. Called from several threads; must be quick."""
+        ...
+
+    def on_hosts(self, names: frozenset[str]) -> None:
+        """Handle hosts of the pool that may have another size or other traits. The first call names all of them.
+
+        If this raises, the hosts are reported again at the next look.
+        """
+        ...
+
+    def on_aggregate(self, change: AggregateChange) -> None:
+        """Handle a change of an aggregate of ours."""
+        ...
+
+    def on_stranger(self, stranger: Stranger) -> None:
+        """Handle a server on a host that a lease has for itself; called again while it stays."""
+        ...
+
+    def on_round(self) -> None:
+        """Do what is due at each look, and when a server of a lease may have been woken."""
+        ...
+
+    def on_inspection(self, service: str | None) -> None:
+        """Look for overdrawn capacity.
+
+        :param service: name of the compute service to which a server has come, or None for all hosts
+        """
+        ...
