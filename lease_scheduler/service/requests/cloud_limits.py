@@ -35,7 +35,7 @@ def _problem(driver: Driver, request: LeaseRequest, document: LeaseDocument) -> 
         return "servers", "this cloud boots no servers; leave them out"
     if document.on_end == "shelve" and Ability.SUSPENDING in lacks:
         return "on_end", "this cloud shelves no servers; say delete, or keep"
-    if request.preemption_mode.saves_state and Ability.SUSPENDING in lacks:
+    if request.preemptible and request.preemption_mode.saves_state and Ability.SUSPENDING in lacks:
         return "preemption_mode", "this cloud suspends no servers; say delete, or none"
     needs_images = document.on_end == "snapshot" or document.saved_nodes(by_default=False)
     if needs_images and Ability.SNAPSHOTS in lacks:

@@ -6,32 +6,15 @@ import csv
 from pathlib import Path
 
 import pytest
-from stevedore import ExtensionManager, _cache
 
 from lease_scheduler.cmd import configuration, lease_sim, wiring
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.store.sql import migrate
 from tests.functional.lease_document import lease_document
+from tests.functional.service.package import install
 
 _LIMIT = 60.0
-
-_MODULE = '''
-from lease_scheduler.policy.admission.base import AdmissionPolicy
-
-
-class SmallLeases(AdmissionPolicy):
-    """Refuses leases of many nodes."""
-
-    def __init__(self, options):
-        super().__init__(options)
-        self._most = options.integer("small_leases_most", 1_000)
-
-    def refusal(self, request, now):
-        count = sum(nodes.count for nodes in request.nodes)
-        return f"nodes: at most {self._most}, not {count}" if count > self._most else None
-'''
-
-_ENTRY_POINTS = "[lease_scheduler.policy.admission]\nsmall-leases = small_leases:SmallLeases\n"
+_PACKAGE = Path(__file__).parents[2] / "plugins" / "small_leases"
 
 #: A lease of one node, and one of two, on two hosts.
 _WORKLOAD = """<lease-workload name="two-leases">
@@ -52,17 +35,8 @@ _LEASE = """
 
 @pytest.fixture(name="selected")
 def _selected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A configuration file that selects the policy of a package that is installed, for this process alone."""
-    folder = tmp_path / "installed"
-    about = folder / "small_leases-1.0.dist-info"
-    about.mkdir(parents=True)
-    (folder / "small_leases.py").write_text(_MODULE)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: small-leases\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text(_ENTRY_POINTS)
-    monkeypatch.syspath_prepend(folder)
-    # What stevedore has found before.
-    monkeypatch.setattr(ExtensionManager, "ENTRY_POINT_CACHE", {})
-    monkeypatch.setattr(_cache, "_c", _cache.Cache(str(tmp_path / "cache")))
+    """A configuration file that selects the policy of an installed package."""
+    install(_PACKAGE, tmp_path / "installed", monkeypatch)
     found = tmp_path / "small-leases.conf"
     found.write_text("[scheduling]\npolicy_admission = small-leases\n[policy]\nextra = small_leases_most:1\n")
     return found
