@@ -8,6 +8,7 @@ from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.explaining.quote import Quote
 from lease_scheduler.policy.assurance.base import AssurancePolicy, Shortfall, Wanted
@@ -69,7 +70,7 @@ class Assurances:
         self._policy.follow(self._state.planner.plan.site)
         made = self._policy.promise(Wanted(placed.request, max(0, first.run_start - now), planned), now)
         if isinstance(made, Shortfall):
-            raise NoPlaceError(Refusal("assurance", f"min_lifetime: {made.reason}"))
+            raise NoPlaceError(Refusal(RefusalReason.ASSURANCE, f"min_lifetime: {made.reason}"))
         promised = replace(placed.request, assured=made.basis, assured_from=made.observations, planned_lifetime=planned)
         return replace(placed, request=promised)
 
@@ -90,7 +91,7 @@ class Assurances:
             return found
         if not lease.holdings:
             reason = "min_lifetime: there is no place for the lease at present, so nothing can be promised"
-            return found if self.may_wait(lease) else Quote(refusal=Refusal("assurance", reason))
+            return found if self.may_wait(lease) else Quote(refusal=Refusal(RefusalReason.ASSURANCE, reason))
         try:
             return replace(found, lease=self.agree(lease, now))
         except NoPlaceError as error:

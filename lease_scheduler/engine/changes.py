@@ -16,6 +16,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.changing.changing import Change, end_of_work, hosts_of, plan_anew, reshape, staying
 from lease_scheduler.plan.changing.outages import closed
@@ -149,7 +150,7 @@ class LeaseChanges:
         cheaper = within_budget(terms, rate, most - terms.retained, start)
         # Only a shorter duration is offered: with fewer nodes it would be a different lease.
         longest = tuple(each for each in cheaper if each.change == "duration" and each.duration > lease.accumulated)
-        return NoPlaceError(Refusal("price", too_high(terms), alternatives=longest))
+        return NoPlaceError(Refusal(RefusalReason.PRICE, too_high(terms), alternatives=longest))
 
     def _counted(self, lease: Lease, reshaped: Lease, now: int) -> Lease:
         """Return a running lease that has new terms, with its run by the old terms counted."""
@@ -180,12 +181,12 @@ class LeaseChanges:
         never = self._state.planner.never_served(smallest)
         # What a lease that has started costs beyond that is charged to it, and does not keep it from going on.
         if never is not None and lease.started is None:
-            raise NoPlaceError(Refusal("policy", never))
+            raise NoPlaceError(Refusal(RefusalReason.POLICY, never))
         view, admission = self._state.view(now), self._state.policies.admission
         refusal = admission.refusal(at_most(terms), now, view)
         # If the old terms would be refused now as well, for example for short notice, the change is not the reason.
         if refusal is not None and admission.refusal(at_most(lease.request), now, view) is None:
-            raise NoPlaceError(Refusal("policy", refusal))
+            raise NoPlaceError(Refusal(RefusalReason.POLICY, refusal))
         self._check_steady(lease)
         if terms.nodes != lease.request.nodes and (self._boots(lease) or lease.state in SUSPENDED_STATES):
             self._busy(lease, "its nodes cannot be changed before it runs")
@@ -272,7 +273,7 @@ class LeaseChanges:
                 value = self._moved(lease, numbers, now)
         except NotPlannableError as error:
             problem = f"nodes: no other hosts are free for lease {lease.lease_id} in place of {', '.join(sorted(away))}"
-            raise NoPlaceError(Refusal("capacity", problem)) from error
+            raise NoPlaceError(Refusal(RefusalReason.CAPACITY, problem)) from error
         return Change(lease, self._state.put(replace(value, reason=reason)), unchanged)
 
     def _moved(self, lease: Lease, away: frozenset[int], now: int) -> Lease:
@@ -333,7 +334,7 @@ class LeaseChanges:
             self._busy(lease, f"it is {lease.state.value}")
 
     def _busy(self, lease: Lease, why: str) -> NoReturn:
-        raise NoPlaceError(Refusal("busy", f"lease {lease.lease_id} cannot be changed at present: {why}"))
+        raise NoPlaceError(Refusal(RefusalReason.BUSY, f"lease {lease.lease_id} cannot be changed at present: {why}"))
 
     def _refused(
         self,
@@ -365,7 +366,7 @@ class LeaseChanges:
                     start = first.run_start if terms.start is None else terms.start
                     alternatives = (Alternative("duration", start, lease.request.node_count, longest),)
         offered = f"; would fit: {in_words(alternatives[0].duration)}" if alternatives else ""
-        return NoPlaceError(Refusal("capacity", f"{error}{offered}{beside}", alternatives=alternatives))
+        return NoPlaceError(Refusal(RefusalReason.CAPACITY, f"{error}{offered}{beside}", alternatives=alternatives))
 
 
 def _is_cut(lease: Lease) -> bool:

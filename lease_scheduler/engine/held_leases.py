@@ -10,6 +10,7 @@ from lease_scheduler.engine.state import EngineState
 from lease_scheduler.engine.stepping import EngineSteps
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.plan.changing.changing import Change
 from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal, explain, too_large
 from lease_scheduler.plan.fitting.largest_fit import check_least, with_counts
@@ -61,7 +62,7 @@ class HeldLeases:
             raise NoPlaceError(explain(self._state.planner, smallest, now))
         refusal = self._state.policies.admission.refusal(terms, now, self._state.view(now))
         if refusal is not None:
-            raise NoPlaceError(Refusal("policy", refusal))
+            raise NoPlaceError(Refusal(RefusalReason.POLICY, refusal))
         placed = self._offers.exchange(lease, terms, now, least)
         return self._follow_up.of_change(Change(lease, placed, ()), now).after
 

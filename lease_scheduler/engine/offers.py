@@ -11,6 +11,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.changing.early_end import back_sooner, go_on
 from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
@@ -107,7 +108,7 @@ class Offers:
                 if self._prices.are_asked:
                     placed = state.put(self._prices.agree(placed, negotiating=True))
         except PriceTooHighError as error:
-            raise NoPlaceError(Refusal("price", too_high(error.request))) from error
+            raise NoPlaceError(Refusal(RefusalReason.PRICE, too_high(error.request))) from error
         except NotPlannableError as error:
             smallest = asked if least is None else with_counts(asked, least)
             with plan.trial():

@@ -10,6 +10,7 @@ from lease_scheduler.engine.prices import affordable, too_high, within_budget
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.model.states import QUEUED_STATES, LeaseState
 from lease_scheduler.plan.changing.sleepers import closed
 from lease_scheduler.plan.explaining.advice import Alternative, Flexibility
@@ -34,10 +35,10 @@ class Quotes:
         """See ``Engine.quote``."""
         rigid = self._parts.fluid.refusal(request)
         if rigid is not None:
-            return Quote(refusal=Refusal("fractional", rigid))
+            return Quote(refusal=Refusal(RefusalReason.FRACTIONAL, rigid))
         refusal = self._state.policies.admission.refusal(request, now, self._state.view(now))
         if refusal is not None:
-            return Quote(refusal=Refusal("policy", refusal))
+            return Quote(refusal=Refusal(RefusalReason.POLICY, refusal))
         earliest = now + self._state.options.planning_lead
         planner, sequence = self._state.planner, self._parts.order.next
         if request.kind is LeaseKind.BEST_EFFORT:
@@ -77,7 +78,7 @@ class Quotes:
         priced = replace(found.lease.request, price=price)
         if affordable(priced) or not found.lease.holdings:
             return replace(found, lease=replace(found.lease, request=priced), price=price)
-        return Quote(refusal=Refusal("price", too_high(priced)), price=price)
+        return Quote(refusal=Refusal(RefusalReason.PRICE, too_high(priced)), price=price)
 
     def alternatives(
         self, request: LeaseRequest, refusal: Refusal, flexibility: Flexibility, now: int
@@ -85,7 +86,7 @@ class Quotes:
         """See ``Engine.alternatives``."""
         start = now if request.start is None else max(now, request.start)
         found = refusal.alternatives
-        if refusal.constraint == "price" and request.max_price is not None:
+        if refusal.reason is RefusalReason.PRICE and request.max_price is not None:
             rate = self._parts.prices.of(request).rate
             found = within_budget(request, rate, request.max_price, start)
         return tuple(each for each in found if flexibility.allows(each))

@@ -160,7 +160,7 @@ def test_every_alternative_of_a_refusal_is_granted(planner: Planner, request: Le
 
     assert (planner.plan.availability, planner.plan.leases) == before
     assert refusal.message
-    if refusal.constraint in ("traits", "size"):
+    if refusal.reason in ("traits", "size"):
         assert too_large(planner.context, request) is not None
         return
     for alternative in refusal.alternatives:

@@ -10,6 +10,7 @@ from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.nodes import NodeSet
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.capacity.availability import Availability, IntArray
 from lease_scheduler.plan.capacity.demand import Demand
@@ -30,19 +31,16 @@ _HOSTS_NAMED = 3
 class Refusal:
     """Why there is no place for a lease.
 
-    :ivar constraint: the reason in a word: ``past``, ``size``, ``traits``, ``capacity``, ``deadline``, ``policy`` or
-        ``price``; ``image`` if its disk image would come too late; ``in-the-way`` if leases on its hosts cannot be
-        moved; ``busy`` if an operation of the lease is going on;
-        ``asleep`` if it would fit if all hosts were awake
+    :ivar reason: the reason for programs
     :ivar message: the reason for people, with the alternatives. It has durations in place of instants, which as numbers
         mean little to people
     :ivar hosts: names of hosts that could hold a VM of the lease but are taken in its interval; only some if there are
         many, one more than the message names
     :ivar alternatives: the nearest terms that would fit; empty if none would
-    :ivar leases: ids of the leases that are in the way, if the constraint is ``in-the-way``
+    :ivar leases: ids of the leases that are in the way, if the reason is ``IN_THE_WAY``
     """
 
-    constraint: str
+    reason: RefusalReason
     message: str
     hosts: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
@@ -80,7 +78,7 @@ def _too_large(context: PlanningContext, request: LeaseRequest) -> Refusal | Non
             message = f"nodes: no host{named}{traits} is large enough for {_wanted(node_set)}"
             if node_set.hosts is not None and not node_set.hosts:
                 message = "nodes: no host has the properties that are asked for"
-            return Refusal("traits" if node_set.required_traits else "size", message)
+            return Refusal(RefusalReason.TRAITS if node_set.required_traits else RefusalReason.SIZE, message)
     # Mapping is expensive, and most requests are so small that they certainly fit.
     if len(demands) == 1 and request.node_count <= _certain_places(context, request.nodes[0], demands[0]):
         return None
@@ -88,8 +86,8 @@ def _too_large(context: PlanningContext, request: LeaseRequest) -> Refusal | Non
     if map_vms(empty, request, demands, 0, 1, _AnyOrder(), GREEDY) is None:
         scarce = _scarce(context, request, empty, 0, 1)
         if scarce:
-            return Refusal("size", f"nodes: the whole site has {scarce[0]}")
-        return Refusal("size", f"nodes: {request.node_count} nodes are more than the whole site can hold")
+            return Refusal(RefusalReason.SIZE, f"nodes: the whole site has {scarce[0]}")
+        return Refusal(RefusalReason.SIZE, f"nodes: {request.node_count} nodes are more than the whole site can hold")
     return None
 
 
@@ -117,21 +115,26 @@ def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: b
         return replace(size, message=_message(size.message, fewer, start), alternatives=fewer) if fewer else size
     if start < now and request.kind is LeaseKind.RESERVATION:
         later = advice.later()
-        return Refusal("past", _message(f"start: {in_words(now - start)} in the past", later, start), (), later)
+        return Refusal(
+            RefusalReason.PAST, _message(f"start: {in_words(now - start)} in the past", later, start), (), later
+        )
     start = max(start, now)
     alternatives = advice.all()
     wanted = f"{nodes_in_words(request.node_count)} for {in_words(request.duration)}"
     if request.kind is LeaseKind.DEADLINE:
         problem = f"deadline: no place for {wanted} from start to deadline"
         return Refusal(
-            "deadline", _message(problem, alternatives, start), _taken(context, request, start), alternatives
+            RefusalReason.DEADLINE,
+            _message(problem, alternatives, start),
+            _taken(context, request, start),
+            alternatives,
         )
     taken = _taken(context, request, start)
     problem = f"nodes: no place for {wanted} at that time{_names(taken)}"
     if fits_awake(planner, request, now):
         soonest = in_words(max(context.plan.asleep.values()) - now)
         problem = f"nodes: no place for {wanted} at that time: hosts sleep, which can be used {soonest} from now"
-        return Refusal("asleep", _message(problem, alternatives, start), (), alternatives)
+        return Refusal(RefusalReason.ASLEEP, _message(problem, alternatives, start), (), alternatives)
     end = start + request.duration
     problem += "".join(
         f"; there is {each}" for each in _scarce(context, request, context.plan.availability, start, end)
@@ -139,7 +142,7 @@ def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: b
     staying = deadline_leases_in_the_way(planner, request, start, now) if may_preempt else 0
     if staying:
         problem += f"; {staying} deadline lease{'' if staying == 1 else 's'} there cannot make room by their deadlines"
-    return Refusal("capacity", _message(problem, alternatives, start), taken, alternatives)
+    return Refusal(RefusalReason.CAPACITY, _message(problem, alternatives, start), taken, alternatives)
 
 
 def _scarce(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from lease_scheduler.model.durations import in_words
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.model.states import QUEUED_STATES, LeaseState
 from lease_scheduler.plan.explaining.explain import Refusal, explain, too_large
 from lease_scheduler.plan.explaining.trials import Counts, kinds_of, losing
@@ -71,7 +72,7 @@ def quote(
         return Quote(refusal=explain(planner, smallest, now))
     never = planner.never_served(smallest)
     if never is not None:
-        return Quote(refusal=Refusal("policy", never))
+        return Quote(refusal=Refusal(RefusalReason.POLICY, never))
     position = None
     try:
         with plan.trial():
@@ -150,7 +151,7 @@ def refusal_of(
     :param may_preempt: as in ``explain``
     """
     if isinstance(error, InTheWayError):
-        return Refusal("in-the-way", str(error), leases=error.leases)
+        return Refusal(RefusalReason.IN_THE_WAY, str(error), leases=error.leases)
     if isinstance(error, ImageTooLateError):
-        return Refusal("image", str(error))
+        return Refusal(RefusalReason.IMAGE, str(error))
     return explain(planner, request, now, may_preempt=may_preempt)

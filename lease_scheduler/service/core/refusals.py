@@ -8,6 +8,7 @@ from typing import Any
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.plan import NotPlannableError
 
@@ -42,22 +43,30 @@ def refusals(context: Mapping[str, Any]) -> Iterator[None]:
         yield
     except NoPlaceError as error:
         refusal = error.refusal
-        text = "Not enough hosts available" if refusal.constraint in _NO_CAPACITY else ""
+        text = "Not enough hosts available" if refusal.reason in _NO_CAPACITY else ""
         reason = reason_for(context, refusal)
         message = f"{text}: {reason}" if text else reason
-        raise RefusedError(409, message, _FIELDS.get(refusal.constraint), alternatives(refusal)) from error
+        raise RefusedError(409, message, _FIELDS.get(refusal.reason), alternatives(refusal)) from error
     except NotPlannableError as error:
         raise RefusedError(409, f"Not enough hosts available: {error}") from error
     except InvalidValueError as error:
         raise RefusedError(400, str(error), error.field) from error
 
 
-_NO_CAPACITY = frozenset({"capacity", "size", "traits", "in-the-way", "asleep"})
+_NO_CAPACITY = frozenset(
+    {
+        RefusalReason.CAPACITY,
+        RefusalReason.SIZE,
+        RefusalReason.TRAITS,
+        RefusalReason.IN_THE_WAY,
+        RefusalReason.ASLEEP,
+    }
+)
 _FIELDS = {
-    "approval": "approval",
-    "past": "start_date",
-    "deadline": "deadline",
-    "price": "max_price",
-    "assurance": "min_lifetime",
-    "fractional": "min_yield",
+    RefusalReason.APPROVAL: "approval",
+    RefusalReason.PAST: "start_date",
+    RefusalReason.DEADLINE: "deadline",
+    RefusalReason.PRICE: "max_price",
+    RefusalReason.ASSURANCE: "min_lifetime",
+    RefusalReason.FRACTIONAL: "min_yield",
 }

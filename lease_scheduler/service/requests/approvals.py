@@ -8,6 +8,7 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.rpc.interface import EngineRequests, answers
@@ -168,4 +169,4 @@ def _needs(why: str) -> str:
 
 
 def _refused(message: str) -> NoPlaceError:
-    return NoPlaceError(Refusal("approval", message))
+    return NoPlaceError(Refusal(RefusalReason.APPROVAL, message))

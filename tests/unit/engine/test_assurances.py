@@ -115,7 +115,7 @@ def test_a_quote_without_a_place_promises_nothing(make_world: MakeWorld) -> None
     engine.hosts.out(world.run.site.hosts[0].name)
     refused = engine.quote(_assured("work", submitted=20)).refusal
     assert refused is not None
-    assert refused.constraint == "assurance"
+    assert refused.reason == "assurance"
     assert refused.message.startswith("min_lifetime: there is no place for the lease at present")
     assert engine.quote(_assured("work", submitted=20, await_assurance=True)).granted
 
@@ -125,7 +125,7 @@ def test_a_quote_says_what_would_be_promised(make_world: MakeWorld) -> None:
     engine = world.run.engine
     refused = engine.quote(_assured("work", submitted=20))
     assert refused.refusal is not None
-    assert refused.refusal.constraint == "assurance"
+    assert refused.refusal.reason == "assurance"
     waiting = engine.quote(_assured("work", submitted=20, await_assurance=True))
     assert waiting.granted
     granted = engine.quote(_assured("work", 300, submitted=20)).lease

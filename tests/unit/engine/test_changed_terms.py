@@ -50,7 +50,7 @@ def test_as_many_more_vms_as_there_is_room_for(make_world: MakeWorld) -> None:
     assert (changed.after.request.nodes, changed.stays) == (quoted.request.nodes, (0, None, None))
     assert len(set(changed.after.holdings[0].assignment)) == 3
     refusal = refused_change(world, "1", 4, least=(4,))
-    assert (refusal.constraint, refusal.alternatives) == ("capacity", ())
+    assert (refusal.reason, refusal.alternatives) == ("capacity", ())
 
 
 @pytest.mark.parametrize(("duration", "is_over"), [(400, True), (500, True), (501, False)])
@@ -179,7 +179,7 @@ def test_a_lease_that_boots_can_be_longer_but_not_larger_or_later(make_world: Ma
     for instant in (50, 90):
         world.until(instant)
         refusal = refused_change(world, "1", 2)
-        assert refusal.constraint == "busy"
+        assert refusal.reason == "busy"
         assert refusal.message.endswith("its nodes cannot be changed before it runs")
         with pytest.raises(InvalidValueError, match="the lease has started") as error:
             change(world, "1", start=200)
@@ -193,7 +193,7 @@ def test_a_lease_that_boots_at_its_start_is_not_larger_either(make_world: MakeWo
     """Once its servers run, it can get more."""
     world = make_world(request("1", BEST_EFFORT, 1, 1000), cloud=CloudBehaviour(boot_time=40)).until(20)
     assert world["1"].state is LeaseState.READY
-    assert refused_change(world, "1", 2).constraint == "busy"
+    assert refused_change(world, "1", 2).reason == "busy"
     assert change(world, "1", duration=1200).after.holdings[0].start == 0
     assert world.until(50)["1"].state is LeaseState.ACTIVE
     assert change(world, "1", 2).after.request.node_count == 2

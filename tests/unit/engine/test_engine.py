@@ -118,7 +118,7 @@ def test_a_quote_is_admitted_by_what_the_site_can_serve_now(make_world: MakeWorl
     assert world.until(5).run.engine.quote(another).refusal is None
     refusal = world.until(20).run.engine.quote(replace(another, submitted=20)).refusal
     assert refusal is not None
-    assert refusal.constraint == "policy"
+    assert refusal.reason == "policy"
 
 
 def test_a_request_larger_than_the_site_is_refused_with_the_reason(make_world: MakeWorld) -> None:

@@ -170,7 +170,7 @@ def test_requests_are_refused_where_nothing_is_shared() -> None:
     )
     found = world.run.engine.quote(_fluid("b", 10, 10))
     assert found.refusal is not None
-    assert (found.refusal.constraint, found.granted) == ("fractional", False)
+    assert (found.refusal.reason, found.granted) == ("fractional", False)
 
 
 def test_leases_have_what_they_hold_when_the_policy_is_switched_off() -> None:

@@ -96,7 +96,7 @@ def test_without_other_hosts_a_lease_stays(make_world: MakeWorld) -> None:
         request("1", RESERVATION, 1, 1000, start=0), request("2", RESERVATION, 1, 1000, start=600)
     ).until(50)
     refusal = _refused(world, "1", *world["1"].holdings[0].hosts)
-    assert refusal.constraint == "capacity"
+    assert refusal.reason == "capacity"
     (name,) = _names(world, *world["1"].holdings[0].hosts)
     assert refusal.message == f"nodes: no other hosts are free for lease 1 in place of {name}"
     assert world.until(700).run.engine.live_leases() != []
@@ -106,7 +106,7 @@ def test_a_lease_is_not_moved_while_it_boots_or_is_suspended(make_world: MakeWor
     """Its servers are neither here nor there."""
     boots = make_world(request("1", RESERVATION, 1, 1000, start=0), cloud=CloudBehaviour(boot_time=40)).until(20)
     refusal = _refused(boots, "1", *boots["1"].holdings[0].hosts)
-    assert (refusal.constraint, refusal.message[-33:]) == ("busy", "it cannot be moved before it runs")
+    assert (refusal.reason, refusal.message[-33:]) == ("busy", "it cannot be moved before it runs")
     leaves = make_world(*SUSPENDED_WORK, hosts=1).until(480)
     assert _refused(leaves, "work", 0).message.endswith("its suspend is going on")
 
@@ -155,4 +155,4 @@ def test_a_lease_that_runs_is_not_moved_to_hosts_that_are_left_late(make_world: 
     )
     (kept,) = world.until(100)["2"].holdings[0].hosts
     world.until(499).run.clock.set(551)
-    assert _refused(world, "1", 1 - kept).constraint == "capacity"
+    assert _refused(world, "1", 1 - kept).reason == "capacity"

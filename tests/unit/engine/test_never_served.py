@@ -44,7 +44,7 @@ def test_its_quote_is_refused_too() -> None:
     quoted = world.run.engine.quote(request("2", BEST_EFFORT, 2, 201))
 
     assert quoted.refusal is not None
-    assert (quoted.refusal.constraint, quoted.granted) == ("policy", False)
+    assert (quoted.refusal.reason, quoted.granted) == ("policy", False)
     assert world.run.engine.quote(request("2", BEST_EFFORT, 2, 200)).granted
 
 

@@ -88,9 +88,9 @@ def test_as_many_nodes_as_there_is_room_for_are_offered(make_world: MakeWorld) -
     _offer(world, request("1", RESERVATION, 1, 1000, start=500))
     offer = world.run.engine.held.counter("1", terms_of(world, "1", 4), (1,))
     assert (offer.request.nodes, len(offer.holdings[0].assignment)) == ((NodeSet(2, VM),), 2)
-    assert _refused(world, "1", 3, least=(3,)).constraint == "capacity"
-    assert _refused(world, "1", 5, least=(4,)).constraint == "size"
-    assert _refused(world, "1", 4).constraint == "size"
+    assert _refused(world, "1", 3, least=(3,)).reason == "capacity"
+    assert _refused(world, "1", 5, least=(4,)).reason == "size"
+    assert _refused(world, "1", 4).reason == "size"
 
 
 def test_what_would_fit_in_place_of_an_offer_is_told(make_world: MakeWorld) -> None:
@@ -98,7 +98,7 @@ def test_what_would_fit_in_place_of_an_offer_is_told(make_world: MakeWorld) -> N
     world = make_world(request("2", RESERVATION, 1, 1000, start=2000), hosts=1).until(0)
     _offer(world, request("1", RESERVATION, 1, 1000, start=500))
     refusal = _refused(world, "1", duration=3000)
-    assert refusal.constraint == "capacity"
+    assert refusal.reason == "capacity"
     assert Alternative("duration", 500, 1, 1500) in refusal.alternatives
 
 
@@ -108,7 +108,7 @@ def test_terms_that_cost_too_much_leave_the_offer_as_it_was(make_world: MakeWorl
     _offer(world, request("1", RESERVATION, 1, 3600, start=1000, max_price=1.0))
     assert world["1"].request.price is not None
     rate = world["1"].request.price
-    assert _refused(world, "1", duration=36_000_000, max_price=None).constraint == "price"
+    assert _refused(world, "1", duration=36_000_000, max_price=None).reason == "price"
     raised = world.run.engine.held.counter("1", terms_of(world, "1", duration=36_000, max_price=100 * rate))
     assert raised.request.price == pytest.approx(10 * rate)
     assert raised.request.max_price == 100 * rate
@@ -118,7 +118,7 @@ def test_the_admission_policy_decides_on_counter_offers(make_world: MakeWorld) -
     """As on requests."""
     world = make_world(admission="maximum-duration", policies={"admission_maximum_duration": "2000"}).until(0)
     _offer(world, request("1", RESERVATION, 1, 1000, start=500))
-    assert _refused(world, "1", duration=2001).constraint == "policy"
+    assert _refused(world, "1", duration=2001).reason == "policy"
     assert world.run.engine.held.counter("1", terms_of(world, "1", duration=2000)).request.duration == 2000
 
 
@@ -191,7 +191,7 @@ def test_alternatives_to_a_price_are_what_the_money_buys(
     asked = replace(free, max_price=price / 2)
     refusal = world.run.engine.quote(asked).refusal
     assert refusal is not None
-    assert refusal.constraint == "price"
+    assert refusal.reason == "price"
     assert world.run.engine.alternatives(asked, refusal, Flexibility()) == (
         Alternative("nodes", offered, 1, 3600),
         Alternative("duration", offered, 2, 1800),

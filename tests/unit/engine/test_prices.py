@@ -209,7 +209,7 @@ def test_a_quote_above_the_highest_price_is_refused(make_world: MakeWorld) -> No
     engine = make_world(hosts=4, pricing="constant").until(0).run.engine
     found = engine.quote(replace(_reservation("1", 1), max_price=3.5))
     assert found.refusal is not None
-    assert (found.granted, found.price, found.refusal.constraint) == (False, 4.0, "price")
+    assert (found.granted, found.price, found.refusal.reason) == (False, 4.0, "price")
     assert "max_price is 3.5" in found.refusal.message
     assert engine.quote(replace(_reservation("1", 1), max_price=4.0)).granted
 

@@ -42,8 +42,8 @@ def test_terms_that_make_it_a_different_lease_are_invalid(make_world: MakeWorld)
 def test_what_the_site_can_never_hold_is_refused_for_its_size(make_world: MakeWorld, instant: int) -> None:
     """The smallest acceptable number counts."""
     world = make_world(request("1", RESERVATION, 1, 1000, start=100)).until(instant)
-    assert refused_change(world, "1", 3).constraint == "size"
-    assert refused_change(world, "1", 4, least=(3,)).constraint == "size"
+    assert refused_change(world, "1", 3).reason == "size"
+    assert refused_change(world, "1", 4, least=(3,)).reason == "size"
     assert change(world, "1", 3, least=(1,)).after.request.node_count == 2
 
 
@@ -55,7 +55,7 @@ def test_the_admission_policy_decides_on_new_terms(make_world: MakeWorld) -> Non
         policies={"admission_maximum_duration": "2000"},
     ).until(500)
     refusal = refused_change(world, "1", duration=2001)
-    assert (refusal.constraint, refusal.message) == (
+    assert (refusal.reason, refusal.message) == (
         "policy",
         "duration: must be at most 33 min 20 s on this site, not 33 min 21 s",
     )
@@ -69,7 +69,7 @@ def test_short_notice_is_only_a_reason_if_the_old_terms_had_enough(make_world: M
         admission="minimum-notice",
         policies={"admission_minimum_notice": "3600"},
     ).until(100)
-    assert refused_change(world, "1", start=3699).constraint == "policy"
+    assert refused_change(world, "1", start=3699).reason == "policy"
     assert change(world, "1", start=3700).after.holdings[0].start == 3700
     assert change(world.until(3000), "1", start=3500).after.holdings[0].start == 3500
 
@@ -84,7 +84,7 @@ def test_a_lease_on_its_way_from_or_to_its_hosts_cannot_be_changed(
     """The refusal says which operation is going on."""
     world = make_world(*SUSPENDED_WORK, hosts=1).until(instant)
     refusal = refused_change(world, "work", duration=2000)
-    assert (refusal.constraint, refusal.message) == ("busy", f"lease work cannot be changed at present: {why}")
+    assert (refusal.reason, refusal.message) == ("busy", f"lease work cannot be changed at present: {why}")
 
 
 def test_memory_that_is_back_early_has_to_run_first(make_world: MakeWorld) -> None:
@@ -104,7 +104,7 @@ def test_a_lease_that_cannot_run_so_long_is_told_how_long_it_can(make_world: Mak
         request("3", RESERVATION, 1, 1000, start=1700),
     ).until(100)
     refusal = refused_change(world, "1", duration=2000)
-    assert refusal.constraint == "capacity"
+    assert refusal.reason == "capacity"
     assert refusal.alternatives == (Alternative("duration", 0, 2, 1500),)
     assert refusal.message.endswith("; would fit: 25 min")
     assert change(world, "1", duration=1500).after.holdings[0].run_end == 1500
@@ -124,7 +124,7 @@ def test_a_range_of_nodes_is_refused_if_its_smallest_number_has_no_room(make_wor
         request("1", RESERVATION, 1, 1000, start=1000), request("2", RESERVATION, 1, 1000, start=1000), hosts=3
     ).until(100)
     refusal = refused_change(world, "1", 3, least=(3,))
-    assert refusal.constraint == "capacity"
+    assert refusal.reason == "capacity"
     assert Alternative("nodes", 1000, 2, 1000) in refusal.alternatives
     assert Alternative("start", 2000, 3, 1000) in refusal.alternatives
     assert change(world, "1", 3, least=(2,)).after.request.node_count == 2
@@ -148,7 +148,7 @@ def _budget(make_world: MakeWorld, asked: LeaseRequest, instant: int, **terms: A
         replace(asked, price=asked.node_hours, max_price=2.5), *SUSPENDED_WORK[1:], hosts=1, **terms
     ).until(instant)
     refusal = refused_change(world, asked.lease_id, duration=10 * 3600)
-    assert (refusal.constraint, refusal.message) == ("price", "its price is 10, and max_price is 2.5")
+    assert (refusal.reason, refusal.message) == ("price", "its price is 10, and max_price is 2.5")
     return refusal.alternatives
 
 

@@ -48,7 +48,7 @@ def _refused(
 def test_a_refusal_names_hosts_and_every_nearest_term_that_fits(busy: Planner, make_lease: MakeLease) -> None:
     """The same later, fewer nodes, a shorter duration; each could be granted."""
     refusal = _refused(busy, make_lease, RESERVATION, 2, start=500, duration=1000)
-    assert (refusal.constraint, refusal.hosts) == ("capacity", ("host-1", "host-2"))
+    assert (refusal.reason, refusal.hosts) == ("capacity", ("host-1", "host-2"))
     assert refusal.alternatives == (
         Alternative("start", 2000, 2, 1000),
         Alternative("nodes", 500, 1, 1000),
@@ -82,7 +82,7 @@ def test_the_shutdown_is_part_of_what_is_offered(make_planner: MakePlanner, make
 def test_a_start_in_the_past_is_what_is_wrong(busy: Planner, make_lease: MakeLease) -> None:
     """haizea F50: the next possible start is offered."""
     refusal = _refused(busy, make_lease, RESERVATION, 3, now=700, start=600, duration=500)
-    assert (refusal.constraint, refusal.alternatives) == ("past", (Alternative("start", 2000, 3, 500),))
+    assert (refusal.reason, refusal.alternatives) == ("past", (Alternative("start", 2000, 3, 500),))
     assert refusal.message == "start: 1 min 40 s in the past; would fit: the same terms 23 min 20 s later"
 
 
@@ -135,7 +135,7 @@ def test_a_deadline_that_cannot_be_met(make_planner: MakePlanner, make_lease: Ma
     planner = make_planner(1)
     planner.place(planner.plan.put(make_lease(RESERVATION, 1, 1000, start=0)), 0)
     refusal = _refused(planner, make_lease, DEADLINE, 1, start=100, duration=500, deadline=1400)
-    assert (refusal.constraint, refusal.hosts) == ("deadline", ("host-1",))
+    assert (refusal.reason, refusal.hosts) == ("deadline", ("host-1",))
     assert refusal.alternatives == (Alternative("start", 1000, 1, 500),)
     assert refusal.message.startswith(
         "deadline: no place for 1 node for 8 min 20 s from start to deadline; would fit: "
@@ -159,7 +159,7 @@ def test_what_the_empty_site_could_not_hold(
     planner = make_planner(site=Site((Host("plain", VM), Host("gpu", VM, GPU))))
     request = make_lease(RESERVATION, node_sets=(node_set,), start=0).request
     refusal = explain(planner, request, 0)
-    assert (refusal.constraint, refusal.hosts) == (constraint, ())
+    assert (refusal.reason, refusal.hosts) == (constraint, ())
     assert refusal.message.startswith(words)
     assert refusal.message.startswith(too_large(planner.context, request) or "?")
 
@@ -177,7 +177,7 @@ def test_of_more_than_the_whole_site_can_hold_as_many_as_fit_are_offered(
         terms = {"start": 100} if kind is RESERVATION else {}
         request = make_lease(kind, 1_000_000, 50, **terms).request
         refusal = explain(planner, request, 100)
-        assert (refusal.constraint, refusal.alternatives) == ("size", alternatives)
+        assert (refusal.reason, refusal.alternatives) == ("size", alternatives)
     deadline = make_lease(DEADLINE, 5, 50, start=100, deadline=20_000).request
     assert explain(planner, deadline, 100).alternatives[0].nodes == 4
 

@@ -36,7 +36,7 @@ def test_what_is_larger_than_the_site_is_refused_for_its_size(make_planner: Make
             assert not found.granted
             assert found.lease is None
             assert found.refusal is not None
-            assert found.refusal.constraint == "size"
+            assert found.refusal.reason == "size"
         granted = _quote(planner, asked, least=(1,))
         assert granted.granted
         assert granted.lease is not None

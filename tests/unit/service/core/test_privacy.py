@@ -6,6 +6,7 @@ import pytest
 
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.property_query import parse_query
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
 from lease_scheduler.records.pool import HostRecord
 from lease_scheduler.service.core.refusals import refusals
@@ -30,7 +31,7 @@ def test_a_private_property_is_as_if_no_host_had_it() -> None:
 
 @pytest.mark.parametrize(("sees_site", "named"), [(True, True), (False, False)])
 def test_refusals_name_hosts_to_who_sees_the_site_only(sees_site: bool, named: bool) -> None:
-    refusal = Refusal("capacity", "nodes: no place; taken: compute-7; would fit: 1 node", ("compute-7",))
+    refusal = Refusal(RefusalReason.CAPACITY, "nodes: no place; taken: compute-7; would fit: 1 node", ("compute-7",))
     with pytest.raises(RefusedError) as refused, refusals({"sees_site": sees_site}):
         raise NoPlaceError(refusal)
     assert ("compute-7" in refused.value.message) is named
