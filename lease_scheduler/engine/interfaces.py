@@ -167,8 +167,11 @@ class Recorder(Protocol):
         """
         ...
 
-    def count(self, what: str, number: int = 1) -> None:
-        """Add to a counter, such as ``suspensions``."""
+    def count(self, what: str, number: int = 1, pool: str | None = None) -> None:
+        """Add to a counter, such as ``suspensions``.
+
+        :param pool: name of the pool in which it happened; None if the site has only one
+        """
         ...
 
     def hosts_lost(self, lease: Lease, vms: tuple[int, ...], *, replaced: bool) -> None:

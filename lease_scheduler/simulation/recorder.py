@@ -27,7 +27,7 @@ class RunRecorder:
         if start < end:
             self.occupations.append(Occupation(lease.lease_id, Phase(phase), start, end, assignment))
 
-    def count(self, what: str, number: int = 1) -> None:
+    def count(self, what: str, number: int = 1, pool: str | None = None) -> None:
         """See ``engine.interfaces.Recorder``."""
         self.counters[what] += number
 

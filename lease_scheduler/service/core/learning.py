@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lease_scheduler.engine.pools.engines import PoolName
 from lease_scheduler.policy.base import Learnt, Policy
 from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.core.flow_weights import STORED
-from lease_scheduler.service.core.pool_engines import PoolName
 from lease_scheduler.service.core.restoring import PoolParts
 
 

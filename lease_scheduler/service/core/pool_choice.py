@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from lease_scheduler.engine.pools.engines import PoolEngines, PoolName
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.explaining.explain import Refusal
-from lease_scheduler.service.core.pool_engines import PoolEngines, PoolName
 from lease_scheduler.service.core.terms import Terms
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
+from lease_scheduler.engine.pools.engines import PoolName
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.nodes import NodeSet
 from lease_scheduler.records.pool import HostRecord
 from lease_scheduler.records.snapshot import Snapshot
 from lease_scheduler.service.core.policies import PoolPlanning
-from lease_scheduler.service.core.pool_engines import PoolName
 
 #: Maximum number of hosts or leases that an error names.
 _NAMED = 5

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid5
 
+from lease_scheduler.engine.pools.engines import PoolEngines
 from lease_scheduler.engine.prices import at_its_rate
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.explaining.advice import Alternative, Flexibility
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.service.core.before_end import BeforeEnd
-from lease_scheduler.service.core.pool_engines import PoolEngines
 from lease_scheduler.service.core.terms import numbered, with_count
 from lease_scheduler.service.core.unit_of_work import UnitOfWork
 from lease_scheduler.service.telling.notifications import document_message

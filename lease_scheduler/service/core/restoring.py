@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.forecasts import Forecasts
 from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, ImageCarrier, Ports, Recorder
+from lease_scheduler.engine.pools.engines import PoolEngines, PoolName, pool_site
+from lease_scheduler.engine.pools.recorder import PoolRecorder
+from lease_scheduler.engine.pools.shared_cloud import CloudShares
 from lease_scheduler.engine.submissions import SubmissionOrder
 from lease_scheduler.model.host import Site
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.records.pool import FOR_GOOD
 from lease_scheduler.records.snapshot import Snapshot
-from lease_scheduler.service.core.cloud_shares import CloudShares
 from lease_scheduler.service.core.policies import PoolPlanning
-from lease_scheduler.service.core.pool_engines import PoolEngines, PoolName, pool_site
-from lease_scheduler.service.core.pool_recorder import PoolRecorder
 from lease_scheduler.service.core.unit_of_work import StepClock, UnitOfWork
 
 
@@ -83,7 +83,11 @@ def restored_engines(
     else:
         names = [pool for pool in parts if pool is not None]
         shares = CloudShares(
-            work.intents, names, lambda lease_id: _pool_of(work, lease_id), lambda number: found.pool_of_host(number)
+            work.intents,
+            work.intents,
+            names,
+            lambda lease_id: _pool_of(work, lease_id),
+            lambda number: found.pool_of_host(number),
         )
         for name in names:
             share = shares.share(name)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
+from lease_scheduler.engine.pools.engines import PoolName
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.kinds import LeaseKind
@@ -16,7 +17,6 @@ from lease_scheduler.model.planned_end import planned_end
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.core.pool_choice import in_pool
-from lease_scheduler.service.core.pool_engines import PoolName
 from lease_scheduler.service.core.terms import Pool, Terms, build_terms, lease_document
 from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.requests.approvals import check_change

@@ -12,10 +12,10 @@ from lease_scheduler.cloud.differences import Difference, Kind, Problem
 from lease_scheduler.cloud.driver import Driver
 from lease_scheduler.cloud.orders import Expectation
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, Operation, OperationKind
+from lease_scheduler.engine.pools.engines import PoolEngines
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.states import SUSPENDED_STATES
 from lease_scheduler.records.documents import LeaseDocument
-from lease_scheduler.service.core.pool_engines import PoolEngines
 from lease_scheduler.service.core.unit_of_work import UnitOfWork
 from lease_scheduler.service.telling.notifications import document_message
 from lease_scheduler.service.upkeep.reconcile import Action, to_adjust

@@ -9,6 +9,7 @@ from unittest import mock
 import pytest
 
 from lease_scheduler.engine.behaviour import CloudBehaviour, HostFailure
+from lease_scheduler.engine.pools.engines import PoolEngines
 from lease_scheduler.model.breach import BreachKind
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.kinds import Assured, LeaseKind
@@ -17,7 +18,6 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.fitting.earliest_fit import place_soonest
 from lease_scheduler.plan.preempting.preemption import victims
 from lease_scheduler.plan.queue import turn_places
-from lease_scheduler.service.core.pool_engines import PoolEngines
 from tests.unit.engine.conftest import MakeWorld, change, request
 
 

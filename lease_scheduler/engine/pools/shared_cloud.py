@@ -6,15 +6,15 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from lease_scheduler.engine.interfaces import CloudEvent, Operation
+from lease_scheduler.engine.interfaces import Cloud, CloudEvent, ImageCarrier, Operation
 from lease_scheduler.model.transfer import Transfer
-from lease_scheduler.service.core.intents import Intents
 
 
 class CloudShares:
     """Distributes the reports of the cloud to the engines.
 
-    :param intents: the cloud of the site
+    :param cloud: the cloud of the site
+    :param carrier: brings images to hosts of the site
     :param pools: names of the pools
     :param pool_of_lease: returns the pool of a live lease, or None for any other lease
     :param pool_of_host: returns the pool of a host by its number, or None if it has never been in one
@@ -22,12 +22,14 @@ class CloudShares:
 
     def __init__(
         self,
-        intents: Intents,
+        cloud: Cloud,
+        carrier: ImageCarrier,
         pools: Iterable[str],
         pool_of_lease: Callable[[str], str | None],
         pool_of_host: Callable[[int], str | None],
     ) -> None:
-        self._intents = intents
+        self._cloud = cloud
+        self._carrier = carrier
         self._pool_of_lease = pool_of_lease
         self._pool_of_host = pool_of_host
         self._events: dict[str, deque[CloudEvent]] = {pool: deque() for pool in pools}
@@ -37,7 +39,7 @@ class CloudShares:
 
     def share(self, pool: str) -> CloudShare:
         """Return the cloud as the engine of a pool sees it."""
-        return CloudShare(self, self._intents, pool)
+        return CloudShare(self, self._cloud, pool)
 
     def waiting(self) -> list[str]:
         """Return the pools whose engines have not taken all of their events."""
@@ -45,7 +47,7 @@ class CloudShares:
 
     def take(self, pool: str, now: int) -> list[CloudEvent]:
         """Return the events of a pool that were not taken yet, in the order in which they happened."""
-        for event in self._intents.take_events(now):
+        for event in self._cloud.take_events(now):
             self._deliver(event)
         found = list(self._events[pool])
         self._events[pool].clear()
@@ -55,7 +57,7 @@ class CloudShares:
         """Bring an image to hosts of a pool, under a number that no transfer of another pool has."""
         self._last_transfer += 1
         self._transfers[self._last_transfer] = (pool, transfer.number)
-        self._intents.bring(replace(transfer, number=self._last_transfer), now)
+        self._carrier.bring(replace(transfer, number=self._last_transfer), now)
 
     def _deliver(self, event: CloudEvent) -> None:
         pool: str | None = None
@@ -76,18 +78,18 @@ class CloudShares:
 class CloudShare:
     """The cloud and the carrier of images for the engine of one pool (``engine.interfaces``)."""
 
-    def __init__(self, shares: CloudShares, intents: Intents, pool: str) -> None:
+    def __init__(self, shares: CloudShares, cloud: Cloud, pool: str) -> None:
         self._shares = shares
-        self._intents = intents
+        self._cloud = cloud
         self._pool = pool
 
     def begin(self, operation: Operation) -> None:
         """Begin an operation."""
-        self._intents.begin(operation)
+        self._cloud.begin(operation)
 
     def discard(self, lease_id: str, now: int) -> None:
         """Destroy everything of a lease in the cloud."""
-        self._intents.discard(lease_id, now)
+        self._cloud.discard(lease_id, now)
 
     def take_events(self, now: int) -> list[CloudEvent]:
         """Return the events of the pool that were not taken yet."""
