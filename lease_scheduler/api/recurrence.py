@@ -27,7 +27,7 @@ _PARTS = {
     "BYSETPOS": re.compile("[+-]?[0-9]{1,3}(,[+-]?[0-9]{1,3})*"),
     "WKST": re.compile(_DAY),
 }
-#: Parts whose values are numbers: the highest one.
+#: Highest number in the parts whose values are numbers.
 _HIGHEST = {"BYMONTHDAY": 31, "BYMONTH": 12, "BYSETPOS": 366}
 #: The highest number of a weekday, such as the 2 of 2MO, by period. Other periods have no numbered weekdays.
 _HIGHEST_DAY = {"MONTHLY": 5, "YEARLY": 53}

@@ -1,4 +1,4 @@
-"""Capacity: how many hosts can go, or are missing, by what was used, and what fluid leases would get with fewer."""
+"""Capacity: how many hosts the site can spare or lacks, judged by past use, and yields with fewer hosts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_COUNTS, _MOST_HOSTS = 16, 100_000
 
 
 def show(request: ApiRequest) -> Answer:
-    """Show how many hosts the use of all projects takes, for each promise; if asked, yields with fewer hosts."""
+    """Show how many hosts the use of all projects needs, for each promise; if asked, also yields with fewer hosts."""
     query, now = request.query, request.now
     end = dates.parse_date(query["end"], "end", now, request.version) if "end" in query else now
     start = dates.parse_date(query["start"], "start", now, request.version) if "start" in query else end - _PERIOD
@@ -42,7 +42,7 @@ def show(request: ApiRequest) -> Answer:
     report = capacity_report(uses, len(hosts), promises)
     shown = {"start": dates.iso_date(start), "end": dates.iso_date(end), **report.document()}
     if request.version >= V1_35:
-        # What is in the database can be had without an engine.
+        # Only this needs the engine; the rest comes from the database.
         found = request.engine.list_least_yields(request.context(), [*fewer])["least_yields"] if fewer else ()
         shown["least_yields"] = [{**each, "least_yield": _shown(each["least_yield"])} for each in found]
     return Answer({"capacity": shown})
@@ -76,12 +76,12 @@ def _counts(text: str) -> list[int]:
 
 
 def _shown(least_yield: float | None) -> float | None:
-    """Return a yield in thousandths, rounded down as those of leases are."""
+    """Return a yield in thousandths, rounded down like the yields of leases."""
     return None if least_yield is None else math.floor(least_yield * FULL + 1e-6) / FULL
 
 
 def _uses(rows: Iterable[Document], hosts: Sequence[Document], until: int) -> list[Use]:
-    """Return the mean use of each hour in hosts of the present mean size, by the class of which that is the most."""
+    """Return the mean use of each hour, in hosts of the present mean size, by the most contended resource class."""
     sizes: defaultdict[str, int] = defaultdict(int)
     for host in hosts:
         whole = together(host["capacity"], (each["capacity"] for each in host["providers"] or ()))

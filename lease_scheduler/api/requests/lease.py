@@ -114,7 +114,7 @@ def _meant(body: Document, version: Version) -> Document:
     for key in body.keys() & {*_DATES, *spans}:
         value = body[key]
         if value is not None and value != dates.NOW:
-            # One that is invalid is refused later, wherever the lease is made.
+            # An invalid value is refused later, when the lease is made.
             with suppress(ApiError):
                 found[key] = (
                     dates.parse_duration(value, key) if key in spans else dates.parse_date(value, key, 0, version)
@@ -160,7 +160,7 @@ def _reservation_times(body: Document, now: int, version: Version) -> Document:
     end = _end(body, start, now, version)
     if "duration" in body and body["start_date"] == dates.NOW:
         # Counting from the start of the minute would shorten the lease. The engine counts the duration from its own
-        # clock, so that the way to the engine does not shorten it either.
+        # clock, so that the time until the request reaches it does not shorten the lease either.
         duration = end - start
         return {"start": now, "end": now + duration, "duration": duration}
     return {"start": start, "end": end}
