@@ -1,4 +1,4 @@
-"""Which leases the calendar page has, and which of them have changed."""
+"""Leases of the calendar page, and which of them have changed since a revision."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def version(connection: Connection, site: str) -> SiteVersion:
 def index(connection: Connection, site: str, start: int, end: int) -> CalendarIndex:
     """Return which leases the calendar has in ``[start, end)``, in the order of their submission."""
     query = select(LEASES.c.id, LEASES.c.revision).where(LEASES.c.deleted_at.is_(None), _touches(start, end))
-    # Before the leases: they may then be newer than the version says, but not older.
+    # Read before the leases, which may then be newer than this version, but not older.
     at = version(connection, site)
     rows = connection.execute(query.order_by(LEASES.c.sequence)).all()
     places = _places(connection)
@@ -93,7 +93,7 @@ def held_hosts(connection: Connection, now: int) -> HeldHosts:
 
 
 def _touches(start: int, end: int) -> ColumnElement[bool]:
-    """Return the condition that a lease has to do with a span of time."""
+    """Return the condition that a lease overlaps an interval."""
     return and_(
         or_(LEASES.c.planned_end.is_(None), LEASES.c.planned_end > start),
         or_(LEASES.c.planned_start.is_(None), LEASES.c.planned_start < end),

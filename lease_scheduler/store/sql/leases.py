@@ -134,7 +134,7 @@ def one(connection: Connection, lease_id: str, *, deleted: bool) -> Document | N
 
 
 def some(connection: Connection, ids: Sequence[str]) -> list[Document]:
-    """Return the views of those of the leases that exist, in any order."""
+    """Return the views of the leases that exist, in any order."""
     return [
         view
         for part in chunks(list(ids))

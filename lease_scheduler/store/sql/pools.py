@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, select, u
 
 from lease_scheduler.store.sql.schema import FLOATING_IPS, HOSTS, LATENESS, LEASES, POLICY_STATE
 
-#: What one pool has learnt -> the rest of the primary key.
+#: Tables of what pools have learnt -> columns of their primary keys besides the pool.
 _LEARNT = {POLICY_STATE: ("family", "policy", "subject"), LATENESS: ("kind",)}
 
 _IS_LIVE = LEASES.c.ended.is_(None) & LEASES.c.deleted_at.is_(None)
@@ -20,7 +20,7 @@ def transfer(connection: Connection, old: str | None, new: str | None, revision:
     :param old: None for what belongs to no pool yet
     :param new: None for no pool
     :param revision: revision of the transaction
-    :return: how many hosts and addresses, and how many leases
+    :return: number of hosts and addresses, and number of leases
     """
     units = sum(
         connection.execute(update(table).where(_is(table, old)).values(pool=new)).rowcount
@@ -47,7 +47,7 @@ def _is(table: Table, pool: str | None) -> ColumnElement[bool]:
 
 
 def _pass_on(connection: Connection, table: Table, key: tuple[str, ...], old: str, new: str) -> None:
-    """Give what one pool has learnt to another one that has not learnt the same."""
+    """Give what one pool has learnt to another one, unless that has learnt the same."""
     columns = [table.c[name] for name in key]
     known = {tuple(row) for row in connection.execute(select(*columns).where(table.c.pool == new))}
     for row in connection.execute(select(*columns).where(table.c.pool == old)).all():

@@ -27,7 +27,7 @@ _COLUMNS = (
     "ended_at",
 )
 
-#: What the threads that send know of a subscription to which nothing was sent yet.
+#: Values about deliveries of a subscription to which nothing was sent yet.
 _FRESH: Values = {"failures": 0, "next_attempt_at": None, "last_error": None}
 
 _HAS_DELIVERY = exists().where(DELIVERIES.c.subscription_id == SUBSCRIPTIONS.c.id)
@@ -151,7 +151,10 @@ class SqlDeliveries:
 
 
 def _remove_ended(connection: Connection, condition: ColumnElement[bool]) -> None:
-    """Delete those of some subscriptions whose lease has ended and whose deliveries are over."""
+    """Delete subscriptions whose lease has ended and that have no deliveries left.
+
+    :param condition: which subscriptions to consider
+    """
     over = SUBSCRIPTIONS.c.ended_at.is_not(None) & ~_HAS_DELIVERY
     connection.execute(delete(SUBSCRIPTIONS).where(condition, over))
 
