@@ -1,7 +1,7 @@
 """A demonstration: a recorded month of requests, submitted over REST as tenants would, week after week without end.
 
-The log has only jobs and reservations, so some of its jobs become leases of the other two kinds. Each week belongs to
-other projects and has other kinds than the same week a month before.
+The log has only jobs and reservations, so some of its jobs become leases of the other two kinds. From one month to the
+next, the same request gets another project and another kind.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LOG = logging.getLogger(__name__)
 
 _WEEK = 7 * 86_400
 
-#: Whole weeks of the recorded month, and for how many weeks leases are kept after they have ended.
+#: Whole weeks of the recorded month, and the seconds for which leases are kept after they have ended.
 _WEEKS = 4
 _KEPT = 4 * _WEEK
 
@@ -109,7 +109,7 @@ class Demonstration:
             self._keep(place)
 
     def _play(self, leases: list[WorkloadLease], first: int, place: _Place) -> bool:
-        """Submit the requests of a week that are left, and return False if the demonstration was stopped.
+        """Submit the remaining requests of a week. Return False if the demonstration was stopped.
 
         :param leases: all requests of the week
         :param first: number of the first one, counted from the beginning of the demonstration

@@ -211,7 +211,7 @@ class SiteRun:
     # -- looking at it -----------------------------------------------------------------------------------
 
     def view(self) -> SiteView:
-        """Return the present state, to be looked at before the next change."""
+        """Return the present state. It must be used before the next change."""
         return SiteView(self.planner.plan, self.clock.now())
 
     def quote(self, request: LeaseRequest) -> Quote:
@@ -219,7 +219,7 @@ class SiteRun:
 
         :raises InvalidValueError: the id has been used before
         """
-        # Since the last step of the site time has passed in which no transfer of a disk image may be planned.
+        # Time has passed since the last step of the site. No transfer of a disk image may be planned in it.
         self.planner.plan.pass_to(self.clock.now())
         return self.engine.quote(self._as_its_user_asks(request))
 
@@ -270,5 +270,5 @@ class SiteRun:
 
 
 def earlier(one: int | None, other: int | None) -> int | None:
-    """Return the earlier of two instants; None is no instant."""
+    """Return the earlier of two instants. None means no instant."""
     return other if one is None or (other is not None and other < one) else one

@@ -191,7 +191,9 @@ def _nothing_left(counts: Mapping[str, int]) -> str:
 
 
 def _merged(parts: Sequence[_Line]) -> _Line:
-    """Return one line for a job whose parts have none for the whole: the first, with the run time of all."""
+    """Return one line for a checkpointed job that has none for the whole: its first part, with the run time of all
+    parts.
+    """
     number, fields, values = parts[0]
     run_time = sum(max(0.0, part[2][3]) for part in parts)
     return number, [*fields[:3], f"{run_time:g}", *fields[4:]], [*values[:3], run_time, *values[4:]]
@@ -211,7 +213,7 @@ def _jobs(
 ) -> Iterator[_Line]:
     """Yield the jobs of a log: (1-based number of the line, its fields, their values).
 
-    :param machine: is filled with the size of the machine that the header gives, by its name in capital letters
+    :param machine: is filled with the sizes of the machine in the header, by their names in capital letters
     """
     name = os.fspath(path)
     for number, line in read_lines(path, watch):
