@@ -1,4 +1,4 @@
-"""Converts data files of runs to CSV with Haizea's columns (haizea F90)."""
+"""Conversion of the data files of runs to CSV with Haizea's columns (haizea F90)."""
 
 from __future__ import annotations
 

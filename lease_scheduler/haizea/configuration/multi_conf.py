@@ -76,7 +76,7 @@ def read_multi_conf(path: str | os.PathLike[str]) -> tuple[Configuration, ...]:
     """Return all configurations of a file, by profile, trace, annotation and injection, each in the file's order.
 
     Relative folders refer to the working directory if they exist there, else to the file's folder. Names of files may
-    be patterns such as ``*.lwf``. A trace or an injection that is no file may be the name of a shipped workload.
+    be patterns such as ``*.lwf``. A trace or an injection that is not a file may be the name of a shipped workload.
 
     :raises InputFileError: the file or one that it names cannot be read or is wrong; names line and option
     """

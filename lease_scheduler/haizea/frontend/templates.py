@@ -1,8 +1,7 @@
-"""Reads OpenNebula templates of VMs with a section for Haizea as requests for leases (haizea F21, F22; Sotomayor 2010,
-section 4.1.1).
+"""OpenNebula templates of VMs, read as requests for leases (haizea F21, F22; Sotomayor 2010, section 4.1.1).
 
-A template is text: ``NAME = value``, ``NAME = "value"`` and ``NAME = [ KEY = value, ... ]``, ``#`` before comments.
-The section ``HAIZEA`` has ``start`` (``+HH:MM:SS``, a date and time, ``now`` or ``best_effort``), ``duration``
+A template is text: ``NAME = value``, ``NAME = "value"`` and ``NAME = [ KEY = value, ... ]``, ``#`` before comments. The
+section ``HAIZEA`` has ``start`` (``+HH:MM:SS``, a date and time, ``now`` or ``best_effort``), ``duration``
 (``HH:MM:SS`` or ``unlimited``), ``preemptible`` (``yes`` or ``no``) and ``group``. The case of names does not matter.
 """
 
