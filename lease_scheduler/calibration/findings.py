@@ -1,4 +1,4 @@
-"""Derives the options of the time model from measurements (haizea F69-F72, F94)."""
+"""Derivation of the options of the time model from measurements (haizea F69-F72, F94)."""
 
 from __future__ import annotations
 
