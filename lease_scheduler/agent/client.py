@@ -23,17 +23,17 @@ _DELIVERED = oslo_messaging.TransportOptions(at_least_once=True)
 
 @dataclass(frozen=True)
 class _Known:
-    """What is known of an agent: its run, and the revision of the last order."""
+    """The state of an agent as last known: its run, and the revision of its last order."""
 
     run: str
     revision: int
 
 
 class AgentClient:
-    """Sends requests to the agents of a site. Each host is served by one thread at a time.
+    """Client of the agents of a site. Each host is served by one thread at a time.
 
     :param transport: oslo.messaging transport
-    :param secret: of the site
+    :param secret: secret of the site
     :param timeout: seconds to wait for an answer
     """
 
@@ -61,7 +61,7 @@ class AgentClient:
         return self._send(host, None, None)
 
     def order(self, host: str, weights: Mapping[str, int]) -> Answer:
-        """Give servers of a host their weights, until another order comes or the agent hears of none for some time.
+        """Set the weights of servers of a host, until another order comes or the agent gets no order for some time.
 
         :param weights: see ``Request.weights``
         :raises AgentError: no valid answer came in time, or another engine gives it orders
@@ -109,8 +109,8 @@ class AgentClient:
     def _call(self, host: str, message: protocol.Document) -> Any:
         """Return the answer to a message.
 
-        The transport may wait for a broker for ever, so a thread that nobody waits for sends the message. There is at
-        most one for each host.
+        The transport may wait for a broker for ever, so a daemon thread sends the message. There is at most one for
+        each host.
         """
         earlier = self._calls.get(host)
         if earlier is not None and not earlier.done():

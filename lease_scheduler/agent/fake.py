@@ -16,7 +16,7 @@ _SCALE = Scale(1, 100, 10_000)
 
 
 class FakeHypervisor:
-    """See the module.
+    """A hypervisor whose servers are described by a file.
 
     The file is a JSON object: ``cpus`` is the number of CPUs of the host, and ``servers`` has for each id the number of
     ``vcpus``, and optionally ``demand`` (CPUs that it would use, by default all), ``usual_shares``, and ``refuses``
@@ -56,7 +56,7 @@ class FakeHypervisor:
         self._write(servers)
 
     def _advanced(self) -> dict[str, dict[str, Any]]:
-        """Return the servers after they have used what they got since this was last written."""
+        """Bring the CPU times of the servers up to the present instant, and return the servers."""
         described, (since, known), now = self._described(), self._known(), self._now()
         servers = {
             server_id: {**each, "cpu_seconds": 0.0, **known.get(server_id, {})}
@@ -101,7 +101,7 @@ class FakeHypervisor:
 
 
 def state_file(path: Path) -> Path:
-    """Return the file to which the agent writes what became of the servers that another file describes."""
+    """Return the file to which the agent writes the state of the servers that a file describes."""
     return path.with_name(f"{path.stem}-state.json")
 
 
