@@ -1,4 +1,4 @@
-"""Columns and rows of answers: for people in words and lines of readable width, for programs as they came."""
+"""Columns and rows of answers: for people in words and lines of readable width, for programs unchanged."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DATE = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d))?(?:\.\d+)?(?:Z|
 _WIDTH = 80
 #: Width of the border of a table, and of what each column adds to it.
 _BORDER, _COLUMN_BORDER = 1, 3
-#: Characters that names have at least in a list of leases, and those that the longest states have, which have hyphens.
+#: Minimum width of names in a list of leases, and width of the longest states, which wrap at their hyphens.
 _NARROWEST = 11
 _WIDEST = {"state": 10}
 #: Characters of a date to the minute.

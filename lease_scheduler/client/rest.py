@@ -14,7 +14,8 @@ from lease_scheduler.model.documents import Document
 
 SERVICE_TYPE = "reservation"
 
-#: How often a patient request is repeated, after 0.5 s at first and twice as long each time: for half a minute.
+#: Number of times that a patient request is repeated, after 0.5 s at first and twice as long each time: for half a
+#: minute.
 _RETRIES = 6
 _RETRIABLE = [429, 502, 503, 504]
 
