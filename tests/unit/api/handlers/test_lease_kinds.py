@@ -252,7 +252,7 @@ def test_a_lease_with_servers_has_a_trust(member: Client, site: Site, trusts: Tr
     assert trusts.doubtful == trusts.given[1:]
 
 
-def test_servers_and_on_end_come_with_1_3(member: Client, site: Site) -> None:
+def test_servers_and_on_end_are_accepted_from_1_3_on(member: Client, site: Site) -> None:
     server = {"name": "web", "image_id": "cirros", "networks": [{"network_id": "net"}], "metadata": {"a": "b"}}
     answer = member.at("1.3").post("/v1/leases", lease(**DATES, servers=[server], on_end="shelve"))
     assert (answer.json or {})["lease"]["servers"] == [server]

@@ -538,7 +538,7 @@ class TestUsage:
             "late-start": {"count": 2, "node_hours": 1.0, "penalty": 1.5},
         }
 
-    def test_penalties_came_later(self, latest: Client, site: Site) -> None:
+    def test_penalties_are_hidden_before_their_microversion(self, latest: Client, site: Site) -> None:
         (project,) = (latest.at("1.13").get("/v1/usage").json or {})["usage"]
         assert set(project["revenue"]) == {"earned", "missed"}
         assert "breaches" not in project
@@ -621,7 +621,7 @@ class TestUsage:
         steps = [(step["node_hours"], step["capacity_hours"]) for step in (found or {})["history"]]
         assert steps == [(2.0, {"VCPU": 23.0}), (0.0169, {"VCPU": 24.0})]
 
-    def test_steps_came_with_a_microversion(self, member: Client) -> None:
+    def test_steps_are_refused_before_their_microversion(self, member: Client) -> None:
         assert member.at("1.13").get("/v1/usage?interval=day").status_code == 400
         (project,) = (member.at("1.13").get("/v1/usage").json or {})["usage"]
         assert set(project["kinds"]["reservation"]) == {"node_hours", "resource_hours"}
