@@ -191,7 +191,7 @@ class SiteRun:
         request = lease.request
         if not self.is_open_ended:
             raise InvalidValueError("site", f"may stop before lease {request.lease_id} is done; let it be open-ended")
-        self.engine.submit(self._as_its_user_asks(request))
+        self.engine.submit(self._with_max_price(request))
         if lease.real_duration is not None:
             self._real_durations[request.lease_id] = lease.real_duration
         self._last_submission = max(self._last_submission, request.submitted)
@@ -200,10 +200,10 @@ class SiteRun:
     def _submit_due(self, now: int) -> None:
         leases = self.workload.leases
         while self._next_request < len(leases) and leases[self._next_request].request.submitted <= now:
-            self.engine.submit(self._as_its_user_asks(leases[self._next_request].request))
+            self.engine.submit(self._with_max_price(leases[self._next_request].request))
             self._next_request += 1
 
-    def _as_its_user_asks(self, request: LeaseRequest) -> LeaseRequest:
+    def _with_max_price(self, request: LeaseRequest) -> LeaseRequest:
         """Return the request with the most that its user would pay, if leases have prices (haizea F77)."""
         rate = users_rate(request) if self.policies.pricing.charges else None
         return request if rate is None else replace(request, max_price=rate * request.node_hours)
@@ -221,7 +221,7 @@ class SiteRun:
         """
         # Time has passed since the last step of the site. No transfer of a disk image may be planned in it.
         self.planner.plan.pass_to(self.clock.now())
-        return self.engine.quote(self._as_its_user_asks(request))
+        return self.engine.quote(self._with_max_price(request))
 
     def ended(self) -> int:
         """Return the number of leases that have ended."""

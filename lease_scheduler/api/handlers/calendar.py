@@ -185,13 +185,13 @@ def private_calendar(
     # Whether a host sleeps would reveal how busy other projects are.
     shown = [_without_power(host) for host in all_hosts if host["id"] in hosts] + ([others] if spans else [])
     count = sum(host["state"] == "up" and host["id"] not in hosts for host in usable)
-    shown += [_unnamed(number) for number in range(1, count + 1)]
+    shown += [_anonymous_host(number) for number in range(1, count + 1)]
     leases = [part.text(place, may_change=may_change, with_names=True) for part, place in own]
     busy = [LeasePart.of(_busy(start, end, now)).text(None, may_change=False, with_names=True) for start, end in spans]
     return shown, leases + busy, min((edge for span in spans for edge in span if edge > now), default=None)
 
 
-def _unnamed(number: int) -> Document:
+def _anonymous_host(number: int) -> Document:
     """Return a row for a host that the caller may not see."""
     row = {"id": f"unnamed-{number}", "name": f"Host {number}", "state": "up", "vcpus": 0, "memory_mb": 0}
     return row | {"stands_for": "host"}

@@ -34,11 +34,11 @@ def show(request: ApiRequest) -> Answer:
     if end - start > _LONGEST:
         raise ApiError(400, "start: must be at most two years before end", "start")
     promises = _promises(query["promises"]) if "promises" in query else PROMISES
-    fewer = _counts(query["fewer_hosts"]) if "fewer_hosts" in query else ()
+    fewer = _parse_counts(query["fewer_hosts"]) if "fewer_hosts" in query else ()
     hosts = [host for host in request.reader.hosts() if host["reservable"]]
     # Use of the future is not known, whatever end was asked for.
     until = min(end, now)
-    uses = _uses(request.reader.usage(None, start, until, now, _HOUR) if until > start else (), hosts, until)
+    uses = _hourly_use(request.reader.usage(None, start, until, now, _HOUR) if until > start else (), hosts, until)
     report = capacity_report(uses, len(hosts), promises)
     shown = {"start": dates.iso_date(start), "end": dates.iso_date(end), **report.document()}
     if request.version >= V1_35:
@@ -64,7 +64,7 @@ def _promises(text: str) -> Sequence[float]:
     return found
 
 
-def _counts(text: str) -> list[int]:
+def _parse_counts(text: str) -> list[int]:
     parts = text.split(",")
     for part in parts:
         if not (part.isascii() and part.isdigit() and len(part) <= 6 and int(part) <= _MOST_HOSTS):
@@ -80,7 +80,7 @@ def _shown(least_yield: float | None) -> float | None:
     return None if least_yield is None else math.floor(least_yield * FULL + 1e-6) / FULL
 
 
-def _uses(rows: Iterable[Document], hosts: Sequence[Document], until: int) -> list[Use]:
+def _hourly_use(rows: Iterable[Document], hosts: Sequence[Document], until: int) -> list[Use]:
     """Return the mean use of each hour, in hosts of the present mean size, by the most contended resource class."""
     sizes: defaultdict[str, int] = defaultdict(int)
     for host in hosts:

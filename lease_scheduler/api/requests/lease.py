@@ -55,7 +55,7 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
         raise ApiError(400, "nodes: give reservations or nodes, not both", "nodes")
     preemptible = body.get("preemptible", kind.is_preemptible_by_default)
     document = {
-        **{each.name: _given(each, body) for each in ATTRIBUTES if each.given is not None},
+        **{each.name: _plain_value(each, body) for each in ATTRIBUTES if each.given is not None},
         "id": body["id"].lower() if "id" in body else str(uuid.uuid4()),
         "request_digest": request_digest(body, caller, version) if "id" in body else None,
         "project_id": caller.project_id,
@@ -85,7 +85,7 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
     return document
 
 
-def _given(attribute: Attribute, body: Document) -> Any:
+def _plain_value(attribute: Attribute, body: Document) -> Any:
     """Return the plain value of an attribute in a body, or its default."""
     if attribute.name not in body:
         return attribute.plain(attribute.default)
@@ -100,14 +100,14 @@ def request_digest(body: Document, caller: Caller, version: Version) -> str:
 
     :param body: a body that fits the schema
     """
-    said = json.dumps([caller.project_id, _meant(body, version)], sort_keys=True)
+    said = json.dumps([caller.project_id, _normalized(body, version)], sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
 
 
 _DATES = ("start_date", "end_date", "before_end_date", "deadline")
 
 
-def _meant(body: Document, version: Version) -> Document:
+def _normalized(body: Document, version: Version) -> Document:
     """Return a body with instants for dates, seconds for durations, and the id in small letters."""
     spans = {"duration", *(each.name for each in ATTRIBUTES if isinstance(each.kind, Span))}
     found = dict(body)

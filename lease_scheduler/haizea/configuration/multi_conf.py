@@ -80,7 +80,7 @@ def read_multi_conf(path: str | os.PathLike[str]) -> tuple[Configuration, ...]:
 
     :raises InputFileError: the file or one that it names cannot be read or is wrong; names line and option
     """
-    multi = _Multi(os.fspath(path))
+    multi = _MultiFile(os.fspath(path))
     attributes = {
         **{file: _attributes(file, "lease-workload") for file in (*multi.traces, *multi.injections) if file},
         **{file: _attributes(file, "lease-annotations") for file in multi.annotations if file},
@@ -100,7 +100,7 @@ def read_multi_conf(path: str | os.PathLike[str]) -> tuple[Configuration, ...]:
     return tuple(configurations.values())
 
 
-class _Multi:
+class _MultiFile:
     """The file with its profiles and lists of files."""
 
     def __init__(self, path: str) -> None:
@@ -154,12 +154,12 @@ class _Multi:
             key, equals, value = pair.partition("=")
             if equals:
                 said[key.strip()] = value.strip()
-        self._decide(merged, name, files, said)
+        self._set_derived_options(merged, name, files, said)
         written = io.StringIO()
         merged.write(written)
         return Configuration(name, interpret(self._path, merged, lines), said, written.getvalue())
 
-    def _decide(
+    def _set_derived_options(
         self,
         merged: configparser.RawConfigParser,
         name: str,

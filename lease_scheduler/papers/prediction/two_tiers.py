@@ -86,7 +86,7 @@ class _Running:
 
 
 @dataclass(frozen=True)
-class _Choice:
+class _NodeVictims:
     """Victims on a node, youngest first."""
 
     node: int
@@ -221,9 +221,9 @@ class TwoTierCloud:
                 return node
         return None
 
-    def _victims(self, cores: int) -> _Choice | None:
+    def _victims(self, cores: int) -> _NodeVictims | None:
         """Return the youngest instances whose end frees enough cores, on the node whose oldest victim is youngest."""
-        best: _Choice | None = None
+        best: _NodeVictims | None = None
         best_key: tuple[float, int] | None = None
         for node, present in enumerate(self._preemptible):
             free = self._free[node]
@@ -237,7 +237,7 @@ class TwoTierCloud:
                 continue
             key = (-self._running[victims[-1]].start, len(victims))
             if best_key is None or key < best_key:
-                best, best_key = _Choice(node, tuple(victims)), key
+                best, best_key = _NodeVictims(node, tuple(victims)), key
         return best
 
     def _start(self, number: int, node: int, request: Request, *, is_regular: bool) -> None:

@@ -96,7 +96,7 @@ class VmGroup:
 
 
 @dataclass(frozen=True)
-class _Life:
+class _Lifetime:
     """What a token in the file of durations means: bounds of the lifetime until the cut, and whether the VMs ended."""
 
     shortest: int
@@ -104,7 +104,7 @@ class _Life:
     has_ended: bool
 
     @classmethod
-    def of(cls, token: str, until_cut: int, bins: Mapping[int, tuple[int, int]]) -> _Life:
+    def of(cls, token: str, until_cut: int, bins: Mapping[int, tuple[int, int]]) -> _Lifetime:
         """Parse a token for VMs that arrived ``until_cut`` seconds before the cut.
 
         :raises InvalidValueError: it is not such a token, or does not fit the cut
@@ -208,7 +208,7 @@ def read_vms(path: str | os.PathLike[str], watch: Watch | None = None) -> Iterat
                 if flavor not in flavors:
                     raise InputFileError(name, number, f"{flavor[:20]!r} is no flavor of flav_map.txt")
                 try:
-                    life = _Life.of(token, cut - arrival, bins)
+                    life = _Lifetime.of(token, cut - arrival, bins)
                 except InvalidValueError as error:
                     raise InputFileError(durations, number, str(error)) from error
                 vcpus, memory = flavors[flavor]

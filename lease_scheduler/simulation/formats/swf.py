@@ -168,7 +168,7 @@ def read_swf(path: str | os.PathLike[str], options: SwfOptions | None = None, wa
         else:
             take(_merged(of_job))
     if not leases:
-        raise InputFileError(name, None, _nothing_left(counts))
+        raise InputFileError(name, None, _describe_left_out(counts))
     leases.sort(key=lambda pair: (pair[1].request.submitted, pair[0]))
     ordered = tuple(lease for _, lease in leases)
     title = plain_name(path).removesuffix(".swf")
@@ -183,7 +183,7 @@ def left_out(attributes: Mapping[str, str]) -> list[str]:
     return [f"{number:,} {LEFT_OUT[key]}" for key, number in numbers.items() if number]
 
 
-def _nothing_left(counts: Mapping[str, int]) -> str:
+def _describe_left_out(counts: Mapping[str, int]) -> str:
     reasons = left_out({key: str(count) for key, count in counts.items()})
     if not reasons:
         return "has no jobs in the window and the queues that were asked for"

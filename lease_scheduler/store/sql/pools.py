@@ -23,13 +23,13 @@ def transfer(connection: Connection, old: str | None, new: str | None, revision:
     :return: number of hosts and addresses, and number of leases
     """
     units = sum(
-        connection.execute(update(table).where(_is(table, old)).values(pool=new)).rowcount
+        connection.execute(update(table).where(_in_pool(table, old)).values(pool=new)).rowcount
         for table in (HOSTS, FLOATING_IPS)
     )
-    changed = update(LEASES).where(_is(LEASES, old) & _IS_LIVE).values(pool=new, revision=revision)
+    changed = update(LEASES).where(_in_pool(LEASES, old) & _IS_LIVE).values(pool=new, revision=revision)
     leases = connection.execute(changed).rowcount
     for table, key in _LEARNT.items():
-        _pass_on(connection, table, key, old or "", new or "")
+        _copy_learnt(connection, table, key, old or "", new or "")
     return units, leases
 
 
@@ -42,11 +42,11 @@ def names(connection: Connection) -> frozenset[str]:
     return frozenset(name for name in found if name is not None)
 
 
-def _is(table: Table, pool: str | None) -> ColumnElement[bool]:
+def _in_pool(table: Table, pool: str | None) -> ColumnElement[bool]:
     return table.c.pool.is_(None) if pool is None else table.c.pool == pool
 
 
-def _pass_on(connection: Connection, table: Table, key: tuple[str, ...], old: str, new: str) -> None:
+def _copy_learnt(connection: Connection, table: Table, key: tuple[str, ...], old: str, new: str) -> None:
     """Give what one pool has learnt to another one, unless that has learnt the same."""
     columns = [table.c[name] for name in key]
     known = {tuple(row) for row in connection.execute(select(*columns).where(table.c.pool == new))}

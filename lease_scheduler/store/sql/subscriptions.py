@@ -130,7 +130,7 @@ class SqlDeliveries:
         """Note a failed attempt at a delivery, and when the next one is due."""
         values = {"failures": failures, "next_attempt_at": next_attempt, "last_error": error}
         with self._database.begin() as connection:
-            self._note(connection, delivery, values)
+            self._update(connection, delivery, values)
 
     def give_up(self, delivery: Delivery, error: str) -> None:
         """Delete a delivery that was not confirmed."""
@@ -140,12 +140,12 @@ class SqlDeliveries:
         known = SUBSCRIPTIONS.c.id == delivery.subscription_id
         with self._database.begin() as connection:
             # The engine locks a subscription before its deliveries; in another order, both could wait for each other.
-            self._note(connection, delivery, values)
+            self._update(connection, delivery, values)
             connection.execute(delete(DELIVERIES).where(DELIVERIES.c.delivery_id == delivery.delivery_id))
             if connection.execute(select(SUBSCRIPTIONS.c.ended_at).where(known)).scalar() is not None:
                 _remove_ended(connection, known)
 
-    def _note(self, connection: Connection, delivery: Delivery, values: Values) -> None:
+    def _update(self, connection: Connection, delivery: Delivery, values: Values) -> None:
         known = SUBSCRIPTIONS.c.id == delivery.subscription_id
         connection.execute(update(SUBSCRIPTIONS).where(known).values(values))
 
