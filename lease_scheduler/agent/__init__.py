@@ -1,1 +1,1 @@
-"""The agent on compute hosts: weighs the CPU time of servers as the engine orders, and tells what they have used."""
+"""The agent on compute hosts: sets the CPU weights of servers as the engine orders, and reports the CPU time used."""

@@ -22,18 +22,18 @@ _DELIVERED = oslo_messaging.TransportOptions(at_least_once=True)
 
 
 @dataclass(frozen=True)
-class _Known:
-    """What is known of an agent: its run, and the revision of the last order."""
+class _AgentState:
+    """The state of an agent as last known: its run, and the revision of its last order."""
 
     run: str
     revision: int
 
 
 class AgentClient:
-    """Sends requests to the agents of a site. Each host is served by one thread at a time.
+    """Client of the agents of a site. Each host is served by one thread at a time.
 
     :param transport: oslo.messaging transport
-    :param secret: of the site
+    :param secret: secret of the site
     :param timeout: seconds to wait for an answer
     """
 
@@ -46,7 +46,7 @@ class AgentClient:
         self._client = oslo_messaging.get_rpc_client(
             transport, target, timeout=timeout, retry=_RETRIES, transport_options=_DELIVERED
         )
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _AgentState] = {}
         self._calls: dict[str, Future[Any]] = {}
 
     def close(self) -> None:
@@ -61,34 +61,34 @@ class AgentClient:
         return self._send(host, None, None)
 
     def order(self, host: str, weights: Mapping[str, int]) -> Answer:
-        """Give servers of a host their weights, until another order comes or the agent hears of none for some time.
+        """Set the weights of servers of a host, until another order comes or the agent gets no order for some time.
 
         :param weights: see ``Request.weights``
         :raises AgentError: no valid answer came in time, or another engine gives it orders
         """
         known = self._known.get(host)
         if known is None:
-            known = self._meet(host)
+            known = self._ask_state(host)
         answer = self._next(host, known, weights)
         if not answer.accepted and answer.run != known.run:
             # It was restarted, and has no order yet.
-            answer = self._next(host, self._meet(host), weights)
+            answer = self._next(host, self._ask_state(host), weights)
         if not answer.accepted:
             # The engine that leads must prevail. One that was deposed ends within seconds.
             del self._known[host]
             raise AgentError("another engine gives it orders, too; the order is repeated")
         return answer
 
-    def _meet(self, host: str) -> _Known:
+    def _ask_state(self, host: str) -> _AgentState:
         answer = self.ask(host)
-        return _Known(answer.run, answer.revision)
+        return _AgentState(answer.run, answer.revision)
 
-    def _next(self, host: str, known: _Known, weights: Mapping[str, int]) -> Answer:
+    def _next(self, host: str, known: _AgentState, weights: Mapping[str, int]) -> Answer:
         """Send the next order. Its number is used up even if no answer comes: the agent may have accepted it."""
-        self._known[host] = following = _Known(known.run, known.revision + 1)
+        self._known[host] = following = _AgentState(known.run, known.revision + 1)
         return self._send(host, following, weights)
 
-    def _send(self, host: str, known: _Known | None, weights: Mapping[str, int] | None) -> Answer:
+    def _send(self, host: str, known: _AgentState | None, weights: Mapping[str, int] | None) -> Answer:
         run, revision = ("", None) if known is None else (known.run, known.revision)
         request = Request(self._site, host, secrets.token_hex(16), run, revision, weights)
         key = protocol.host_key(self._secret, self._site, host)
@@ -109,8 +109,8 @@ class AgentClient:
     def _call(self, host: str, message: protocol.Document) -> Any:
         """Return the answer to a message.
 
-        The transport may wait for a broker for ever, so a thread that nobody waits for sends the message. There is at
-        most one for each host.
+        The transport may wait for a broker for ever, so a daemon thread sends the message. There is at most one for
+        each host.
         """
         earlier = self._calls.get(host)
         if earlier is not None and not earlier.done():

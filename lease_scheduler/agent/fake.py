@@ -16,7 +16,7 @@ _SCALE = Scale(1, 100, 10_000)
 
 
 class FakeHypervisor:
-    """See the module.
+    """A hypervisor whose servers are described by a file.
 
     The file is a JSON object: ``cpus`` is the number of CPUs of the host, and ``servers`` has for each id the number of
     ``vcpus``, and optionally ``demand`` (CPUs that it would use, by default all), ``usual_shares``, and ``refuses``
@@ -35,12 +35,12 @@ class FakeHypervisor:
 
     def cpus(self) -> int:
         """See ``Hypervisor.cpus``."""
-        return int(self._described()["cpus"])
+        return int(self._read_description()["cpus"])
 
     def servers(self) -> Mapping[str, RunningServer]:
         """See ``Hypervisor.servers``."""
         return {
-            server_id: RunningServer(each["vcpus"], _shares(each), _usual(each), each["cpu_seconds"])
+            server_id: RunningServer(each["vcpus"], _shares(each), _usual_shares(each), each["cpu_seconds"])
             for server_id, each in self._advanced().items()
         }
 
@@ -56,8 +56,8 @@ class FakeHypervisor:
         self._write(servers)
 
     def _advanced(self) -> dict[str, dict[str, Any]]:
-        """Return the servers after they have used what they got since this was last written."""
-        described, (since, known), now = self._described(), self._known(), self._now()
+        """Bring the CPU times of the servers up to the present instant, and return the servers."""
+        described, (since, known), now = self._read_description(), self._read_state(), self._now()
         servers = {
             server_id: {**each, "cpu_seconds": 0.0, **known.get(server_id, {})}
             for server_id, each in described["servers"].items()
@@ -69,14 +69,14 @@ class FakeHypervisor:
         self._write(servers, now)
         return servers
 
-    def _described(self) -> dict[str, Any]:
+    def _read_description(self) -> dict[str, Any]:
         try:
             found: dict[str, Any] = json.loads(self._path.read_text())
             return {"cpus": int(found["cpus"]), "servers": dict(found["servers"])}
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise HypervisorAwayError(f"{self._path} does not describe a hypervisor: {error!r}") from error
 
-    def _known(self) -> tuple[float, dict[str, dict[str, Any]]]:
+    def _read_state(self) -> tuple[float, dict[str, dict[str, Any]]]:
         """Return when the state was last written, and what it has of each server."""
         try:
             found = json.loads(state_file(self._path).read_text())
@@ -101,7 +101,7 @@ class FakeHypervisor:
 
 
 def state_file(path: Path) -> Path:
-    """Return the file to which the agent writes what became of the servers that another file describes."""
+    """Return the file to which the agent writes the state of the servers that a file describes."""
     return path.with_name(f"{path.stem}-state.json")
 
 
@@ -128,9 +128,9 @@ def _demand(server: Mapping[str, Any]) -> float:
     return min(float(server.get("demand", server["vcpus"])), float(server["vcpus"]))
 
 
-def _usual(server: Mapping[str, Any]) -> int:
+def _usual_shares(server: Mapping[str, Any]) -> int:
     return int(server.get("usual_shares", _SCALE.cpu))
 
 
 def _shares(server: Mapping[str, Any]) -> int:
-    return int(server.get("shares", _usual(server)))
+    return int(server.get("shares", _usual_shares(server)))

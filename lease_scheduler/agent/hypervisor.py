@@ -1,4 +1,4 @@
-"""What the agent needs of the hypervisor of its host."""
+"""The interface of hypervisors, as the agent uses it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Hypervisor(Protocol):
         ...
 
     def set_shares(self, server_id: str, shares: int) -> None:
-        """Change the weight of a server until it is started again. A server that is gone is no error.
+        """Change the weight of a server until it is started again. Do nothing if the server is gone.
 
         :raises SharesRefusedError: it does not change the weight
         :raises HypervisorAwayError: it does not answer

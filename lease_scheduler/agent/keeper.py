@@ -1,4 +1,4 @@
-"""Keeps the weights of the last order on the servers of a host."""
+"""The keeper of the weights of the last order on the servers of a host."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class WeightKeeper:
     Nothing is stored: servers keep their weights while the agent is away, the hypervisor knows those that Nova gave
     them, and the engine repeats its orders.
 
-    :param expire_after: seconds after its last order at which servers get back the weights that Nova gave them
-    :param ratio: how many times the CPUs of the host may be promised
+    :param expire_after: seconds after the last order at which servers get back the weights that Nova gave them
+    :param ratio: CPUs that may be promised, as a multiple of the CPUs of the host
     :param monotonic: returns seconds that no change of the clock of the machine affects
     """
 
@@ -65,12 +65,12 @@ class WeightKeeper:
             )
 
     def keep(self) -> None:
-        """Compare the servers of the host with the last order. Called now and then: servers come, go and are reset."""
+        """Apply the last order again, since servers come, go and are reset. This is called periodically."""
         with self._lock:
             self._apply()
 
     def _apply(self) -> tuple[Mapping[str, RunningServer], str | None]:
-        """Change what differs, and return the servers and what went wrong. That is logged when it changes."""
+        """Apply the last order. Return the servers, and the problem or None; log the problem when it changes."""
         servers: Mapping[str, RunningServer] = {}
         try:
             refused = self._change()
@@ -87,7 +87,7 @@ class WeightKeeper:
         return servers, problem
 
     def _change(self) -> list[str]:
-        """Change what differs, and return what the hypervisor refused."""
+        """Change the weights that differ. Return what the hypervisor refused."""
         if self._monotonic() - self._renewed >= self._expire_after:
             if self._weights:
                 LOG.warning(

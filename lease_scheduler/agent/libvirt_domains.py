@@ -11,7 +11,7 @@ from typing import Any
 from lease_scheduler.agent.hypervisor import HypervisorAwayError, RunningServer, Scale, SharesRefusedError
 from lease_scheduler.model.errors import InvalidValueError
 
-#: Weights of cgroups; the second one is also that of a domain for which nobody has set one.
+#: Weights of cgroups: the lowest, that of one CPU, the highest. A domain without a weight has that of one CPU.
 _VERSION_1 = Scale(2, 1024, 262_144)
 _VERSION_2 = Scale(1, 100, 10_000)
 
@@ -24,7 +24,7 @@ _SHARES = "cpu_shares"
 class Libvirt:
     """The running domains of a libvirt, to which it connects again whenever the connection is lost.
 
-    Weights are changed of running domains only: the definition of a domain keeps the weight that Nova gave it, which is
+    Only weights of running domains are changed: the definition of a domain keeps the weight that Nova gave it, which is
     what counts when the domain is started again.
 
     :param uri: such as ``qemu:///system``

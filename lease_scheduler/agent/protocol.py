@@ -5,7 +5,7 @@ leaked is good for one host alone.
 
 An order is accepted once: it names the run of the agent that it is for, which ends with the process, and a revision
 that must be higher than that of any order before. So an order that was recorded on the message bus can be played back
-neither to the same agent nor to one that was restarted, and no clocks need agree. An answer repeats the nonce of its
+neither to the same agent nor to one that was restarted, and clocks need not agree. An answer repeats the nonce of its
 request.
 """
 
@@ -35,7 +35,7 @@ Document = dict[str, Any]
 
 
 class NotAuthenticError(LeaseSchedulerError):
-    """A message that was not signed with the secret of the site, or is for somebody else."""
+    """A message that was not signed with the key of this host, or is for another site or host."""
 
 
 class AgentError(LeaseSchedulerError):
@@ -50,19 +50,19 @@ def topic(site: str) -> str:
 def host_key(secret: str, site: str, host: str) -> str:
     """Return the key with which the agent of a host and the engine of its site sign their messages.
 
-    :param secret: of the site
+    :param secret: secret of the site
     """
     return hmac.new(secret.encode(), json.dumps(["agent", site, host]).encode(), "sha256").hexdigest()
 
 
 @dataclass(frozen=True)
 class Request:
-    """What an engine sends to the agent of a host.
+    """A request from an engine to the agent of a host.
 
     :ivar nonce: random text that the answer repeats
     :ivar run: the run of the agent that it is for; empty if it is not known yet
     :ivar revision: number of the order, or None to ask only
-    :ivar weights: id of each server that is not to get its full CPUs -> its weight, of which a CPU has ``CPU_WEIGHT``
+    :ivar weights: id of each server that gets less than its full CPUs -> its weight; one CPU has ``CPU_WEIGHT``
     """
 
     site: str
@@ -88,10 +88,10 @@ class ServerReport:
 
 @dataclass(frozen=True)
 class Answer:
-    """What an agent answers.
+    """The answer of an agent.
 
     :ivar run: its present run
-    :ivar revision: of the last order of this run, or 0
+    :ivar revision: revision of the last order of this run, or 0
     :ivar accepted: whether the request named this run and, if it is an order, a higher revision
     :ivar problem: why servers may not have the weights that they should have, or None
     """

@@ -25,7 +25,7 @@ class _Endpoint:
         self._keeper = keeper
 
     def request(self, context: dict[str, Any], message: Any) -> protocol.Document:
-        """Answer a request. One that is not authentic changes nothing and learns nothing."""
+        """Answer a request. A request that is not authentic changes nothing, and its answer reveals nothing."""
         try:
             request = protocol.unpack_request(message, self._key, self._site, self._host)
         except protocol.NotAuthenticError as error:
@@ -38,7 +38,7 @@ def agent_server(transport: Any, site: str, host: str, key: str, keeper: WeightK
     """Return an RPC server that answers requests to the agent of a host.
 
     :param host: name of its compute service
-    :param key: of the host
+    :param key: key of the host
     """
     target = oslo_messaging.Target(topic=protocol.topic(site), server=host)
     return oslo_messaging.get_rpc_server(transport, target, [_Endpoint(site, host, key, keeper)])

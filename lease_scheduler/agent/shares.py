@@ -1,4 +1,4 @@
-"""Which weight each server of a host gets."""
+"""The weight that each server of a host gets."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ def wanted_shares(
 ) -> dict[str, int]:
     """Return server -> weight in the units of the hypervisor.
 
-    Servers that the order does not name get the weight of all their CPUs. If the sum would be more than the host has,
-    only those that are named get less: the others keep what they hold. Without a named server on the host, all have
-    the weights that Nova gave them.
+    Servers that the order does not name get the weight of all their CPUs. If the sum exceeds what the host has, only
+    named servers get less. If no server on the host is named, all have the weights that Nova gave them.
 
-    :param weights: server -> weight, of which a CPU has ``CPU_WEIGHT``
+    :param weights: server -> weight; one CPU has ``CPU_WEIGHT``
     :param cpus: number of CPUs that may be promised on the host
     """
     named = {server_id: weights[server_id] for server_id in servers if server_id in weights}
     if not named:
         return {server_id: server.usual_shares for server_id, server in servers.items()}
     full = {server_id: CPU_WEIGHT * server.vcpus for server_id, server in servers.items() if server_id not in named}
-    room = max(0.0, CPU_WEIGHT * cpus - sum(full.values()))
-    part = min(1.0, room / sum(named.values()))
+    left = max(0.0, CPU_WEIGHT * cpus - sum(full.values()))
+    part = min(1.0, left / sum(named.values()))
     found = {server_id: float(weight) for server_id, weight in full.items()}
     found |= {server_id: weight * part for server_id, weight in named.items()}
     unit = min(scale.cpu / CPU_WEIGHT, scale.highest / max(found.values()))

@@ -65,7 +65,7 @@ def build_app(
     :param clock: source of "now"
     :param enforcer: checks permissions; rules that it lacks are registered with it
     :param trusts: creates the trusts with which the service boots servers for projects; None if identity is not checked
-    :param login: logs the people in who use the calendar page; None if they need no login, or bring a token
+    :param login: logs users of the calendar page in; None if they need no login, or bring a token
     :param frame_ancestors: sites that may show the page in a frame, and hand it a session there
     :param names: knows the names of projects and users; None if identity is not checked
     """
@@ -213,7 +213,9 @@ def _subject(route: Route, reader: Reader, arguments: dict[str, str], deleted: b
 
 
 def _raw_body(route: Route) -> tuple[Any, ApiError | None]:
-    """Return the JSON value of the body, and what is wrong with it, which only callers learn who are allowed to ask."""
+    """Return the JSON value of the body and its error, or None. The error must wait until the policy has allowed the
+    call.
+    """
     if route.body is None:
         return None, None
     try:
@@ -239,7 +241,7 @@ def _response(code: int, answer: Answer) -> flask.Response:
     data = answer.body if isinstance(answer.body, bytes) else to_json(answer.body)
     response = flask.Response(data, code, dict(answer.headers), content_type=answer.content_type)
     if "ETag" in answer.headers:
-        # An answer that the client has already is confirmed with 304.
+        # Answers 304 if the client already has this answer.
         response.make_conditional(flask.request)
     return response
 

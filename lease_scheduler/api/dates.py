@@ -16,7 +16,7 @@ BLAZAR_FORMAT = "%Y-%m-%d %H:%M"
 NOW = "now"
 _WITH_SECONDS = re.compile(r"\D\d{2}:?\d{2}:?\d{2}")
 
-#: The end of a day as a time of the day, which Python reads only from 3.14 on.
+#: 24:00, the end of a day, which Python parses only from 3.14 on.
 _END_OF_DAY = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]24:00(?::00(?:[.,]0+)?)?([Zz]|[+-][0-9]{2}:[0-9]{2}|)")
 
 
@@ -53,8 +53,8 @@ def parse_date(text: str, field: str, now: int, version: Version) -> int:
 def _iso(text: str) -> datetime:
     """Parse a date of ISO 8601.
 
-    :raises ValueError: the text is none
-    :raises OverflowError: it is after the last date
+    :raises ValueError: the text is not a date
+    :raises OverflowError: the date is after the last one of the calendar
     """
     midnight = _END_OF_DAY.fullmatch(text)
     if midnight is None:
@@ -68,7 +68,7 @@ def names_seconds(text: str) -> bool:
 
 
 def is_same_date(text: str, instant: int, old: int) -> bool:
-    """Return whether a date means an old instant: this one or, if the date names no seconds, its minute.
+    """Return whether a date stands for an old instant: it is the same or, if it names no seconds, the same minute.
 
     :param instant: what the text parses to
     """
@@ -78,8 +78,8 @@ def is_same_date(text: str, instant: int, old: int) -> bool:
 def parse_changed_date(text: str, field: str, old: int | None, now: int, version: Version) -> int:
     """Parse a date that replaces another one.
 
-    Blazar's clients show dates to the minute and send them back so. A date without seconds in the minute of the old
-    one therefore means the old one, while ``now`` and a date with seconds mean what they say.
+    Blazar's clients show dates to the minute and send them back like that. So a date without seconds that names the
+    minute of the old date means the old date. ``now`` and dates with seconds are taken literally.
 
     :param old: the instant that the date replaces; None if there is none
     :raises ApiError: 400, the text is not a date

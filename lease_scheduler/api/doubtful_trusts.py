@@ -1,4 +1,4 @@
-"""Trusts of requests whose outcome is not known: they are deleted unless a lease turns out to have them.
+"""Deletion of trusts from requests whose outcome is unknown, unless a lease turns out to have them.
 
 A request that the engine does not answer may still be carried out until it expires. So its trusts are kept for a while,
 and then the database says whether a lease has them. The user's token may have expired by then, so the service deletes
@@ -16,7 +16,7 @@ from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds after which a request has certainly expired, and what the engine was doing with it is written.
+#: Real seconds after which a request has certainly expired, and whatever the engine did with it is in the database.
 _DECIDED_AFTER = 180.0
 
 #: Real seconds between two attempts if the database or the identity service does not answer.
@@ -24,9 +24,9 @@ _PAUSE = 60.0
 
 
 class DoubtfulTrusts:
-    """See the module. A process that ends leaves its doubtful trusts to the comparison of leases and cloud.
+    """Trusts that are deleted later unless a lease has them. When the process ends, reconciliation takes care of them.
 
-    :param known: returns those of some trusts that leases have, live or ended
+    :param known: returns those of the given trusts that a lease has, live or ended
     :param delete: deletes a trust, if it exists
     :param clock: returns real seconds
     """
@@ -45,7 +45,7 @@ class DoubtfulTrusts:
         self._worker: Worker | None = None
 
     def add(self, trusts: Iterable[str]) -> None:
-        """Decide later about some trusts."""
+        """Schedule trusts for a decision."""
         with self._lock:
             self._due.update(dict.fromkeys(trusts, self._clock() + _DECIDED_AFTER))
             if self._due and self._worker is None:
@@ -56,7 +56,7 @@ class DoubtfulTrusts:
                 self._worker.wake()
 
     def decide(self) -> float | None:
-        """Decide about the trusts that are due. Return the real seconds until the next ones are, or None."""
+        """Delete the due trusts that no lease has. Return the real seconds until the next ones are due, or None."""
         with self._lock:
             now = self._clock()
             due = {trust_id for trust_id, instant in self._due.items() if instant <= now}

@@ -42,15 +42,15 @@ class Trusts(Protocol):
         ...
 
     def decide_later(self, trusts: Iterable[str]) -> None:
-        """Delete trusts later, unless a lease has them by then. The outcome of their request is not known."""
+        """Delete trusts of a request whose outcome is unknown, later, unless a lease has them by then."""
         ...
 
 
 class Names(Protocol):
-    """Names that people know projects and users by."""
+    """Names by which people know projects and users."""
 
     def projects(self) -> Mapping[str, str]:
-        """Return the names of all projects by id, of those that are known."""
+        """Return the names of the known projects, by id."""
         ...
 
     def user(self, user_id: str) -> str | None:
@@ -100,19 +100,22 @@ class Reader(Protocol):
         limit: int | None = None,
         marker: str | None = None,
     ) -> list[LeaseEntry]:
-        """Return which leases a list has, and what tells whether they have changed. Arguments as in ``leases``."""
+        """Return the leases of a list as entries, which differ when the lease has changed.
+
+        The arguments are those of ``leases``.
+        """
         ...
 
     def known_trusts(self, ids: Collection[str]) -> frozenset[str]:
-        """Return those of some trusts that hosts have, or leases, live, ended or deleted."""
+        """Return those of the given trusts that a host or a lease has. Ended and deleted leases count."""
         ...
 
     def leases_by_id(self, ids: Sequence[str]) -> list[Document]:
-        """Return the views of those of the leases that exist, deleted or not, in any order."""
+        """Return the views of the leases that exist, deleted ones included, in any order."""
         ...
 
     def unit_names(self, units: Collection[str]) -> dict[str, str]:
-        """Return the names of hosts and the addresses of floating IPs, by id, of those that exist."""
+        """Return the names of hosts and the addresses of floating IPs, by id. Unknown ids are left out."""
         ...
 
     def lease_projects(self) -> Sequence[str]:
@@ -122,8 +125,8 @@ class Reader(Protocol):
     def history(self, lease_id: str) -> list[Document]:
         """Return what has happened to a lease, earliest first.
 
-        An entry has ``instant``, ``from``, ``to``, ``reason``, and ``user_id`` and ``project_id`` of who asked for it
-        (None if nobody did).
+        An entry has ``instant``, ``from``, ``to``, ``reason``, and ``user_id`` and ``project_id`` of the user who asked
+        for it (None if nobody did).
         """
         ...
 
@@ -219,7 +222,7 @@ class Reader(Protocol):
         ...
 
     def calendar_changes(self, since: int, start: int, end: int, most: int) -> CalendarIndex | None:
-        """Return which leases of the calendar have changed, or None if that are many.
+        """Return which leases of the calendar have changed, or None if they are more than ``most``.
 
         :param since: revision of the site after which they have changed
         :param most: maximum number of changed leases
@@ -229,7 +232,7 @@ class Reader(Protocol):
     def calendar_leases(self, ids: Sequence[str]) -> list[Document]:
         """Return leases as the calendar page shows them; ``store.sql.views.calendar_lease`` lists the keys.
 
-        They are at the present version of the site, and in no order. Those that are not there are left out.
+        They are as of the present version of the site, in any order. Leases that do not exist are left out.
         """
         ...
 
@@ -245,7 +248,10 @@ class Reader(Protocol):
         ...
 
     def lease_states(self, project_id: str | None) -> dict[str, int]:
-        """Return the number of leases in each state that any is in; None means those of all projects."""
+        """Return the number of leases by state, without states that no lease is in.
+
+        :param project_id: None means all projects
+        """
         ...
 
     def series(self, project_id: str | None = None) -> list[Document]:

@@ -16,10 +16,10 @@ from keystoneauth1.adapter import Adapter
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds for which an answer is taken to be right.
+#: Seconds for which an answer is reused.
 _FRESH = 600
 
-#: Seconds for which Keystone is not asked after it has not answered. People would wait for each name.
+#: Seconds for which Keystone is not asked again after it has not answered, so that people do not wait for each name.
 _PAUSE = 30.0
 
 #: Number of users whose names are kept.
@@ -27,7 +27,7 @@ _USERS = 10_000
 
 
 class KeystoneNames:
-    """See ``api.interfaces.Names``. What Keystone does not tell has no name.
+    """Names in Keystone (see ``api.interfaces.Names``). Projects and users that Keystone does not show have no name.
 
     :param identity: the identity service, authenticated as the service, which may list projects and show users
     :param timeout: seconds for each question
@@ -68,7 +68,7 @@ class KeystoneNames:
         return name
 
     def _ask(self, path: str) -> Mapping[str, Any] | None:
-        """Return the body of the answer: nothing if Keystone refuses or knows nothing, None if it does not answer."""
+        """Return the body of the answer: empty if Keystone refuses or knows nothing, None if it does not answer."""
         if monotonic() < self._ask_again_at:
             return None
         try:

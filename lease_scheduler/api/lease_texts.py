@@ -35,7 +35,7 @@ def _size_of(text: bytes) -> int:
 
 @dataclass
 class LeaseTexts:
-    """Texts of leases that were listed.
+    """Cache of the JSON texts of listed leases.
 
     :ivar size: maximum number of bytes that they may take
     """
@@ -57,7 +57,7 @@ class LeaseTexts:
         """Return leases as a JSON array, without those that have been removed from the database meanwhile.
 
         :param with_hosts: returns whether the hosts of a project's leases are shown
-        :param show: returns a view as it is shown; must depend on microversion and ``with_hosts`` alone
+        :param show: returns the form of a view that clients get; must depend on microversion and ``with_hosts`` alone
         """
         keys = [(entry, version, with_hosts(entry.project_id)) for entry in entries]
         with self._lock:
@@ -74,7 +74,7 @@ class LeaseTexts:
 
 
 def _entry_of(view: Document) -> LeaseEntry:
-    """Return the entry of a view, which may be newer than the one by which it was read."""
+    """Return the entry of a view, which may be newer than the entry for which it was read."""
     return LeaseEntry(
         view["id"], view["project_id"], view["revision"], view["operation"], len(view["breaches"]), view["idle_since"]
     )

@@ -30,7 +30,7 @@ def creation(body: Any) -> Any:
 
 def change(body: Any) -> Any:
     """Return the body of a request that changes a lease, in the form of its schema."""
-    return _with_reservations(body, _sent_back)
+    return _with_reservations(body, _changed_terms)
 
 
 def _with_reservations(body: Any, change_one: Any) -> Any:
@@ -56,7 +56,7 @@ def _terms(reservation: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _sent_back(reservation: dict[str, Any]) -> dict[str, Any]:
+def _changed_terms(reservation: dict[str, Any]) -> dict[str, Any]:
     found = {key: value for key, value in _terms(reservation).items() if key not in _SHOWN_ONLY}
     if found.get("flavor_id") == found.get("id"):
         # This is the reservation's own flavor, which has the id of the reservation and cannot be chosen.

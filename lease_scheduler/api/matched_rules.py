@@ -1,4 +1,4 @@
-"""Rules that only match paths, for programs that start sooner."""
+"""URL rules that only match paths, which makes programs start faster."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from werkzeug.routing import Rule
 
 
 class MatchedRule(Rule):
-    """A rule from whose arguments no URL is ever built.
+    """A rule that never builds a URL.
 
-    For each rule, werkzeug compiles two functions that build URLs. The API has 200 rules and builds no URLs, and
-    these functions would take most of the time of building the application.
+    For each rule, werkzeug compiles two functions that build URLs. The API has 200 rules and builds no URLs, and these
+    functions would take most of the time of building the application.
     """
 
     def _compile_builder(self, append_unknown: bool = True) -> Any:

@@ -72,7 +72,7 @@ V1_40, V1_41, V1_42 = VERSIONS[40:43]
 
 
 def reaches(version: Version, since: str | None) -> bool:
-    """Return whether a microversion has what another one added; False if that is None."""
+    """Return whether a microversion has what ``since`` added; False if ``since`` is None."""
     return since is not None and version >= _parsed(since)
 
 

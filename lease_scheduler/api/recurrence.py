@@ -27,7 +27,7 @@ _PARTS = {
     "BYSETPOS": re.compile("[+-]?[0-9]{1,3}(,[+-]?[0-9]{1,3})*"),
     "WKST": re.compile(_DAY),
 }
-#: Parts whose values are numbers: the highest one.
+#: Highest number in the parts whose values are numbers.
 _HIGHEST = {"BYMONTHDAY": 31, "BYMONTH": 12, "BYSETPOS": 366}
 #: The highest number of a weekday, such as the 2 of 2MO, by period. Other periods have no numbered weekdays.
 _HIGHEST_DAY = {"MONTHLY": 5, "YEARLY": 53}
@@ -59,22 +59,22 @@ def occurrences(rule: str, first: int, maximum: int, days: int, time_zone: str |
     horizon = datetime.fromtimestamp(first, zone) + timedelta(days=days)
     found: list[int] = []
     try:
-        until = _until(parts.pop("UNTIL", None), horizon)
+        until = _parse_until(parts.pop("UNTIL", None), horizon)
         for instant in _instants(";".join(f"{key}={value}" for key, value in parts.items()), first, until, zone):
             if len(found) == count:
                 break
             found.append(instant)
             if len(found) > maximum:
-                raise _wrong(f"must describe at most {maximum} leases")
+                raise _rule_error(f"must describe at most {maximum} leases")
     except IndexError as error:
         # dateutil raises this when it looks for a day such as the sixth Monday of December.
-        raise _wrong(f"BYDAY={parts['BYDAY']} names a day that never occurs") from error
+        raise _rule_error(f"BYDAY={parts['BYDAY']} names a day that never occurs") from error
     except (ValueError, OverflowError) as error:
-        raise _wrong(f"is not a recurrence rule: {error}") from error
+        raise _rule_error(f"is not a recurrence rule: {error}") from error
     if not found:
-        raise _wrong("describes no lease at all")
+        raise _rule_error("describes no lease at all")
     if count <= maximum and len(found) < count and until == horizon:
-        raise _wrong(f"only {len(found)} of {count} leases lie within {days} days")
+        raise _rule_error(f"only {len(found)} of {count} leases lie within {days} days")
     return found
 
 
@@ -116,21 +116,21 @@ def _parts(rule: str) -> dict[str, str]:
     for part in rule.upper().removeprefix("RRULE:").split(";"):
         key, _, value = part.partition("=")
         if key not in _PARTS:
-            raise _wrong(f"{key or 'an empty part'} is not known; known are {', '.join(_PARTS)}")
+            raise _rule_error(f"{key or 'an empty part'} is not known; known are {', '.join(_PARTS)}")
         if key in parts:
-            raise _wrong(f"{key} is there twice")
+            raise _rule_error(f"{key} is there twice")
         if not _PARTS[key].fullmatch(value):
-            raise _wrong(f"{key}={value} is not right; it must look like {_PARTS[key].pattern}")
+            raise _rule_error(f"{key}={value} is not right; it must look like {_PARTS[key].pattern}")
         parts[key] = value
     if "FREQ" not in parts:
-        raise _wrong("must say FREQ, like FREQ=WEEKLY;COUNT=10")
+        raise _rule_error("must say FREQ, like FREQ=WEEKLY;COUNT=10")
     for key, highest in _HIGHEST.items():
         for number in parts[key].split(",") if key in parts else ():
             if not 1 <= abs(int(number)) <= highest:
-                raise _wrong(f"{key}={number} is not right; its numbers go up to {highest}")
+                raise _rule_error(f"{key}={number} is not right; its numbers go up to {highest}")
     _check_together(parts)
     if ("COUNT" in parts) == ("UNTIL" in parts):
-        raise _wrong("must have an end: give COUNT or UNTIL, and not both")
+        raise _rule_error("must have an end: give COUNT or UNTIL, and not both")
     return parts
 
 
@@ -141,19 +141,21 @@ def _check_together(parts: dict[str, str]) -> None:
         if len(day) == len("MO"):
             continue
         if period not in _HIGHEST_DAY:
-            raise _wrong(f"BYDAY={day} numbers a weekday of a month or year; use it with FREQ=MONTHLY or FREQ=YEARLY")
+            raise _rule_error(
+                f"BYDAY={day} numbers a weekday of a month or year; use it with FREQ=MONTHLY or FREQ=YEARLY"
+            )
         highest = _HIGHEST_DAY["MONTHLY" if "BYMONTH" in parts else period]
         if not 1 <= abs(int(day[:-2])) <= highest:
-            raise _wrong(f"BYDAY={day} names a day that never occurs")
+            raise _rule_error(f"BYDAY={day} names a day that never occurs")
     if period == "WEEKLY" and "BYMONTHDAY" in parts:
-        raise _wrong("BYMONTHDAY cannot be combined with FREQ=WEEKLY; use BYDAY or FREQ=MONTHLY")
+        raise _rule_error("BYMONTHDAY cannot be combined with FREQ=WEEKLY; use BYDAY or FREQ=MONTHLY")
     if "BYSETPOS" in parts and period == "HOURLY":
-        raise _wrong("BYSETPOS chooses among days; it cannot be combined with FREQ=HOURLY")
+        raise _rule_error("BYSETPOS chooses among days; it cannot be combined with FREQ=HOURLY")
     if "BYSETPOS" in parts and not parts.keys() & {"BYDAY", "BYMONTHDAY", "BYMONTH"}:
-        raise _wrong("BYSETPOS chooses among other parts; add BYDAY, BYMONTHDAY or BYMONTH")
+        raise _rule_error("BYSETPOS chooses among other parts; add BYDAY, BYMONTHDAY or BYMONTH")
 
 
-def _until(text: str | None, horizon: datetime) -> datetime:
+def _parse_until(text: str | None, horizon: datetime) -> datetime:
     if text is None:
         return horizon
     if "T" in text:
@@ -161,9 +163,9 @@ def _until(text: str | None, horizon: datetime) -> datetime:
     else:
         until = datetime.strptime(text, "%Y%m%d").replace(tzinfo=horizon.tzinfo) + timedelta(days=1, seconds=-1)
     if until > horizon:
-        raise _wrong(f"UNTIL must not be later than {horizon.astimezone(UTC):%Y%m%dT%H%M%SZ}")
+        raise _rule_error(f"UNTIL must not be later than {horizon.astimezone(UTC):%Y%m%dT%H%M%SZ}")
     return until
 
 
-def _wrong(problem: str) -> ApiError:
+def _rule_error(problem: str) -> ApiError:
     return ApiError(400, f"{_FIELD}: {problem}", _FIELD)

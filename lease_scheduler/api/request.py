@@ -59,8 +59,8 @@ class ApiRequest:
     :ivar subject: the lease, series, subscription or feed that the path names, or None
     :ivar raw_body: the JSON value of the body, not validated
     :ivar problems: problems of the body, in the order in which they are reported
-    :ivar token: the sender, as keystonemiddleware describes them beside headers; None without keystonemiddleware
-    :ivar decisions: decisions of the policy so far: a list asks for the same decision for every lease
+    :ivar token: the sender as keystonemiddleware describes them (``keystone.token_auth``); None without identity checks
+    :ivar decisions: decisions of the policy so far, because a list asks for the same one for every lease
     """
 
     services: Services
@@ -160,7 +160,7 @@ class Route:
     :ivar path: path with its variable parts in braces
     :ivar handler: serves the requests
     :ivar rule: access rule without the leading ``reservation:``; None means that everybody may use the route
-    :ivar action_rules: access rules of actions that others than those of ``rule`` may perform, by the key of the action
+    :ivar action_rules: access rules of the actions to which ``rule`` does not apply, by the key of the action
         in the body
     :ivar code: HTTP status of a successful answer
     :ivar summary: what the route does, for the OpenAPI description
@@ -172,7 +172,7 @@ class Route:
     :ivar query: query parameters
     :ivar answer: schema of a successful answer; None if it has no JSON body
     :ivar changes: whether the route needs the engine
-    :ivar conditional: whether an answer that the client has already is confirmed with 304
+    :ivar conditional: whether the answer is 304 if the client already has it
     """
 
     method: Method

@@ -15,7 +15,7 @@ class ApiSettings:
 
     :ivar auth: ``noauth`` trusts the headers of the request, ``keystone`` those that keystonemiddleware has set
     :ivar peer_role: role of the users that stand for peers, whose names become the origins of leases; None for no peers
-    :ivar privacy: whether a project sees of other projects only that they keep the site busy
+    :ivar privacy: whether projects see of each other's leases only that capacity is taken
     :ivar maximum_body: maximum size of a request body in bytes
     :ivar maximum_page: maximum number of elements on one page of a list, from microversion 1.1 on
     :ivar maximum_occurrences: maximum number of leases in one series

@@ -21,12 +21,12 @@ _NO_ANSWER = "The identity service does not create the trust that booting server
 class KeystoneTrusts:
     """Trusts in Keystone (see ``api.interfaces.Trusts``).
 
-    A trust does not expire, since its lease may be extended. It ends with its lease. The number of times that it may be
-    used marks it as one of this site.
+    A trust does not expire, since its lease may be extended; it is deleted with its lease. Its number of remaining uses
+    marks it as one of this site.
 
     :param identity: the identity service, authenticated as the user that is trusted
-    :param uses: returns how often a trust that is made now may be used (see ``records.trust_marks``)
-    :param known: returns those of some trusts that leases have, live or ended
+    :param uses: returns the number of uses for a new trust (see ``records.trust_marks``)
+    :param known: returns those of the given trusts that a lease has, live or ended
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class KeystoneTrusts:
             LOG.warning("trust %s could not be removed", trust_id, exc_info=True)
 
     def decide_later(self, trusts: Iterable[str]) -> None:
-        """Delete trusts later, unless a lease has them by then. The outcome of their request is not known."""
+        """Delete trusts of a request whose outcome is unknown, later, unless a lease has them by then."""
         self._doubtful.add(trusts)
 
     def _delete(self, trust_id: str) -> None:

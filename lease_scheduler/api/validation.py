@@ -171,7 +171,7 @@ def problems_of(error: Any) -> list[Problem]:
     """Return the problems that an error of jsonschema stands for, in the words of this API."""
     path = join(error.absolute_path)
     if error.validator in ("anyOf", "oneOf") and CHOSEN_BY in error.schema:
-        return _of_the_chosen(error, path)
+        return _problems_of_chosen(error, path)
     if MESSAGE in error.schema and error.validator != "type":
         return [Problem(path, f"{error.schema[MESSAGE]}" + (f": {path}" if path else ""))]
     if error.validator == "required":
@@ -190,7 +190,7 @@ def problems_of(error: Any) -> list[Problem]:
             )
             for key in islice((key for key in error.instance if key not in known), _MOST_UNKNOWN)
         ]
-    return [Problem(path, f"{path or 'body'}: {_what(error)}")]
+    return [Problem(path, f"{path or 'body'}: {_describe(error)}")]
 
 
 def _unknown(key: str, known: list[str]) -> str:
@@ -200,7 +200,7 @@ def _unknown(key: str, known: list[str]) -> str:
     return f"is not a known key; known are {', '.join(known)}" if known else "is not a known key; none is"
 
 
-def _of_the_chosen(error: Any, path: str) -> list[Problem]:
+def _problems_of_chosen(error: Any, path: str) -> list[Problem]:
     """Return the problems of the alternative that the value itself selects."""
     key = error.schema[CHOSEN_BY]
     if not isinstance(error.instance, Mapping):
@@ -223,7 +223,7 @@ def _of_the_chosen(error: Any, path: str) -> list[Problem]:
     return [Problem(place, f"The {text[:80]} resource type is not supported: {place} must be one of {known}")]
 
 
-def _what(error: Any) -> str:
+def _describe(error: Any) -> str:
     value, wanted = error.instance, error.validator_value
     if WANTED in error.schema:
         return f"must be {error.schema[WANTED]}, not {shown(value)}"

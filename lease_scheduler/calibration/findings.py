@@ -1,4 +1,4 @@
-"""Derives the options of the time model from measurements (haizea F69-F72, F94)."""
+"""Derivation of the options of the time model from measurements (haizea F69-F72, F94)."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def options(batches: Sequence[Batch], size: Size) -> list[Option]:
         summary = summarize(durations(batches, operation))
         if summary is not None and size.of(operation):
             copied = size.of(operation)
-            reason = f"{copied} MB / {_upper(summary)}"
+            reason = f"{copied} MB / {_explain(summary)}"
             found.append(Option(_SCHEDULING, name, f"{rate(copied, summary.upper):.2f}", reason))
     if any(each.name in ("shelve_rate", "unshelve_rate") for each in found):
         reason = "what shelve_rate and unshelve_rate refer to"
@@ -162,7 +162,7 @@ def _exclusion(batches: Sequence[Batch], operation: MeasuredOperation, name: str
 
 def _seconds(group: str, name: str, values: Sequence[float]) -> list[Option]:
     summary = summarize(values)
-    return [] if summary is None else [Option(group, name, str(ceil(summary.upper)), _upper(summary))]
+    return [] if summary is None else [Option(group, name, str(ceil(summary.upper)), _explain(summary))]
 
 
 def _preparation(batches: Sequence[Batch]) -> list[Option]:
@@ -173,10 +173,10 @@ def _preparation(batches: Sequence[Batch]) -> list[Option]:
     for count, hosts in sorted(ways):
         summary = summarize([each.elapsed for each in boots if (each.count, each.hosts) == (count, hosts)])
         if summary is not None:
-            reason = f"{count} at once on {hosts} hosts, from the command on: {_upper(summary)}"
+            reason = f"{count} at once on {hosts} hosts, from the command on: {_explain(summary)}"
             found.append((summary.upper, Option(_NOVA, "preparation_time", str(ceil(summary.upper)), reason)))
     return [max(found, key=lambda each: each[0])[1]] if found else []
 
 
-def _upper(summary: Summary) -> str:
+def _explain(summary: Summary) -> str:
     return f"(mean {summary.mean:.2f} s + 2 x sd {summary.sd:.2f} s, {summary.count} samples)"

@@ -1,4 +1,4 @@
-"""Conditions for a calibration: free hosts, room in the quota, and nothing left over from an earlier run."""
+"""Conditions for a calibration: free hosts, enough quota, and nothing left over from an earlier run."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ def check_left(nova: Any) -> None:
 
 
 def check_quota(nova: Any, flavor: Any, most: int) -> None:
-    """Check that the quota of the project has room for the servers.
+    """Check that the servers fit into the quota of the project.
 
     :param most: largest number of servers at a time
-    :raises InvalidValueError: the quota has no room for them
+    :raises InvalidValueError: they do not fit
     """
     limits = {each.name: each.value for each in nova.limits.get().absolute}
     for limit, used, of_one in _LIMITS:

@@ -49,7 +49,7 @@ class Setting:
 
 
 def single(batches: Sequence[Batch], size: Size) -> Table:
-    """Return the figures of operations on one server at a time, and of the delay from command to beginning."""
+    """Return a table of operations on one server at a time, and of the delay from command to beginning."""
     table = _table("one server at a time", "operation")
     for heading in ("samples", "failed", "outliers", "mean s", "sd s", "min s", "max s", "mean+2sd", "MB", "MB/s"):
         table.add_column(heading, justify="right")
@@ -66,7 +66,7 @@ def single(batches: Sequence[Batch], size: Size) -> Table:
 
 
 def at_once(batches: Sequence[Batch]) -> Table | None:
-    """Return how simultaneous operations affect each other, or None if only single ones were measured."""
+    """Return a table of how simultaneous operations affect each other, or None if only single ones were measured."""
     rows = [found for operation in _COPIES if (found := findings.turns(batches, operation)) is not None]
     if not rows:
         return None
@@ -81,7 +81,7 @@ def at_once(batches: Sequence[Batch]) -> Table | None:
 
 
 def accuracy(found: Sequence[Accuracy]) -> Table:
-    """Return the accuracy of the time model with the options in force."""
+    """Return a table of the accuracy of the time model with the options in force."""
     table = _table("observed by predicted, with the options in force; more than 1 is an under-estimate", "operation")
     for heading in ("servers", "hosts", "times", "predicted s", "observed s", "longest s", "ratio", "bound", ""):
         table.add_column(heading, justify="right")

@@ -22,7 +22,7 @@ class MeasuredOperation(Enum):
     __hash__ = object.__hash__
 
 
-#: Ways in which servers make room, each with the operation that undoes it. A calibration may omit some.
+#: Operations that free capacity, each with the operation that undoes it. A calibration may omit some.
 PAIRS = {
     MeasuredOperation.SUSPEND: MeasuredOperation.RESUME,
     MeasuredOperation.SHELVE: MeasuredOperation.UNSHELVE,

@@ -24,7 +24,7 @@ from lease_scheduler.nova.boots import FLAVOR_PREEMPTIBLE
 TAG = "lease-scheduler-calibration"
 _SPEC = "lease-scheduler:calibration"
 
-#: Seconds between two checks of busy servers. The checks only tell when to continue, and are no measurement.
+#: Seconds between two checks of busy servers. The checks only tell when to continue; they measure nothing.
 _LOOK = 0.25
 
 _Wanted = TypeVar("_Wanted")
@@ -48,7 +48,7 @@ _STATE = {
 
 @dataclass(frozen=True)
 class Kind:
-    """What the test servers are made of.
+    """The image, flavor and network of the test servers.
 
     :ivar flavor_id: id of the flavor made for the calibration
     :ivar network_id: id of the network; None for no network
@@ -75,7 +75,7 @@ class _Asked:
 
 
 class Servers:
-    """Makes servers, and times operations on them.
+    """The test servers, and the times of operations on them.
 
     :param nova: novaclient's client of an administrator, in the project of the test servers
     :param times: source of instants

@@ -1,4 +1,4 @@
-"""Commands for those who approve leases."""
+"""Commands that approve and decline leases."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def node_set(text: str) -> Document:
         if key in ("count", "per_host"):
             nodes[key] = _whole(key, value)
         elif key == "exclusive":
-            nodes[key] = _truth(key, value)
+            nodes[key] = _boolean(key, value)
         elif key == "properties":
             nodes[key] = value
         elif key == "trait":
@@ -234,7 +234,7 @@ def _whole(key: str, text: str, least: int = 1) -> int:
     return int(text)
 
 
-def _truth(key: str, text: str) -> bool:
+def _boolean(key: str, text: str) -> bool:
     try:
         return _TRUTH[text.lower()]
     except KeyError as error:

@@ -49,7 +49,7 @@ class ShowCommand(_WithOptions, command.ShowOne, metaclass=abc.ABCMeta):
 
 
 class LeaseCommand(ShowCommand):
-    """A command that shows a lease, or a quote: to people without what only operators and programs need."""
+    """A command that shows a lease or a quote. People do not see fields that only operators and programs need."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of the command's arguments."""

@@ -139,7 +139,7 @@ class RejectLease(LeaseCommand):
 
 
 class ReadyLease(LeaseCommand):
-    """Say that all servers of a lease are ready to be preempted, which need not wait for the rest of the warning."""
+    """Say that all servers of a lease are ready to be preempted, so that the rest of the warning can be skipped."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         add_lease(parser)

@@ -38,7 +38,7 @@ class ListFeeds(ListCommand):
 
 
 class DeleteFeed(PlainCommand):
-    """Withdraw a feed; its address is not served any more."""
+    """Withdraw a feed; its address is no longer served."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("feed", metavar="<feed>", help="Feed (ID)")

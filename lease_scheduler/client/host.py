@@ -15,7 +15,9 @@ _POWER = ("id", "hypervisor_hostname", "reservable", "power_state", "power_since
 
 
 class ListHosts(ListCommand):
-    """List the hosts that a lease has or will have, or without a lease those of the pool and which of them sleep."""
+    """List the hosts that a lease has or will have; without a lease, list the hosts of the pool, and which of them
+    sleep.
+    """
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("lease", metavar="<lease>", nargs="?", help="Lease (name or ID); without one, the pool")
@@ -30,7 +32,7 @@ class ListHosts(ListCommand):
 class _HostCommand(ShowCommand):
     """A command that does something with a host of the pool.
 
-    :cvar action: what the server calls it
+    :cvar action: name of the action in the API
     """
 
     action = ""

@@ -210,7 +210,7 @@ class ShowBudget(ListCommand):
 
 
 class ShowCapacity(ListCommand):
-    """List how many hosts can go, or are missing, at which promise, by what was used (admin only).
+    """List how many hosts the site can spare or lacks for each promise, judged by past use (admin only).
 
     With --fewer-hosts, list the least yield of fluid leases if hosts are switched off.
     """

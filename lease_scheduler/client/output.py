@@ -1,4 +1,4 @@
-"""Columns and rows of answers: for people in words and lines of readable width, for programs as they came."""
+"""Columns and rows of answers: for people in words and lines of readable width, for programs unchanged."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DATE = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d))?(?:\.\d+)?(?:Z|
 _WIDTH = 80
 #: Width of the border of a table, and of what each column adds to it.
 _BORDER, _COLUMN_BORDER = 1, 3
-#: Characters that names have at least in a list of leases, and those that the longest states have, which have hyphens.
+#: Minimum width of names in a list of leases, and width of the longest states, which wrap at their hyphens.
 _NARROWEST = 11
 _WIDEST = {"state": 10}
 #: Characters of a date to the minute.
@@ -66,7 +66,7 @@ def brief_rows(leases: Sequence[Document], columns: Sequence[str]) -> tuple[list
     Long names and states are wrapped. The names get what the other columns leave.
     """
     titles = _titles(columns)
-    cells = [[_minute(_said(column, _or_nothing(lease.get(column)))) for column in columns] for lease in leases]
+    cells = [[_minute(_text_of(column, _or_nothing(lease.get(column)))) for column in columns] for lease in leases]
     widths = [
         min(_WIDEST.get(column, _WIDTH), max(map(len, (title, *words))))
         for column, title, *words in zip(columns, titles, *cells, strict=True)
@@ -123,7 +123,7 @@ class _InWords(FormattableColumn[Any]):
         return "\n".join(
             # What cannot be copied in one piece, such as an address, is of no use.
             textwrap.fill(
-                _said(self._key, part),
+                _text_of(self._key, part),
                 self._width,
                 subsequent_indent="  ",
                 break_on_hyphens=False,
@@ -137,15 +137,15 @@ def _cell(key: str, value: Any, width: int) -> Any:
     """Return a value for a table. Values that are the same in words stay plain, so that lists can be sorted by them."""
     if value is None or value == "" or isinstance(value, bool):
         return value
-    said = _said(key, value)
+    said = _text_of(key, value)
     return value if said == str(value) and len(said) <= width else _InWords(key, value, width)
 
 
-def _said(key: str, value: Any) -> str:
+def _text_of(key: str, value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}={_said(name, part)}" for name, part in value.items() if part not in _NOTHING)
+        return ", ".join(f"{name}={_text_of(name, part)}" for name, part in value.items() if part not in _NOTHING)
     if isinstance(value, list):
-        return ", ".join(_said(key, part) for part in value)
+        return ", ".join(_text_of(key, part) for part in value)
     if key in _DURATIONS and isinstance(value, int):
         return in_words(value)
     return date(value) if isinstance(value, str) else str(value)

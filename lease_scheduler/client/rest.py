@@ -14,7 +14,8 @@ from lease_scheduler.model.documents import Document
 
 SERVICE_TYPE = "reservation"
 
-#: How often a patient request is repeated, after 0.5 s at first and twice as long each time: for half a minute.
+#: Number of times that a patient request is repeated, after 0.5 s at first and twice as long each time: for half a
+#: minute.
 _RETRIES = 6
 _RETRIABLE = [429, 502, 503, 504]
 
@@ -77,7 +78,7 @@ class LeaseClient:
         media_type: str,
         patient: bool = False,
     ) -> Any:
-        given = {key: _word(value) for key, value in (query or {}).items() if value is not None}
+        given = {key: _query_value(value) for key, value in (query or {}).items() if value is not None}
         keywords: dict[str, Any] = {} if body is None else {"json": body}
         if patient:
             keywords |= {"connect_retries": _RETRIES, "status_code_retries": _RETRIES}
@@ -115,7 +116,7 @@ class LeaseClient:
 
         :raises osc_lib.exceptions.CommandError: no lease has the name, or several have
         """
-        return _one("lease", name_or_id, lambda: self.leases("1.1", {"name": name_or_id}))
+        return _find_id("lease", name_or_id, lambda: self.leases("1.1", {"name": name_or_id}))
 
     def host_names(self, lease_id: str) -> list[str]:
         """Return the names of the hosts that a lease has or will have."""
@@ -127,7 +128,7 @@ class LeaseClient:
 
         :raises osc_lib.exceptions.CommandError: no series has the name, or several have
         """
-        return _one("series", name_or_id, lambda: list(self.request("GET", "/series", "1.9")["series"]))
+        return _find_id("series", name_or_id, lambda: list(self.request("GET", "/series", "1.9")["series"]))
 
     def find_host(self, name_or_id: str) -> str:
         """Return the id of the host of the pool with this name or id.
@@ -150,7 +151,7 @@ class LeaseClient:
         return self.one("POST", path, version, "lease", {action: terms})
 
 
-def _one(what: str, name_or_id: str, candidates: Callable[[], list[Document]]) -> str:
+def _find_id(what: str, name_or_id: str, candidates: Callable[[], list[Document]]) -> str:
     try:
         return str(uuid.UUID(name_or_id))
     except ValueError:
@@ -162,7 +163,7 @@ def _one(what: str, name_or_id: str, candidates: Callable[[], list[Document]]) -
     return str(ids[0])
 
 
-def _word(value: Any) -> str:
+def _query_value(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

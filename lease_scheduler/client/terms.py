@@ -42,7 +42,7 @@ FORECASTS = "1.33"
 FLUID = "1.34"
 #: Microversion of the yields of fluid leases with fewer hosts.
 FEWER_HOSTS = "1.35"
-#: When leases are preempted, and by when they end.
+#: Microversion of leases and quotes that show when they are preempted, and by when they end.
 INTERRUPTIONS = "1.39"
 #: Microversion of budgets.
 BUDGETS = "1.41"

@@ -44,7 +44,7 @@ class Waiting:
         self._shown = ""
 
     def until_active(self, lease: Document, look: Callable[[], Document]) -> Document:
-        """Return the lease as it is when it is active, or was.
+        """Return the lease as soon as it is active, or was.
 
         :param lease: the lease as it is now
         :param look: returns the lease as it is when it is called

@@ -1,4 +1,4 @@
-"""Converts data files of runs to CSV with Haizea's columns (haizea F90)."""
+"""Conversion of the data files of runs to CSV with Haizea's columns (haizea F90)."""
 
 from __future__ import annotations
 
@@ -32,13 +32,15 @@ class AccountedRun:
 
 def per_run(runs: Sequence[AccountedRun]) -> str:
     """Return CSV with a line for every run; columns of other probes follow those of Haizea."""
-    columns = _with_others(PERRUN_COLUMNS, [run.accounting.run for run in runs])
+    columns = _with_other_columns(PERRUN_COLUMNS, [run.accounting.run for run in runs])
     return _labelled(runs, columns, [[_cells(columns, run.accounting.run)] for run in runs])
 
 
 def per_lease(runs: Sequence[AccountedRun]) -> str:
     """Return CSV with a line for every lease of every run; columns of other probes follow those of Haizea."""
-    columns = _with_others(PERLEASE_COLUMNS, [values for run in runs for values in run.accounting.leases.values()])
+    columns = _with_other_columns(
+        PERLEASE_COLUMNS, [values for run in runs for values in run.accounting.leases.values()]
+    )
     return _labelled(
         runs,
         columns,
@@ -75,7 +77,7 @@ def counter_names(runs: Iterable[AccountedRun]) -> list[str]:
     return sorted({name for run in runs for name in run.accounting.counters})
 
 
-def _with_others(columns: Sequence[str], found: Iterable[Mapping[str, Value]]) -> tuple[str, ...]:
+def _with_other_columns(columns: Sequence[str], found: Iterable[Mapping[str, Value]]) -> tuple[str, ...]:
     others = {name for values in found for name in values} - set(columns)
     return (*columns, *sorted(others))
 

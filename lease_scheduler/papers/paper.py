@@ -19,7 +19,7 @@ class Chapter(Protocol):
 
     @property
     def SEEDS(self) -> DefaultSeeds:
-        """With how many seeds the chapter is run if the command line does not say."""
+        """The seeds of the chapter if the command line gives no number."""
         ...
 
     def cases(self, *, extent: Extent, seed: int = FIRST_SEED) -> list[Case]:

@@ -1,4 +1,4 @@
-"""Replications: the same experiment with other seeds, to tell what is found from what chance does."""
+"""Replications: the same experiment with other seeds, to tell effects from chance."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CasesOf(Protocol):
 
 @dataclass(frozen=True)
 class DefaultSeeds:
-    """With how many seeds a chapter is run if the command line does not say.
+    """The seeds of a chapter if the command line gives no number.
 
     :ivar number: number of seeds
     :ivar whole: whether further seeds repeat everything; if not, they repeat what ``--quick`` runs, and the long

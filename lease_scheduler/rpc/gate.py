@@ -14,7 +14,8 @@ SILENCE = 3.0
 
 
 class Gate:
-    """Limits how many requests wait for the engine at a time. Others wait for a turn while the engine gives answers.
+    """A limit on the requests that wait for the engine at a time. Others wait for a turn while the engine gives
+    answers.
 
     :param places: maximum number of requests that wait for the engine at the same time
     :param silence: seconds without an answer after which no more requests wait for a turn

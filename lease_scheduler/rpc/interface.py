@@ -104,10 +104,10 @@ class EngineRequests:
         """End a lease before its time. Return ``{}``."""
 
     def ready_lease(self, context: Document, lease_id: str) -> Document:
-        """Let a lease be suspended now that is about to be preempted, as all its servers are ready. Return ``{}``."""
+        """Note that all servers of a warned lease are ready, so that it can be preempted at once. Return ``{}``."""
 
     def move_lease(self, context: Document, lease_id: str, hosts_away: list[str]) -> Document:
-        """Give a lease other hosts in place of some. Return ``{"lease_id"}``.
+        """Replace some hosts of a lease by others. Return ``{"lease_id"}``.
 
         :param hosts_away: ids or names of the hosts that the lease leaves
         """
@@ -116,7 +116,7 @@ class EngineRequests:
         """Return when nodes are free: ``{"windows": [{"start", "end", "count"}], "earliest": int|null}``.
 
         ``query`` has ``nodes`` (one node set as in ``reservations[].nodes`` of a lease document), ``start``, ``end``,
-        ``duration`` and ``count``, and may have ``pool``; without, it is about the first pool.
+        ``duration`` and ``count``, and may have ``pool``. The default is the first pool.
         """
 
     def create_series(self, context: Document, series: Document) -> Document:
@@ -135,7 +135,7 @@ class EngineRequests:
     # -- subscriptions ---------------------------------------------------------------------------------------
 
     def create_subscription(self, context: Document, subscription: Document) -> Document:
-        """Have a project told about its leases. Return ``{"subscription_id"}``.
+        """Subscribe a project to notifications about its leases. Return ``{"subscription_id"}``.
 
         ``subscription`` has ``id``, ``project_id``, ``user_id``, ``driver``, ``target``, ``event_types`` (empty for
         all), ``lease_id`` (or null) and ``secret`` (or null).
@@ -198,7 +198,7 @@ class EngineRequests:
         ``{"least_yields": [{"pool": str|null, "fewer": int, "hosts": int, "without": [host names], "least_yield":
         float|null, "leases": int, "waiting": int}]}``
 
-        :param fewer: how many hosts are switched off
+        :param fewer: numbers of hosts to switch off
         """
 
     # -- hosts and addresses ---------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ class EngineRequests:
     def create_host(self, context: Document, host: Document, *, pool: str | None = None) -> Document:
         """Add a compute host to the site: ``name`` (or ``id``), and capabilities. Return ``{"host_id"}``.
 
-        :param pool: name of its pool; None for the pool that the configuration says
+        :param pool: name of its pool; None for the configured pool
         """
 
     def create_hosts(self, context: Document, names: list[str], *, pool: str | None = None) -> Document:

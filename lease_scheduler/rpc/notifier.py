@@ -24,7 +24,7 @@ class NotSentError(LeaseSchedulerError):
 
 
 class Notifier:
-    """Sends notifications with the drivers and to the topics that the operator has configured.
+    """Sender of notifications, with the drivers and to the topics that the operator has configured.
 
     :param transport: oslo.messaging's notification transport
     :param host: name of this host, which becomes part of the publisher id
@@ -42,14 +42,14 @@ class Notifier:
 
         :raises NotSentError: a driver could not send it, so it should be sent again
         """
-        with _Complaints() as complaints:
+        with _LoggedErrors() as logged:
             self._notifier.info({}, message.event_type, dict(message.payload))
-        if complaints.first is not None:
-            raise NotSentError(complaints.first)
+        if logged.first is not None:
+            raise NotSentError(logged.first)
 
 
-class _Complaints(logging.Handler):
-    """Collects the errors that drivers log in this thread. They raise none, so a notification could be lost unseen."""
+class _LoggedErrors(logging.Handler):
+    """Collector of the errors that drivers log in this thread, which they do not raise."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -62,7 +62,7 @@ class _Complaints(logging.Handler):
             why = "" if record.exc_info is None else f": {record.exc_info[1]}"
             self.first = f"{record.getMessage()}{why}"
 
-    def __enter__(self) -> _Complaints:
+    def __enter__(self) -> _LoggedErrors:
         logging.getLogger(_DRIVERS).addHandler(self)
         return self
 

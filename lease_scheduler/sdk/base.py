@@ -1,4 +1,4 @@
-"""What all resources of the reservation service have in common."""
+"""The base class of the resources of the reservation service."""
 
 from __future__ import annotations
 

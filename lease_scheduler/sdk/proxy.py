@@ -21,7 +21,7 @@ from lease_scheduler.sdk.resources import (
     Subscription,
 )
 
-#: States in which a lease stays; a lease that is waited for does not get out of them.
+#: Final states, which end a wait for another state.
 _OVER = ("done", "rejected", "rejected-by-user", "cancelled", "failed")
 
 
@@ -257,7 +257,7 @@ class Proxy(proxy.Proxy):
         return self._create(Feed, name=name)
 
     def delete_feed(self, feed: str | Feed, ignore_missing: bool = True) -> None:
-        """Withdraw a feed: its address has nothing any more."""
+        """Withdraw a feed. Its address is no longer served."""
         self._delete(Feed, feed, ignore_missing=ignore_missing)
 
     # -- the pool --------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ class Availability(ReservationResource):
 
 
 class Usage(ReservationResource):
-    """What projects occupied in a period."""
+    """What projects used in a period."""
 
     base_path = "/usage"
     allow_fetch = True
@@ -41,7 +41,7 @@ class Usage(ReservationResource):
     end = Body("end")
     #: A dictionary for each project
     usage = Body("usage", type=list, list_type=dict)
-    #: s, if steps were asked for
+    #: Seconds of a step, if steps were asked for
     interval = Body("interval", type=int)
     history = Body("history", type=list, list_type=dict)
 
@@ -62,7 +62,7 @@ class Budget(ReservationResource):
 
 
 class Capacity(ReservationResource):
-    """How many hosts the use of a period takes."""
+    """The number of hosts that the use of a period needs."""
 
     base_path = "/capacity"
     resource_key = "capacity"
@@ -78,7 +78,7 @@ class Capacity(ReservationResource):
     #: Days and hours in which something was used
     days = Body("days", type=int)
     hours = Body("hours", type=int)
-    #: Hosts in use on the average, and at most
+    #: Hosts in use, mean and maximum
     mean = Body("mean", type=float)
     highest = Body("highest", type=float)
     #: Share of these hours in which the site was full
@@ -103,6 +103,6 @@ class Forecast(ReservationResource):
     #: Share that should have held, and share that held; None if nothing was judged
     asked = Body("asked", type=float)
     held = Body("held", type=float)
-    #: How many were judged
+    #: Number of forecasts that were judged
     count = Body("count", type=int)
     since = Body("since")

@@ -1,4 +1,4 @@
-"""What the reservation service has, as resources of openstacksdk. ``doc/source/api`` explains their attributes."""
+"""The objects of the reservation service as resources of openstacksdk. ``doc/source/api`` explains the attributes."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ class Lease(ReservationResource):
     start_date = Body("start_date")
     end_date = Body("end_date")
     before_end_date = Body("before_end_date")
-    #: s as a number, or a text such as 2h30m in a request
+    #: Seconds as a number, or a text such as 2h30m in a request
     duration = Body("duration")
     deadline = Body("deadline")
     earliest_start = Body("earliest_start")
     submitted_at = Body("submitted_at")
     started_at = Body("started_at")
     ended_at = Body("ended_at")
-    #: s that it has run so far
+    #: Seconds that it has run so far
     accumulated = Body("accumulated", type=int)
     is_preemptible = Body("preemptible", type=bool)
     preemption_mode = Body("preemption_mode")
-    #: s for which nobody is to preempt it, or a text such as 6h in a request, and with which probability
+    #: Seconds for which it is not to be preempted, or a text such as 6h in a request; and the probability of that
     min_lifetime = Body("min_lifetime")
     assurance = Body("assurance", type=float)
     #: Whether it waits until that can be assured
@@ -65,11 +65,11 @@ class Lease(ReservationResource):
     assured = Body("assured")
     #: Number of observations that the promise rests on
     assured_from = Body("assured_from", type=int)
-    #: s after which the plan already had it leave its hosts when the promise was made
+    #: Seconds after which it was already planned to leave its hosts when the promise was made
     planned_lifetime = Body("planned_lifetime")
     #: The promise in words
     promise = Body("promise")
-    #: s from its submission on within which it was expected to start when it was queued, with 95 %
+    #: Seconds from its submission within which it was expected to start, with 95 %, when it was queued
     expected_wait = Body("expected_wait", type=int)
     #: Number of waits that this rests on
     expected_wait_from = Body("expected_wait_from", type=int)
@@ -77,13 +77,13 @@ class Lease(ReservationResource):
     expectation = Body("expectation")
     #: Part of its VCPU that a fluid lease gets at least
     min_yield = Body("min_yield", type=float)
-    #: Part that it gets now, s that it would have taken for its work with all of them, and how much longer it has taken
+    #: Part that it gets now; seconds that its work would have taken with all of them; how many times longer it took
     current_yield = Body("yield", type=float)
     virtual_time = Body("virtual_time", type=float)
     stretch = Body("stretch", type=float)
-    #: When it is to be preempted, so that its end is the earliest one; None if it is to run until its end
+    #: When it is to be preempted, which makes its end the earliest one; None if it is to run until its end
     preempted_at = Body("preempted_at")
-    #: By when it ends, its deadline if nothing else is known; None if nothing is
+    #: Latest end, its deadline if nothing else is known; None if nothing is known
     latest_end = Body("latest_end")
     is_degraded = Body("degraded", type=bool)
     is_maintenance = Body("maintenance", type=bool)
@@ -108,7 +108,7 @@ class Lease(ReservationResource):
     version = Body("version", type=int)
 
     def act(self, session: Any, action: str, **terms: Any) -> Lease:
-        """Perform an action, and take over what the lease is afterwards.
+        """Perform an action, and take over the state of the lease after it.
 
         :param action: extend, shrink, move, end, cancel, accept, reject, counter, approve or decline
         :param terms: arguments of the action
@@ -173,9 +173,9 @@ class Quote(ReservationResource):
     approval = Body("approval")
     #: What the lease would be promised, in words
     promise = Body("promise")
-    #: When the lease would be preempted, so that its end is the earliest one; None if it would run until its end
+    #: When the lease would be preempted, which makes its end the earliest one; None if it would run until its end
     preempted_at = Body("preempted_at")
-    #: By when it would end, its deadline if nothing else is known; None if nothing is
+    #: Latest end, its deadline if nothing else is known; None if nothing is known
     latest_end = Body("latest_end")
     lease_id = Body("lease_id")
     expires_at = Body("expires_at")

@@ -1,4 +1,4 @@
-"""The capacity report of a recorded site: its use from files, and its plot."""
+"""The capacity report of a recorded site: its use, read from files, and its plot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lease_scheduler.simulation.reports.figure import FAINT, INK, PALETTE, pictu
 
 
 def read_uses(paths: Sequence[str | os.PathLike[str]], hosts: int, cores: int | None) -> list[Use]:
-    """Read tables of usage, or traces of Eucalyptus clouds, which are told by their first words.
+    """Read tables of usage, or traces of Eucalyptus clouds; the first word of a file tells which it is.
 
     :param cores: cores of a host, for traces
     :raises InputFileError: a file cannot be read or is wrong; the error names the line
@@ -34,7 +34,7 @@ def read_uses(paths: Sequence[str | os.PathLike[str]], hosts: int, cores: int | 
 
 
 def plot_capacity(report: CapacityReport, path: str | os.PathLike[str]) -> None:
-    """Plot the share of hours whose demand exceeds a number of hosts, with what each promise takes.
+    """Plot the share of hours whose demand exceeds each number of hosts, and the hosts that each promise needs.
 
     :param path: ``.png`` or ``.svg``
     """

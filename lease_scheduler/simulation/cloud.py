@@ -61,7 +61,7 @@ class InMemoryCloud:
         if occupied:
             self._push(CloudEvent(EventKind.FAILED, over, lease_id, reason="others", occupied=occupied), turn)
             return
-        # Without VMs there is nothing that could fail.
+        # An operation without nodes cannot fail.
         if operation.assignment and self._behaviour.fails(operation.kind, self._random):
             host = operation.assignment[self._random.randrange(len(operation.assignment))]
             reason = f"{operation.kind.value} failed on host {host}"
@@ -73,10 +73,10 @@ class InMemoryCloud:
             self._work_from(lease_id, max(over, operation.due), turn)
 
     def _work_from(self, lease_id: str, since: int, turn: int) -> None:
-        """Let the work of a lease go on from an instant on."""
+        """Continue the work of a lease from an instant on."""
         self._working_since[lease_id] = since
         real, permille = self._real_durations.get(lease_id), self._yields.get(lease_id, FULL)
-        # Its work may have been going to end at another instant.
+        # The end that was expected before is void.
         self._ends.pop(lease_id, None)
         if real is not None and permille:
             left = max(0, FULL * real - self._work_done.get(lease_id, 0))
@@ -84,7 +84,7 @@ class InMemoryCloud:
             self._ends[lease_id] = self._sequence
 
     def share(self, yields: Mapping[str, int], now: int) -> None:
-        """Let the servers of fluid leases work as fast as their shares of the CPU allow.
+        """Let the servers of fluid leases work as fast as their yields allow.
 
         :param yields: lease -> its yield in thousandths; leases that are absent have all the CPU that they need
         """
@@ -123,7 +123,7 @@ class InMemoryCloud:
         self._push(CloudEvent(kind, over, reason=reason, transfer=transfer.number), 0)
 
     def discard(self, lease_id: str, now: int) -> None:
-        """Destroy the VMs of a lease and all that was saved of them."""
+        """Destroy the servers of a lease and their saved state."""
         self._turn[lease_id] = self._turn.get(lease_id, 0) + 1
         self._work_done.pop(lease_id, None)
         self._working_since.pop(lease_id, None)
@@ -136,7 +136,7 @@ class InMemoryCloud:
             if self._counts(event, number, turn):
                 taken.append(event)
                 if event.kind is EventKind.ENDED and event.lease_id in self._yields:
-                    # Another yield does not let it end again.
+                    # A later change of its yield must not end it again.
                     self._stop_working(event.lease_id, now)
         return taken
 
@@ -150,7 +150,7 @@ class InMemoryCloud:
         return None
 
     def _counts(self, event: CloudEvent, number: int, turn: int) -> bool:
-        """Return whether an event still happens: it is not void because of a later operation, or of another yield."""
+        """Return whether an event is still valid: no later operation or change of the yield has made it void."""
         if event.lease_id is None:
             return True
         is_end = event.kind is EventKind.ENDED
@@ -174,7 +174,7 @@ class InMemoryCloud:
         fetched = now + image.size_mb * 8 / bandwidth
         longest = 0.0
         for host in set(operation.assignment):
-            # A boot during a transfer of the same image waits for that.
+            # A boot waits for a transfer of the same image that is under way.
             there = min(fetched, self._images[host].get(image.image_id, fetched))
             self._images[host][image.image_id] = there
             longest = max(longest, there - now)

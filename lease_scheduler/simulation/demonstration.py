@@ -1,7 +1,7 @@
 """A demonstration: a recorded month of requests, submitted over REST as tenants would, week after week without end.
 
-The log has only jobs and reservations, so some of its jobs become leases of the other two kinds. Each week belongs to
-other projects and has other kinds than the same week a month before.
+The log has only jobs and reservations, so some of its jobs become leases of the other two kinds. From one month to the
+next, the same request gets another project and another kind.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LOG = logging.getLogger(__name__)
 
 _WEEK = 7 * 86_400
 
-#: Whole weeks of the recorded month, and for how many weeks leases are kept after they have ended.
+#: Whole weeks of the recorded month, and the seconds for which leases are kept after they have ended.
 _WEEKS = 4
 _KEPT = 4 * _WEEK
 
@@ -51,7 +51,7 @@ _PAUSE = 1.0
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Progress:
     """The progress of a demonstration.
 
     :ivar origin: instant of the clock at which the present week began
@@ -95,58 +95,58 @@ class Demonstration:
 
     def _run(self) -> None:
         weeks = recorded_weeks()
-        place = self._place()
+        progress = self._read_progress()
         while not self._stopped.is_set():
-            leases = weeks[place.week % _WEEKS]
+            leases = weeks[progress.week % _WEEKS]
             # Numbers go on from week to week, so that every lease has a name of its own.
-            first = place.week // _WEEKS * sum(map(len, weeks)) + sum(map(len, weeks[: place.week % _WEEKS]))
-            if not self._play(leases, first, place):
+            first = progress.week // _WEEKS * sum(map(len, weeks)) + sum(map(len, weeks[: progress.week % _WEEKS]))
+            if not self._play(leases, first, progress):
                 return
-            LOG.info("week %d of the demonstration is over", place.week + 1)
+            LOG.info("week %d of the demonstration is over", progress.week + 1)
             now = self._clock.now()
             self._forget(now - _KEPT)
-            place = _Place(max(now, place.origin + _WEEK), 0, place.week + 1)
-            self._keep(place)
+            progress = _Progress(max(now, progress.origin + _WEEK), 0, progress.week + 1)
+            self._write_progress(progress)
 
-    def _play(self, leases: list[WorkloadLease], first: int, place: _Place) -> bool:
-        """Submit the requests of a week that are left, and return False if the demonstration was stopped.
+    def _play(self, leases: list[WorkloadLease], first: int, progress: _Progress) -> bool:
+        """Submit the remaining requests of a week. Return False if the demonstration was stopped.
 
         :param leases: all requests of the week
         :param first: number of the first one, counted from the beginning of the demonstration
-        :param place: what has been submitted
+        :param progress: what has been submitted
         """
-        for number, lease in islice(enumerate(leases), place.next_request, None):
-            due = place.origin + lease.request.submitted
+        for number, lease in islice(enumerate(leases), progress.next_request, None):
+            due = progress.origin + lease.request.submitted
             while (pause := self._clock.seconds_until(due)) > 0 and not self._stopped.wait(min(pause, 60)):
                 pass
             # An earlier process may have been killed after it submitted this request and before it recorded that.
-            is_new = number > place.next_request
+            is_new = number > progress.next_request
             if self._stopped.is_set():
                 return False
-            if lease.request.start is not None and place.origin + lease.request.start <= self._clock.now():
+            if lease.request.start is not None and progress.origin + lease.request.start <= self._clock.now():
                 LOG.info("request %d is left out: its start has passed", first + number + 1)
             else:
                 # In another month, the same request has another project and another kind.
-                turn = first + number + place.week // _WEEKS
-                body = body_of(lease, place.origin, first + number, turn, self._clock.now())
+                turn = first + number + progress.week // _WEEKS
+                body = body_of(lease, progress.origin, first + number, turn, self._clock.now())
                 if not self._submit(body, turn, is_new):
                     return False
-            self._keep(replace(place, next_request=number + 1))
+            self._write_progress(replace(progress, next_request=number + 1))
         return True
 
-    def _place(self) -> _Place:
+    def _read_progress(self) -> _Progress:
         if self._state.exists():
-            return _Place(**json.loads(self._state.read_text()))
+            return _Progress(**json.loads(self._state.read_text()))
         # Filling the pool takes time, so the workload starts only after it.
         self._fill_pool()
-        place = _Place(self._clock.now(), 0)
-        self._keep(place)
-        return place
+        progress = _Progress(self._clock.now(), 0)
+        self._write_progress(progress)
+        return progress
 
-    def _keep(self, place: _Place) -> None:
+    def _write_progress(self, progress: _Progress) -> None:
         """Record the progress by replacing the file in one step."""
         written = self._state.with_suffix(".new")
-        written.write_text(json.dumps(asdict(place)))
+        written.write_text(json.dumps(asdict(progress)))
         written.replace(self._state)
 
     def _fill_pool(self) -> None:
@@ -165,7 +165,7 @@ class Demonstration:
         """
         headers = {"X-Project-Id": _PROJECTS[turn % len(_PROJECTS)]}
         while not self._stopped.is_set():
-            if not is_new and self._is_there(body["name"], headers):
+            if not is_new and self._has_lease(body["name"], headers):
                 return True
             if self._try("POST", "leases", json=body, headers=headers) is not None:
                 return True
@@ -174,7 +174,7 @@ class Demonstration:
             self._stopped.wait(_PAUSE)
         return False
 
-    def _is_there(self, name: str, headers: dict[str, str]) -> bool:
+    def _has_lease(self, name: str, headers: dict[str, str]) -> bool:
         answer = self._try("GET", "leases", params={"name": name, "deleted": "true"}, headers=headers)
         return answer is not None and answer.status_code == 200 and bool(answer.json()["leases"])
 

@@ -44,7 +44,7 @@ def check_plan(plan: Plan, now: int) -> None:
 
 
 def _check_counts(lease: Lease, now: int) -> None:
-    """Check that a lease has as many VMs as its hosts are for, and only its fewest while it waits."""
+    """Check that each holding has a host for every node, and that a queued lease asks for its fewest nodes only."""
     if any(len(holding.assignment) != lease.request.node_count for holding in lease.holdings):
         raise InvariantError(f"at {now}: lease {lease.lease_id} does not have a host for each VM")
     if lease.state is LeaseState.QUEUED and lease.request != at_fewest(lease.request):
@@ -144,7 +144,7 @@ def _check_capacity(result: RunResult) -> None:
             nodes = requests[occupation.lease_id].nodes
             amounts = [node_set.resources.get(name, 0) for node_set in nodes for _ in range(node_set.count)]
             if len(nodes) == 1:
-                # A lease that started over may have had another number of VMs before.
+                # A lease that started over may have had another number of nodes before.
                 amounts = [nodes[0].resources.get(name, 0)] * len(occupation.assignment)
             for host, amount in zip(occupation.assignment, amounts, strict=True):
                 if amount:

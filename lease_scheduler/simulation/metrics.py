@@ -214,7 +214,7 @@ def count_by_kind(leases: Sequence[Lease]) -> dict[LeaseKind, LeaseCounts]:
 
 
 def utilisation(result: RunResult, kind: LeaseKind | None = None) -> StepFunction:
-    """Return the share of the site's VCPUs in running VMs, from the run's zero to its end (haizea F84).
+    """Return the share of the site's VCPUs on which nodes run, from the run's zero to its end (haizea F84).
 
     Time spent on suspending, resuming and shutting down counts as idle (Sotomayor 2010, section 5.5.3).
 
@@ -259,7 +259,7 @@ def queue_length(result: RunResult) -> StepFunction:
     ends = _integers(occupation.end for occupation in held)
     arrivals = _integers(lease.request.submitted for lease in queued)
     departures = _integers(result.end if lease.ended is None else lease.ended for lease in queued)
-    # A lease may be done before its VMs are shut down.
+    # A lease may be done before its nodes are shut down.
     np.maximum.at(departures, _integers(number[occupation.lease_id] for occupation in held), ends)
     ones, holds = np.ones_like(arrivals), np.ones_like(starts)
     return _changes(result, (arrivals, ones), (departures, -ones), (starts, -holds), (ends, holds))

@@ -80,10 +80,10 @@ class HostMatch:
 class Registration:
     """How well simulations agree with a record.
 
-    :ivar resource_class: the class whose use is compared, the one of which the site used the largest share
+    :ivar resource_class: the class whose use is compared: the most used one
     :ivar hosts: all hosts
     :ivar leases: number of leases that were replayed
-    :ivar withdrawn: number of leases that had ended before they began, and were not
+    :ivar withdrawn: number of leases that were not replayed, because they ended before they began
     :ivar measured: number of measured times, by kind of operation
     """
 
@@ -127,11 +127,11 @@ class Registration:
 
 
 def register(record: RunRecord, settings: RunSettings, runs: int) -> Registration:
-    """Replay a record and compare.
+    """Replay a record, and compare the utilisation of its hosts with that in the simulations.
 
     :param settings: the policies and options of the site; the times of operations are taken from the record
     :param runs: number of simulations, each with other draws
-    :raises InvalidValueError: the record is not one that can be replayed; the error says why
+    :raises InvalidValueError: the record cannot be replayed; the error says why
     """
     site = record.site
     played = [each for each in record.leases if not _is_withdrawn(each)]
@@ -154,7 +154,7 @@ def register(record: RunRecord, settings: RunSettings, runs: int) -> Registratio
             for kind, phase in _PHASES.items()
         },
     }
-    workload = Workload("record", tuple(_as_it_was(each) for each in played), site)
+    workload = Workload("record", tuple(_workload_lease(each) for each in played), site)
     simulated = []
     for run in range(runs):
         cloud = replace(settings.cloud, measured=measured, seed=settings.cloud.seed + run)
@@ -200,12 +200,12 @@ def _classes(site: Site) -> set[str]:
 
 
 def _is_withdrawn(lease: Lease) -> bool:
-    """Return whether a lease has ended without ever having run, other than by the decision of the scheduler."""
+    """Return whether a lease ended before it ran, although the scheduler did not reject it."""
     return lease.is_final and lease.started is None and lease.state is not LeaseState.REJECTED
 
 
-def _as_it_was(lease: Lease) -> WorkloadLease:
-    """Return a request, with the time that it really ran if it ended before its time."""
+def _workload_lease(lease: Lease) -> WorkloadLease:
+    """Return a request with its real duration, if that is shorter than the requested one."""
     ended_early = lease.is_final and lease.started is not None and 0 < lease.accumulated < lease.request.duration
     return WorkloadLease(lease.request, lease.accumulated if ended_early else None)
 

@@ -31,7 +31,7 @@ class Occupation:
     :ivar phase: what the lease did on the hosts
     :ivar start: first second
     :ivar end: first second after the occupation
-    :ivar assignment: host index of each VM, in the order of the lease's VMs (node set by node set)
+    :ivar assignment: host index of each node, in the order of the lease's nodes (node set by node set)
     """
 
     lease_id: str

@@ -191,7 +191,7 @@ class SiteRun:
         request = lease.request
         if not self.is_open_ended:
             raise InvalidValueError("site", f"may stop before lease {request.lease_id} is done; let it be open-ended")
-        self.engine.submit(self._as_its_user_asks(request))
+        self.engine.submit(self._with_max_price(request))
         if lease.real_duration is not None:
             self._real_durations[request.lease_id] = lease.real_duration
         self._last_submission = max(self._last_submission, request.submitted)
@@ -200,10 +200,10 @@ class SiteRun:
     def _submit_due(self, now: int) -> None:
         leases = self.workload.leases
         while self._next_request < len(leases) and leases[self._next_request].request.submitted <= now:
-            self.engine.submit(self._as_its_user_asks(leases[self._next_request].request))
+            self.engine.submit(self._with_max_price(leases[self._next_request].request))
             self._next_request += 1
 
-    def _as_its_user_asks(self, request: LeaseRequest) -> LeaseRequest:
+    def _with_max_price(self, request: LeaseRequest) -> LeaseRequest:
         """Return the request with the most that its user would pay, if leases have prices (haizea F77)."""
         rate = users_rate(request) if self.policies.pricing.charges else None
         return request if rate is None else replace(request, max_price=rate * request.node_hours)
@@ -211,7 +211,7 @@ class SiteRun:
     # -- looking at it -----------------------------------------------------------------------------------
 
     def view(self) -> SiteView:
-        """Return the present state, to be looked at before the next change."""
+        """Return the present state. It must be used before the next change."""
         return SiteView(self.planner.plan, self.clock.now())
 
     def quote(self, request: LeaseRequest) -> Quote:
@@ -219,9 +219,9 @@ class SiteRun:
 
         :raises InvalidValueError: the id has been used before
         """
-        # Since the last step of the site time has passed in which no transfer of a disk image may be planned.
+        # Time has passed since the last step of the site. No transfer of a disk image may be planned in it.
         self.planner.plan.pass_to(self.clock.now())
-        return self.engine.quote(self._as_its_user_asks(request))
+        return self.engine.quote(self._with_max_price(request))
 
     def ended(self) -> int:
         """Return the number of leases that have ended."""
@@ -270,5 +270,5 @@ class SiteRun:
 
 
 def earlier(one: int | None, other: int | None) -> int | None:
-    """Return the earlier of two instants; None is no instant."""
+    """Return the earlier of two instants. None means no instant."""
     return other if one is None or (other is not None and other < one) else one

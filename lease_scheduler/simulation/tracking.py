@@ -1,4 +1,4 @@
-"""How closely what was received follows what was wanted (Grit 2007, section 4.7.1; shirako F130)."""
+"""Tracking error: how closely received amounts follow wanted ones (Grit 2007, section 4.7.1; shirako F130)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TrackingError:
-    """How far what was received was from what was wanted, as means over the steps.
+    """The difference between received and wanted amounts, as means over the steps.
 
     :ivar rmse: root of the mean squared difference; 0 is perfect
     :ivar above: mean amount that was received beyond what was wanted

@@ -19,7 +19,7 @@ from lease_scheduler.simulation.workload import Workload
 
 
 class RoutableSite(Protocol):
-    """What a router may know of a site. Nothing that it asks for changes the site."""
+    """The part of a site that routers may use. None of these methods changes the site."""
 
     def view(self) -> SiteView:
         """Return the present state: leases, queue, capacity, and what of it is used."""
@@ -29,7 +29,7 @@ class RoutableSite(Protocol):
 
 
 class Router(Protocol):
-    """Chooses a site for each request."""
+    """A function that chooses a site for each request."""
 
     def __call__(self, request: LeaseRequest, sites: Mapping[str, RoutableSite]) -> str | None:
         """Return the name of the site that gets the request; None refuses the request.
@@ -122,8 +122,8 @@ class World:
     def _advance(self) -> list[SiteRun] | None:
         """Move the clock to the next instant.
 
-        :return: the sites where something is due then; an empty list if a request arrives instead, and None if nothing
-            is left to happen
+        :return: the sites where something is due then; an empty list if a request arrives instead; None if nothing
+            is left to do
         """
         now, expects = self._clock.now(), bool(self._expected)
         instants = [site.next_instant(expects=expects) for site in self._in_order]

@@ -1,1 +1,1 @@
-"""Stores of leases: in memory, in a database, and a reader of Blazar's database."""
+"""The database of leases, and a reader of Blazar's database."""

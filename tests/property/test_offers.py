@@ -92,7 +92,7 @@ class _Offers:
         run = self._run
         leases = run.workload.leases
         while run._next_request < len(leases) and leases[run._next_request].request.submitted <= now:
-            request = run._as_its_user_asks(leases[run._next_request].request)
+            request = run._with_max_price(leases[run._next_request].request)
             consumer = self._consumers.get(request.lease_id)
             run._next_request += 1
             try:

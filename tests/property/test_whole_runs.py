@@ -48,7 +48,7 @@ def check_run(workload: Workload, run_settings: RunSettings, exact: bool) -> Non
 
 @_EXAMPLES
 @given(workloads(), RUN_SETTINGS)
-def test_every_promise_is_kept_when_the_cloud_does_as_it_is_told(workload: Workload, run_settings: RunSettings) -> None:
+def test_every_promise_is_kept_when_the_cloud_does_not_deviate(workload: Workload, run_settings: RunSettings) -> None:
     """haizea F50, F53-F59, F92: every accepted lease gets all that it requested, in time."""
     check_run(workload, run_settings, exact=True)
 

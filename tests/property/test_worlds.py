@@ -45,7 +45,7 @@ def _comparable(result: RunResult) -> RunResult:
 
 @_EXAMPLES
 @given(st.lists(workloads_with_images(), min_size=1, max_size=3), st.data())
-def test_sites_with_separate_workloads_are_separate_runs(separate: list[Workload], data: st.DataObject) -> None:
+def test_sites_with_separate_workloads_equal_separate_runs(separate: list[Workload], data: st.DataObject) -> None:
     """Whatever happens in the clouds, and whenever each of them stops."""
     chosen = []
     for workload in separate:

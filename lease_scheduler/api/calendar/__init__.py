@@ -1,1 +1,1 @@
-"""The document of the calendar page: its parts, which of them are kept, and how they are put together."""
+"""The document of the calendar page: its parts, its cache, and how the parts are put together."""

@@ -1,10 +1,10 @@
-"""What many open pages ask for is read from the database and written as JSON once.
+"""Cache of the calendar page: what many open pages ask for is read and written as JSON once.
 
 Every transaction of the engine gives the site a new version, which is in the database. So what was read at one version
-stays right until the next one, in every process of the API. What a caller may see is
-decided for each request, and what is kept for a project has the project in its key.
+stays valid until the next one, in every process of the API. What a caller may see is decided for each request. Answers
+to a project have the project in their key.
 
-Everything is also forgotten after a while, because operators change the database without the engine when they purge it.
+Entries also expire after a while, because a purge changes the database without the engine.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from lease_scheduler.records.calendar import HeldHosts
 
 _Value = TypeVar("_Value")
 
-#: Bytes that the leases may take, and that the answers to projects may take.
+#: Maximum number of bytes of the leases, and of the answers to projects.
 _LEASES_SIZE = 48 << 20
 _ANSWERS_SIZE = 16 << 20
-#: Leases in all lists that are kept. There is a list for each span of time and each past version, and they share the
-#: leases.
+#: Maximum number of leases in all cached lists. There is a list for each interval and each past version; lists share
+#: the leases.
 _LISTED = 200_000
-#: Numbers of leases in each state, one for each project.
+#: Maximum number of projects whose leases are counted by state.
 _STATES = 1_000
-#: Seconds after which something is read again although its version is the same.
+#: Seconds after which an entry expires although its version is the same.
 _LEASES_AGE = 300
 _AGE = 60
 _RIGHTS_AGE = 30
-#: Number of changed leases from which on everything is sent.
+#: Maximum number of changed leases; if there are more, all leases are sent.
 _MOST_CHANGES = 1_000
 
 
@@ -46,7 +46,7 @@ _MOST_CHANGES = 1_000
 class Listed:
     """Leases at one version of the site, each with its place in the queue.
 
-    :ivar removed: ids of the leases that were there before, but are not any more
+    :ivar removed: ids of the leases that are no longer in the list
     """
 
     version: SiteVersion
@@ -69,24 +69,24 @@ class Hosts:
 class _Held:
     """The hosts that leases hold.
 
-    :ivar first: first instant at which it is right
+    :ivar first: first instant at which this is valid
     """
 
     held: HeldHosts
     first: int
 
     def is_right(self, now: int) -> bool:
-        """Return whether time alone has not changed it."""
+        """Return whether this is still valid at an instant, if the version has not changed."""
         return self.first <= now and (self.held.until is None or now < self.held.until)
 
 
 @dataclass(frozen=True)
 class Rights:
-    """What the page offers to somebody. It guards nothing: the policy decides again when it is asked for.
+    """The actions that the page offers to a caller. This protects nothing: the policy decides again on each request.
 
-    :ivar may_book: whether they may make leases
-    :ivar may_change: whether they may change leases of their project
-    :ivar may_approve: whether they may decide on leases of other projects that await approval
+    :ivar may_book: whether the caller may make leases
+    :ivar may_change: whether the caller may change leases of their project
+    :ivar may_approve: whether the caller may decide on leases of other projects that await approval
     """
 
     may_book: bool
@@ -96,11 +96,11 @@ class Rights:
 
 @dataclass(frozen=True)
 class ProjectAnswer:
-    """What a project is sent, without the present instant.
+    """The answer to a project, without the present instant.
 
-    :ivar tag: number that is the same only for the same text
-    :ivar first: first instant at which it is right
-    :ivar until: instant from which on it is not right any more; None if time alone changes nothing
+    :ivar tag: number that identifies the text
+    :ivar first: first instant at which the answer is valid
+    :ivar until: instant from which the answer is no longer valid; None if time alone changes nothing
     """
 
     text: str
@@ -109,12 +109,14 @@ class ProjectAnswer:
     until: int | None
 
     def is_right(self, now: int) -> bool:
-        """Return whether time alone has not changed it."""
+        """Return whether the answer is still valid at an instant, if the version has not changed."""
         return self.first <= now and (self.until is None or now < self.until)
 
 
 def _with_power(host: Document, watts: Watts) -> Document:
-    """Return a host with what the page needs to tell what it has saved by sleeping, if it has ever slept."""
+    """Return a host as the page shows it: if it has ever slept, with its power state and the watts that its sleep
+    saves.
+    """
     power: HostPower | None = host["power"]
     shown = {name: value for name, value in host.items() if name not in ("power", "watts")}
     if power is None:
@@ -139,7 +141,7 @@ def _part_size(part: LeasePart) -> int:
 
 @dataclass
 class CalendarCache:
-    """Leases, hosts and numbers as they were read last, and answers to projects.
+    """Cache of leases, hosts and counts, and of answers to projects.
 
     :ivar leases_size: maximum number of bytes that the leases may take
     :ivar answers_size: maximum number of bytes that the answers to projects may take
@@ -161,12 +163,12 @@ class CalendarCache:
 
     @property
     def size(self) -> int:
-        """About how many bytes the leases and answers take."""
+        """Approximate number of bytes that the leases and answers take."""
         with self._lock:
             return int(self._leases.currsize + self._answers.currsize)
 
     def everything(self, reader: Reader, version: SiteVersion, start: int, end: int) -> Listed:
-        """Return the leases in a span of time, at this version of the site or a later one."""
+        """Return the leases in an interval, at this version of the site or a later one."""
 
         def read() -> Listed:
             index = reader.calendar_index(start, end)
@@ -177,9 +179,9 @@ class CalendarCache:
         return self._kept(self._lists, (version, start, end), read)
 
     def changes(self, reader: Reader, version: SiteVersion, since: int, start: int, end: int) -> Listed | None:
-        """Return what has changed since a revision, or None if that is so much that everything should be sent.
+        """Return the leases that have changed since a revision, or None if they are so many that all should be sent.
 
-        A lease that has left the span of time is removed.
+        A lease that has left the interval counts as removed.
         """
 
         def read() -> Listed | None:
@@ -215,11 +217,14 @@ class CalendarCache:
         return found.held.hosts
 
     def states(self, reader: Reader, version: SiteVersion, project_id: str | None) -> Document:
-        """Return the number of leases in each state; None means those of all projects."""
+        """Return the number of leases by state.
+
+        :param project_id: None means all projects
+        """
         return self._kept(self._states, (version, project_id), lambda: reader.lease_states(project_id))
 
     def answer(self, key: Hashable, now: int, make: Callable[[], ProjectAnswer]) -> ProjectAnswer:
-        """Return what a project is sent, made anew if it is not right any more.
+        """Return the answer to a project, made anew if it is no longer valid.
 
         :param key: everything on which the answer depends besides time: the version of the site, the project, what the
             caller may do, and what was asked for
@@ -233,7 +238,7 @@ class CalendarCache:
         return made
 
     def rights(self, caller: Caller, decide: Callable[[], Rights]) -> Rights:
-        """Return what the page offers to a caller, decided anew after some seconds."""
+        """Return the actions that the page offers to a caller, decided anew after 30 seconds."""
         key = (caller.user_id, caller.project_id, caller.roles)
         with self._lock:
             found = self._rights.get(key)
@@ -243,7 +248,7 @@ class CalendarCache:
         return found
 
     def _parts(self, reader: Reader, version: SiteVersion, wanted: Sequence[tuple[str, int]]) -> list[LeasePart | None]:
-        """Return leases by id and revision; None for one that is not there any more."""
+        """Return leases by id and revision; None for one that no longer exists."""
         epoch = version.epoch
         found: list[LeasePart | None] = []
         missing: list[str] = []

@@ -1,6 +1,6 @@
-"""Leases of the calendar page, written as JSON once for everybody who may see them.
+"""Leases of the calendar page, each written as JSON once for all who may see it.
 
-Three things in a lease depend on who looks, or change without the lease: whether its name is shown, whether it may be
+Three parts of a lease depend on the caller, or change without the lease: whether its name is shown, whether it may be
 changed, and its place in the queue. They are added to the text when an answer is put together.
 """
 
@@ -20,9 +20,9 @@ _NAMELESS = to_json(dict.fromkeys(_NAMES, ""))[1:-1].decode()
 class LeasePart:
     """A lease of the calendar page.
 
-    :ivar common: members of its JSON object that everybody sees who sees the lease
-    :ivar names: members that say what the lease is called and whose it is
-    :ivar spans: when it holds or held something: (start, end)
+    :ivar common: members of its JSON object that everybody who sees the lease may see
+    :ivar names: members with its name, project and reason
+    :ivar spans: intervals in which it holds or held hosts: (start, end)
     :ivar hosts: ids of all hosts that it holds or held
     """
 
@@ -53,7 +53,7 @@ class LeasePart:
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes in memory."""
+        """Approximate number of bytes that it takes in memory."""
         return 500 + len(self.common) + len(self.names) + 100 * len(self.spans) + 60 * len(self.hosts)
 
     def text(self, queue_position: int | None, *, may_change: bool, with_names: bool) -> str:

@@ -68,7 +68,7 @@ def _nodes(query: Mapping[str, Any]) -> Document:
     for key, name in (("vcpus", VCPU), ("memory_mb", MEMORY_MB), ("disk_gb", DISK_GB)):
         if key in query:
             resources[name] = query[key]
-    groups = [_group(part.strip()) for part in query.get("groups", "").split(",") if part.strip()]
+    groups = [_parse_group(part.strip()) for part in query.get("groups", "").split(",") if part.strip()]
     if not resources and not groups and not query.get("exclusive"):
         raise ApiError(400, "vcpus: say what a node needs, or ask for exclusive ones", "vcpus")
     text = query.get("properties", "")
@@ -99,7 +99,7 @@ def _resources(text: str) -> dict[str, int]:
     return found
 
 
-def _group(text: str) -> Document:
+def _parse_group(text: str) -> Document:
     """Return a group: amounts of classes, separated by ``/``, and after an ``@`` traits, separated likewise."""
     amounts, has_traits, traits = text.partition("@")
     try:

@@ -17,7 +17,7 @@ from lease_scheduler.api.requests.pools import usable_pools
 from lease_scheduler.model.documents import Document
 
 _DAY = 86_400
-#: Id and name of the row that shows when leases of other projects hold something.
+#: Id and name of the row that shows when leases of other projects hold hosts.
 _OTHERS = "other projects"
 #: Longest span of one calendar, in seconds.
 _MAXIMUM_SPAN = 366 * _DAY
@@ -103,8 +103,8 @@ def _site(request: ApiRequest, version: SiteVersion, start: int, end: int, now: 
 def _project(request: ApiRequest, version: SiteVersion, start: int, end: int, now: int) -> str:
     """Return the answer to a caller who sees only the leases of their project.
 
-    The revision of the site would tell how much others do. So this one is made from what the project sees, and is the
-    same as long as that is.
+    The revision of the site would reveal how active other projects are. So the revision in this answer is computed from
+    what the project sees, and changes only with that.
     """
     cache, reader, project_id = request.services.calendar, request.reader, request.caller.project_id
     rights = _rights(request)
@@ -139,7 +139,7 @@ def _opened(request: ApiRequest, version: SiteVersion, now: int, revision: int) 
 
 
 def _rest(request: ApiRequest, complete: bool, hosts: str, leases: str, removed: str, states: Document | None) -> str:
-    """Return the answer behind ``now`` and ``revision``. Hosts, leases and removed leases are JSON."""
+    """Return the part of the answer after ``revision``. ``hosts``, ``leases`` and ``removed`` are JSON texts."""
     rights = _rights(request)
     return (
         f'"complete": {json.dumps(complete)}, "hosts": {hosts}, "leases": {leases}, "removed": {removed}, '
@@ -171,8 +171,8 @@ def private_calendar(
 ) -> tuple[list[Document], list[str], int | None]:
     """Return the calendar of one project: its leases with their hosts, and when others keep the site busy.
 
-    All other projects share one row. Instead of their leases, it has one bar for each span of time in which any of
-    these leases holds something. All other hosts are rows with numbers instead of names, and without leases.
+    All other projects share one row. Instead of their leases, it has one bar for each interval in which any of them
+    holds a host. All other hosts are rows with numbers instead of names, and without leases.
 
     :param usable: hosts that leases of the project can be on
     :param may_change: whether the caller may change the leases of the project
@@ -182,16 +182,16 @@ def private_calendar(
     hosts = frozenset[str]().union(*(part.hosts for part, _ in own))
     spans = merged(span for part, _ in found.leases if part.project_id != project_id for span in part.spans)
     others = {"id": _OTHERS, "name": _OTHERS, "state": "up", "vcpus": 0, "memory_mb": 0, "stands_for": "projects"}
-    # Whether a host sleeps tells how much others do.
+    # Whether a host sleeps would reveal how busy other projects are.
     shown = [_without_power(host) for host in all_hosts if host["id"] in hosts] + ([others] if spans else [])
     count = sum(host["state"] == "up" and host["id"] not in hosts for host in usable)
-    shown += [_unnamed(number) for number in range(1, count + 1)]
+    shown += [_anonymous_host(number) for number in range(1, count + 1)]
     leases = [part.text(place, may_change=may_change, with_names=True) for part, place in own]
     busy = [LeasePart.of(_busy(start, end, now)).text(None, may_change=False, with_names=True) for start, end in spans]
     return shown, leases + busy, min((edge for span in spans for edge in span if edge > now), default=None)
 
 
-def _unnamed(number: int) -> Document:
+def _anonymous_host(number: int) -> Document:
     """Return a row for a host that the caller may not see."""
     row = {"id": f"unnamed-{number}", "name": f"Host {number}", "state": "up", "vcpus": 0, "memory_mb": 0}
     return row | {"stands_for": "host"}
@@ -202,7 +202,7 @@ def _without_power(host: Document) -> Document:
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the spans in the order of their starts, merged where they overlap or touch, without empty ones."""
+    """Return the intervals in the order of their starts, merged where they overlap or touch, without empty ones."""
     found: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if found and start <= found[-1][1]:
@@ -213,7 +213,7 @@ def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _busy(start: int, end: int, now: int) -> Document:
-    """Return a span in which leases of other projects hold something, in the form of a lease without details."""
+    """Return an interval in which leases of other projects hold hosts, in the form of a lease without details."""
     holding = {"start": start, "run_start": start, "run_end": end, "end": end, "closing": "shutdown"}
     state = "done" if end <= now else "active" if start <= now else "ready"
     return {

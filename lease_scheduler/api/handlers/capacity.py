@@ -1,4 +1,4 @@
-"""Capacity: how many hosts can go, or are missing, by what was used, and what fluid leases would get with fewer."""
+"""Capacity: how many hosts the site can spare or lacks, judged by past use, and yields with fewer hosts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_COUNTS, _MOST_HOSTS = 16, 100_000
 
 
 def show(request: ApiRequest) -> Answer:
-    """Show how many hosts the use of all projects takes, for each promise; if asked, yields with fewer hosts."""
+    """Show how many hosts the use of all projects needs, for each promise; if asked, also yields with fewer hosts."""
     query, now = request.query, request.now
     end = dates.parse_date(query["end"], "end", now, request.version) if "end" in query else now
     start = dates.parse_date(query["start"], "start", now, request.version) if "start" in query else end - _PERIOD
@@ -34,15 +34,15 @@ def show(request: ApiRequest) -> Answer:
     if end - start > _LONGEST:
         raise ApiError(400, "start: must be at most two years before end", "start")
     promises = _promises(query["promises"]) if "promises" in query else PROMISES
-    fewer = _counts(query["fewer_hosts"]) if "fewer_hosts" in query else ()
+    fewer = _parse_counts(query["fewer_hosts"]) if "fewer_hosts" in query else ()
     hosts = [host for host in request.reader.hosts() if host["reservable"]]
     # Use of the future is not known, whatever end was asked for.
     until = min(end, now)
-    uses = _uses(request.reader.usage(None, start, until, now, _HOUR) if until > start else (), hosts, until)
+    uses = _hourly_use(request.reader.usage(None, start, until, now, _HOUR) if until > start else (), hosts, until)
     report = capacity_report(uses, len(hosts), promises)
     shown = {"start": dates.iso_date(start), "end": dates.iso_date(end), **report.document()}
     if request.version >= V1_35:
-        # What is in the database can be had without an engine.
+        # Only this needs the engine; the rest comes from the database.
         found = request.engine.list_least_yields(request.context(), [*fewer])["least_yields"] if fewer else ()
         shown["least_yields"] = [{**each, "least_yield": _shown(each["least_yield"])} for each in found]
     return Answer({"capacity": shown})
@@ -64,7 +64,7 @@ def _promises(text: str) -> Sequence[float]:
     return found
 
 
-def _counts(text: str) -> list[int]:
+def _parse_counts(text: str) -> list[int]:
     parts = text.split(",")
     for part in parts:
         if not (part.isascii() and part.isdigit() and len(part) <= 6 and int(part) <= _MOST_HOSTS):
@@ -76,12 +76,12 @@ def _counts(text: str) -> list[int]:
 
 
 def _shown(least_yield: float | None) -> float | None:
-    """Return a yield in thousandths, rounded down as those of leases are."""
+    """Return a yield in thousandths, rounded down like the yields of leases."""
     return None if least_yield is None else math.floor(least_yield * FULL + 1e-6) / FULL
 
 
-def _uses(rows: Iterable[Document], hosts: Sequence[Document], until: int) -> list[Use]:
-    """Return the mean use of each hour in hosts of the present mean size, by the class of which that is the most."""
+def _hourly_use(rows: Iterable[Document], hosts: Sequence[Document], until: int) -> list[Use]:
+    """Return the mean use of each hour, in hosts of the present mean size, by the most contended resource class."""
     sizes: defaultdict[str, int] = defaultdict(int)
     for host in hosts:
         whole = together(host["capacity"], (each["capacity"] for each in host["providers"] or ()))

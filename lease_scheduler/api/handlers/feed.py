@@ -21,7 +21,7 @@ _DAY = 86_400
 #: Seconds for which past leases stay in the feed.
 _PAST = 90 * _DAY
 
-#: The project did not get, or did not want, what was booked in these states.
+#: States of leases that the project did not get or did not want.
 _DEAD = frozenset({LeaseState.REJECTED, LeaseState.REJECTED_BY_USER, LeaseState.FAILED})
 
 #: First and last instant of an event: dates of iCalendar have four digits, in every time zone.
@@ -36,9 +36,8 @@ def show(request: ApiRequest) -> Answer:
 def leases_of(request: ApiRequest, project_id: str) -> Answer:
     """Return the leases of a project that have a start and an end, and ended at most 90 days ago.
 
-    Leases that came to nothing stay as cancelled events, since calendars may already have them. Deleted ones are gone.
-
-    Only programs of the project may keep the answer, and must ask each time whether it still holds.
+    Leases that came to nothing stay as cancelled events, since calendars may already have them. Deleted leases are left
+    out. Only private caches may store the answer, and they must revalidate it each time.
     """
     # Imported here because it takes long to load, and few requests are for the feed.
     from icalendar import Calendar

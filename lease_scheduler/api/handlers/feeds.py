@@ -47,7 +47,7 @@ def show(request: ApiRequest) -> Answer:
 
 
 def delete_feed(request: ApiRequest) -> Answer:
-    """Withdraw a feed. Its address is not served any more."""
+    """Withdraw a feed. Its address is no longer served."""
     request.engine.delete_feed(request.context(), request.named["id"])
     return Answer()
 
@@ -55,11 +55,11 @@ def delete_feed(request: ApiRequest) -> Answer:
 def show_leases(request: ApiRequest) -> Answer:
     """Return the leases of the project whose secret is in the path.
 
-    :raises ApiError: 404, there is no such secret, or there is none any more; the answer does not tell which
+    :raises ApiError: 404, there is no such secret, or its feed was withdrawn; the answer does not tell which
     """
     digest = digest_of(request.arguments["secret"])
     found = request.reader.feed_owner(digest) if request.services.settings.feeds else None
-    # The database has compared digests, from which nobody learns the secret; this only makes sure of the outcome.
+    # The database has compared digests, which reveal nothing about the secret; this only confirms the result.
     if found is None or not hmac.compare_digest(found[1], digest):
         raise ApiError(404, "there is no feed at this address")
     return leases_of(request, found[0])

@@ -19,22 +19,24 @@ def create_floatingip(request: ApiRequest) -> Answer:
     values = request.body
     check_address(values["floating_ip_address"], "floating_ip_address")
     made = request.engine.create_floatingip(request.context(), dict(values))
-    return Answer({"floatingip": show_floatingip(_found(request, made["floatingip_id"]), request.version)})
+    return Answer({"floatingip": show_floatingip(_address(request, made["floatingip_id"]), request.version)})
 
 
 def show(request: ApiRequest) -> Answer:
     """Show one address."""
-    return Answer({"floatingip": show_floatingip(_found(request, request.arguments["floatingip_id"]), request.version)})
+    return Answer(
+        {"floatingip": show_floatingip(_address(request, request.arguments["floatingip_id"]), request.version)}
+    )
 
 
 def delete_floatingip(request: ApiRequest) -> Answer:
     """Remove an address from the pool."""
-    address = _found(request, request.arguments["floatingip_id"])
+    address = _address(request, request.arguments["floatingip_id"])
     request.engine.delete_floatingip(request.context(), address["id"])
     return Answer()
 
 
-def _found(request: ApiRequest, floatingip_id: str) -> Document:
+def _address(request: ApiRequest, floatingip_id: str) -> Document:
     address = request.reader.floatingip(floatingip_id)
     if address is None:
         raise not_found(floatingip_id=floatingip_id)

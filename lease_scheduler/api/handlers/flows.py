@@ -19,9 +19,10 @@ _NOTHING: Document = {"weight": None, "source": "default", "share": None, "behin
 
 @dataclass(frozen=True)
 class _Used:
-    """What was used on the last day, in node-seconds.
+    """Use of the last day, in node-seconds.
 
-    :ivar hours: starts of the hours of the day, ascending; the last one has begun, the first one is as much shorter
+    :ivar hours: starts of the hours of the day, ascending; the first one starts 24 hours before now, the last one
+        contains now, so both may be incomplete
     :ivar by_project: what each project used in each of these hours
     :ivar in_all: what all projects together used in each of these hours
     """
@@ -31,12 +32,12 @@ class _Used:
     in_all: Mapping[int, float]
 
     def share(self, name: str, hour: int) -> float | None:
-        """Return which part of what was used in an hour a project had; None if nothing was used."""
+        """Return the share of a project in the use of an hour; None if nothing was used."""
         used = self.in_all.get(hour)
         return self.by_project.get(name, {}).get(hour, 0.0) / used if used else None
 
     def share_of_day(self, name: str) -> float:
-        """Return which part of what was used on the day a project had."""
+        """Return the share of a project in the use of the day."""
         used = sum(self.in_all.values())
         return sum(self.by_project.get(name, {}).values()) / used if used else 0.0
 
@@ -60,7 +61,7 @@ def show(request: ApiRequest) -> Answer:
 
 
 def set_flow(request: ApiRequest) -> Answer:
-    """Set the weight of a flow; null lets it have its configured weight again."""
+    """Set the weight of a flow; null restores its configured weight."""
     name = request.arguments["flow"]
     request.engine.set_flow(request.context(), name, request.body["weight"])
     return _answer(request, name)

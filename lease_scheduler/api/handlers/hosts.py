@@ -22,7 +22,7 @@ def create_host(request: ApiRequest) -> Answer:
         raise ApiError(403, "Invalid values for host: give its name", "name")
     values, pool = _without_pool(request)
     made = request.engine.create_host(request.context(), values, **pool)
-    return Answer({"host": _again(request, str(made["host_id"]))})
+    return Answer({"host": _shown_by_id(request, str(made["host_id"]))})
 
 
 def show(request: ApiRequest) -> Answer:
@@ -38,7 +38,7 @@ def update_host(request: ApiRequest) -> Answer:
         if key in FACTS or key == "name":
             raise ApiError(400, f"{key}: is a fact of the host, not a capability; it cannot be set", key)
     request.engine.update_host(request.context(), str(host["id"]), values, **pool)
-    return Answer({"host": _again(request, str(host["id"]))})
+    return Answer({"host": _shown_by_id(request, str(host["id"]))})
 
 
 def delete_host(request: ApiRequest) -> Answer:
@@ -54,7 +54,7 @@ def act(request: ApiRequest) -> Answer:
         request.engine.sleep_host(request.context(), host_id)
     else:
         request.engine.wake_host(request.context(), host_id)
-    return Answer({"host": _again(request, host_id)})
+    return Answer({"host": _shown_by_id(request, host_id)})
 
 
 def host_named(request: ApiRequest) -> Document:
@@ -77,7 +77,7 @@ def _without_pool(request: ApiRequest) -> tuple[Document, dict[str, str]]:
     return values, {"pool": values.pop("pool")}
 
 
-def _again(request: ApiRequest, host_id: str) -> Document:
+def _shown_by_id(request: ApiRequest, host_id: str) -> Document:
     host = request.reader.host(host_id)
     if host is None:
         raise not_found(host_id=host_id)

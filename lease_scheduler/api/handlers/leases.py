@@ -98,7 +98,7 @@ def trusted(request: ApiRequest, lease: Document) -> Iterator[None]:
             trusts.take_back(request.token, lease["trust_id"])
         raise
     except Exception:
-        # The lease may exist.
+        # The engine may still make the lease.
         if lease["trust_id"] is not None and trusts is not None:
             trusts.decide_later([lease["trust_id"]])
         raise
@@ -143,9 +143,9 @@ def _entry(request: ApiRequest, row: Document) -> Document:
 
 
 def visible_actor(request: ApiRequest, row: Document) -> Document:
-    """Return who asked for what an entry of a history has, a user and a project.
+    """Return the user and the project that asked for an entry of a history.
 
-    Those of other projects are shown only to callers who see the whole site; to others, both are None.
+    Those of other projects are shown only to callers who see the whole site; other callers get None for both.
     """
     is_shown = row["project_id"] == request.named["project_id"] or request.sees_site
     return {key: row[key] if is_shown else None for key in ("user_id", "project_id")}
@@ -167,7 +167,9 @@ def list_hosts(request: ApiRequest) -> Answer:
 
 
 def act(request: ApiRequest) -> Answer:
-    """Extend, shrink, move, end or cancel a lease; answer a warning, an offer, or ask for other terms; approve it."""
+    """Extend, shrink, move, end or cancel a lease; answer a warning or an offer; ask for other terms; approve or
+    decline.
+    """
     ((action, asked),) = request.body.items()
     view, context = request.named, request.context()
     lease_id: str = view["id"]

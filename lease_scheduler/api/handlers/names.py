@@ -7,7 +7,7 @@ from lease_scheduler.api.request import Answer, ApiRequest
 
 
 def of_lease(request: ApiRequest) -> Answer:
-    """Show the names of a lease's project and of the users in it and in its history, of those that are known."""
+    """Show the names of a lease's project and of the users in the lease and its history, where they are known."""
     lease, known = request.named, request.services.names
     if known is None:
         return Answer({"names": {"project": None, "users": {}}})
@@ -18,7 +18,7 @@ def of_lease(request: ApiRequest) -> Answer:
 
 
 def list_projects(request: ApiRequest) -> Answer:
-    """List the projects that have leases on the site, with their names, of those that are known."""
+    """List the projects that have leases on the site, with their names. Projects without a known name are left out."""
     known = request.services.names
     projects = {} if known is None else known.projects()
     found = [{"id": each, "name": projects[each]} for each in request.reader.lease_projects() if each in projects]

@@ -70,7 +70,7 @@ def _offered_with_trusts(request: ApiRequest, lease: Document) -> Document:
             trusts.take_back(request.token, trust_id)
         raise
     except Exception:
-        # Offers may exist.
+        # The engine may still make the offers.
         trusts.decide_later(given)
         raise
     others = len(found.get("counter_offers", []))

@@ -75,7 +75,7 @@ def _made(request: ApiRequest, series: Document) -> Document:
             trusts.take_back(request.token, trust_id)
         raise
     except Exception:
-        # Leases may exist.
+        # The engine may still make the leases.
         trusts.decide_later(given.values())
         raise
     for each in made.get("refused", []):

@@ -68,7 +68,7 @@ def show(request: ApiRequest) -> Answer:
         if project_id is None:
             used = _grouped(rows, "start")
             capacity = request.reader.capacity(start, end, step)
-            body["history"] = [_in_all(entry, used[entry["start"]]) for entry in capacity]
+            body["history"] = [_total_step(entry, used[entry["start"]]) for entry in capacity]
     return Answer(body)
 
 
@@ -124,7 +124,7 @@ def _history(rows: list[Document], money: list[Document], end: int, step: int) -
     ]
 
 
-def _in_all(entry: Document, rows: list[Document]) -> Document:
+def _total_step(entry: Document, rows: list[Document]) -> Document:
     """Return a step of all projects together, with the capacity of the pool."""
     return {
         "start": dates.iso_date(entry["start"]),

@@ -32,7 +32,7 @@ def read_body(raw: bytes, content_type: str, known: frozenset[str]) -> Body:
     """Return the JSON object of a request.
 
     :param known: the keys that it may have
-    :raises ApiError: 400, it is something else
+    :raises ApiError: 400, the body is not such an object
     """
     body = parse_body(raw, content_type)
     if not isinstance(body, dict):
@@ -74,7 +74,7 @@ def application_credential(body: Body) -> ApplicationCredential:
 def project_id(body: Body) -> str | None:
     """Return the id of the project that the person used last, or None.
 
-    :raises ApiError: 400, it is no id
+    :raises ApiError: 400, the value is not an id
     """
     value = _optional(body, "project_id", 64)
     if value is not None and not _ID.fullmatch(value):
@@ -104,7 +104,7 @@ def tokens(body: Body) -> tuple[str, ...]:
 def checked_token(value: Any, key: str = "token") -> str:
     """Return a value that is a token.
 
-    :raises ApiError: 400, it is none
+    :raises ApiError: 400, the value is not a token
     """
     if not isinstance(value, str) or not _TOKEN.fullmatch(value):
         raise _wrong(key, "must be a token")

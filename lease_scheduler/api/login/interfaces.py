@@ -1,4 +1,4 @@
-"""What a login needs of the identity service, and the values that go to and fro."""
+"""The identity service as the login uses it, and the values that they exchange."""
 
 from __future__ import annotations
 
@@ -90,5 +90,5 @@ class Identity(Protocol):
         ...
 
     def revoke(self, token: str, client: str | None) -> None:
-        """Make a token invalid; one that is invalid already stays so."""
+        """Make a token invalid, unless it already is."""
         ...

@@ -23,7 +23,7 @@ class Session:
     """A login.
 
     :ivar token: for the project; it is sent with every request
-    :ivar unscoped: the token that chooses another project; None with an application credential, which has one project
+    :ivar unscoped: token to choose another project with; None with an application credential, which has one project
     :ivar projects: all projects of the user, or the only one of the credential
     """
 

@@ -55,7 +55,7 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
         raise ApiError(400, "nodes: give reservations or nodes, not both", "nodes")
     preemptible = body.get("preemptible", kind.is_preemptible_by_default)
     document = {
-        **{each.name: _given(each, body) for each in ATTRIBUTES if each.given is not None},
+        **{each.name: _plain_value(each, body) for each in ATTRIBUTES if each.given is not None},
         "id": body["id"].lower() if "id" in body else str(uuid.uuid4()),
         "request_digest": request_digest(body, caller, version) if "id" in body else None,
         "project_id": caller.project_id,
@@ -85,7 +85,7 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
     return document
 
 
-def _given(attribute: Attribute, body: Document) -> Any:
+def _plain_value(attribute: Attribute, body: Document) -> Any:
     """Return the plain value of an attribute in a body, or its default."""
     if attribute.name not in body:
         return attribute.plain(attribute.default)
@@ -100,21 +100,21 @@ def request_digest(body: Document, caller: Caller, version: Version) -> str:
 
     :param body: a body that fits the schema
     """
-    said = json.dumps([caller.project_id, _meant(body, version)], sort_keys=True)
+    said = json.dumps([caller.project_id, _normalized(body, version)], sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
 
 
 _DATES = ("start_date", "end_date", "before_end_date", "deadline")
 
 
-def _meant(body: Document, version: Version) -> Document:
+def _normalized(body: Document, version: Version) -> Document:
     """Return a body with instants for dates, seconds for durations, and the id in small letters."""
     spans = {"duration", *(each.name for each in ATTRIBUTES if isinstance(each.kind, Span))}
     found = dict(body)
     for key in body.keys() & {*_DATES, *spans}:
         value = body[key]
         if value is not None and value != dates.NOW:
-            # One that is invalid is refused later, wherever the lease is made.
+            # An invalid value is refused later, when the lease is made.
             with suppress(ApiError):
                 found[key] = (
                     dates.parse_duration(value, key) if key in spans else dates.parse_date(value, key, 0, version)
@@ -160,7 +160,7 @@ def _reservation_times(body: Document, now: int, version: Version) -> Document:
     end = _end(body, start, now, version)
     if "duration" in body and body["start_date"] == dates.NOW:
         # Counting from the start of the minute would shorten the lease. The engine counts the duration from its own
-        # clock, so that the way to the engine does not shorten it either.
+        # clock, so that the time until the request reaches it does not shorten the lease either.
         duration = end - start
         return {"start": now, "end": now + duration, "duration": duration}
     return {"start": start, "end": end}

@@ -91,8 +91,8 @@ def _new_start(body: Document, view: Document, now: int, version: Version) -> in
     if not LeaseKind(view["kind"]).has_start:
         raise ApiError(400, f"start_date: a lease of kind {view['kind']} has none; leave it out", "start_date")
     new = dates.parse_date(text, "start_date", now, version)
-    # A deadline lease shows its planned start, which changes nothing when clients send it back. A date with seconds
-    # that they give before that start asks for an earliest start, even if it is the planned one.
+    # A deadline lease shows its planned start. Clients that send it back, exact to the minute, change nothing. Before
+    # the lease has started, a date with seconds asks for an earliest start, even if it equals the planned one.
     meant = {view["requested_start"]}
     if view["started"] is not None or not dates.names_seconds(text):
         meant.add(view["start"])
@@ -137,7 +137,8 @@ def _new_lengths(body: Document, view: Document, start: int | None, now: int, ve
         elif start is not None:
             found["end"] = _not_past(start + duration, now)
             if body.get("start_date") == dates.NOW:
-                # The engine counts the duration from its own clock, so that the way to it does not shorten the lease.
+                # The engine counts the duration from its own clock, so that the time until the request reaches it does
+                # not shorten the lease.
                 found["duration"] = duration
     if "deadline" in body:
         if view["kind"] != LeaseKind.DEADLINE.value:

@@ -18,7 +18,7 @@ def pools_for(settings: ApiSettings, caller: Caller, wanted: str | None) -> Docu
     """Return the key ``pools`` of a lease document, or nothing if the site has only one pool.
 
     :param wanted: name of the pool that the request names, or None
-    :raises ApiError: 400, there is no such pool for the project; 403, there is none at all
+    :raises ApiError: 400, the project may not use this pool, or it does not exist; 403, the project may use no pool
     """
     if not settings.pools and wanted is None:
         return {}
@@ -28,7 +28,7 @@ def pools_for(settings: ApiSettings, caller: Caller, wanted: str | None) -> Docu
     if not found:
         raise ApiError(403, "pool: the project may use no pool of this site; ask its operator", "pool")
     if wanted is not None and wanted not in found:
-        # Whether others may use a pool of this name is not said.
+        # The message does not reveal whether other projects may use a pool of this name.
         raise ApiError(
             400, f"pool: there is no pool {wanted} that the project may use; right is {', '.join(found)}", "pool"
         )

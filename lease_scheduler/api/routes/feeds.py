@@ -60,7 +60,7 @@ ROUTES = (
         feeds.show_leases,
         None,
         200,
-        "The leases of a project as an iCalendar feed, for who knows the secret address",
+        "The leases of a project as an iCalendar feed, for anybody who knows the secret address",
         content_type="text/calendar",
         conditional=True,
     ),

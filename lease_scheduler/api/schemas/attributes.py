@@ -23,20 +23,20 @@ from lease_scheduler.records.attributes import ATTRIBUTES
 
 def given(version: Version) -> dict[str, Schema]:
     """Return the attributes that a request for a lease may have."""
-    return {each.name: _taken(each.kind) for each in ATTRIBUTES if reaches(version, each.given)}
+    return {each.name: _request_schema(each.kind) for each in ATTRIBUTES if reaches(version, each.given)}
 
 
 def changed(version: Version) -> dict[str, Schema]:
     """Return the attributes that a change of a lease may have."""
-    return {each.name: _taken(each.kind) for each in ATTRIBUTES if reaches(version, each.changed)}
+    return {each.name: _request_schema(each.kind) for each in ATTRIBUTES if reaches(version, each.changed)}
 
 
 def shown(version: Version) -> dict[str, Schema]:
     """Return the attributes that a lease in an answer has."""
-    return {each.name: _answered(each) for each in ATTRIBUTES if reaches(version, each.shown)}
+    return {each.name: _answer_schema(each) for each in ATTRIBUTES if reaches(version, each.shown)}
 
 
-def _taken(kind: Kind) -> Schema:
+def _request_schema(kind: Kind) -> Schema:
     match kind:
         case Text(maximum, True):
             return base.name(maximum)
@@ -65,7 +65,7 @@ def _taken(kind: Kind) -> Schema:
             }
 
 
-def _answered(attribute: Attribute) -> Schema:
+def _answer_schema(attribute: Attribute) -> Schema:
     schema: Schema
     match attribute.kind:
         case Text():
@@ -77,5 +77,5 @@ def _answered(attribute: Attribute) -> Schema:
         case Pairs():
             schema = {"type": "object", "additionalProperties": base.STRING}
         case kind:
-            schema = _taken(kind)
+            schema = _request_schema(kind)
     return base.nullable(schema) if attribute.may_be_missing else schema

@@ -37,9 +37,9 @@ def one(version: Version) -> Schema:
             "saved_watts": {"type": "number"},
         }
     )
-    # Of a row that is no host that the caller may see: whether it stands for such a host, or for other projects.
+    # Only in rows that are not a visible host: whether the row stands for a hidden host or for other projects.
     stands_for: Schema = {"type": "string", "enum": ["host", "projects"]}
-    # The pool where the site has several.
+    # A host has ``pool`` only if the site has several pools.
     host = base.closed({**always, "pool": base.STRING, "power": power, "stands_for": stands_for}, list(always))
     answer: dict[str, Schema] = {
         "now": base.INTEGER,
@@ -56,8 +56,8 @@ def one(version: Version) -> Schema:
         "may_approve": base.BOOLEAN,
         # Number of hosts that leases of all projects hold now, and number of those that they could hold.
         "use": base.answer({"held": base.INTEGER, "usable": base.INTEGER}),
-        # Number of all leases in each state, in or out of the period; null if it is as in the answer before.
+        # Number of all leases in each state, in or out of the period; null if unchanged since the previous answer.
         "states": {"type": ["object", "null"], "additionalProperties": base.INTEGER},
     }
-    # Those that the project may use, where the site has several.
+    # The pools that the project may use; only if the site has several.
     return base.closed({**answer, "pools": base.array(base.STRING)}, list(answer))

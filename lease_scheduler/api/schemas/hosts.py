@@ -45,7 +45,7 @@ _POOL: dict[str, Schema] = {"pool": base.text(64, 1)}
 
 
 def facts(version: Version) -> frozenset[str]:
-    """Return the keys that every host has. From microversion 1.26 on, ``pool`` is no name for a capability."""
+    """Return the keys that every host has. From microversion 1.26 on, no capability can be named ``pool``."""
     return FACTS | _POOL.keys() if version >= V1_26 else FACTS
 
 

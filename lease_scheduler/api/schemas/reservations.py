@@ -27,8 +27,8 @@ _FLAVOR_ID: Schema = {
     "maximum": base.MAXIMUM_INTEGER,
     WANTED: "the id of a flavor",
 }
-#: What NeCTAR's Blazar takes with the size of instances, and its Warre sends. Of extra specs, a request can have those
-#: that Placement counts; all others are for operators to put into flavors.
+#: Keys that NeCTAR's Blazar accepts beside the size of instances, and that its Warre sends. A request may have only
+#: those extra specs that Placement counts; operators put all others into flavors.
 _EXTRA_SPECS: Schema = {
     "type": ["object", "null"],
     "maxProperties": 32,

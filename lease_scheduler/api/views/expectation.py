@@ -6,12 +6,12 @@ from lease_scheduler.api.dates import iso_date
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 
-#: With which probability, as the engine forecasts it.
+#: Probability with which the engine's forecast holds.
 _SHARE = "95 %"
 
 
 def expectation_in_words(view: Document) -> str | None:
-    """Return by when a lease is expected to start; None if it has started, is over, or nothing was told.
+    """Return by when a lease is expected to start; None if it has started, is over, or has no forecast.
 
     :param view: has ``expected_wait``, ``expected_wait_from``, ``submitted``, ``started`` and ``state``
     """

@@ -1,7 +1,7 @@
 """Leases as clients see them.
 
 A lease view, which the reader returns, has all attributes of leases (see ``records.attributes``), ``id``, ``kind``,
-``state``, ``reason``, ``start``, ``end`` (planned, granted or past; at the earliest, if it is preempted before),
+``state``, ``reason``, ``start``, ``end`` (planned, granted or past; the earliest one if the lease is preempted before),
 ``latest_end``, ``preempted_at``, ``requested_start``, ``duration``, ``deadline``,
 ``before_end``, ``submitted``, ``started``, ``ended``, ``accumulated``, ``created_at``, ``updated_at``, ``version``,
 ``revision``, ``servers``, ``offered_until``, ``approval``, ``negotiation_id``, ``penalties``, ``breaches``
@@ -90,7 +90,9 @@ def show_lease(view: Document, version: Version, with_hosts: bool, now: int) -> 
 
 
 def _progress(view: Document, now: int) -> Document:
-    """Return how a fluid lease shares CPU now, and how far it has come; all is None for others, and before it runs."""
+    """Return how a fluid lease shares CPU now, and its virtual time. All values are None for other leases, and before
+    it runs.
+    """
     progress: Progress | None = view["progress"]
     if progress is None:
         return {"yield": None, "virtual_time": None, "stretch": None}
@@ -130,7 +132,7 @@ def _end(view: Document) -> int:
 
 
 def is_endless(view: Document) -> bool:
-    """Return whether a lease runs until somebody ends it. The end that is planned for it means nothing to clients."""
+    """Return whether a lease runs until somebody ends it. Its planned end is internal."""
     return view["duration"] == UNLIMITED and LeaseState(view["state"]) not in FINAL_STATES
 
 

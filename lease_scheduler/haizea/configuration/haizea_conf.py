@@ -1,4 +1,4 @@
-"""Translates haizea.conf, the configuration file of Haizea 1.1, into our options (haizea F41)."""
+"""Translation of haizea.conf, the configuration file of Haizea 1.1, into our options (haizea F41)."""
 
 from __future__ import annotations
 
@@ -100,13 +100,13 @@ def interpret(path: str, parser: configparser.RawConfigParser, lines: Mapping[tu
     :raises InputFileError: as ``read_haizea_conf``
     """
     conf = _Conf(path, parser, lines)
-    if conf.words["general", "mode"] != "simulated":
+    if conf.values["general", "mode"] != "simulated":
         raise conf.error("general", "mode", "the simulator needs 'mode: simulated'")
-    if conf.words["simulation", "clock"] != "simulated":
+    if conf.values["simulation", "clock"] != "simulated":
         raise conf.error("simulation", "clock", "the simulator needs 'clock: simulated'")
     conf.require_companions()
-    stop_when_time = conf.words.get(("simulation", "stop-when-time"))
-    status_interval = conf.words.get(("simulation", "status-message-interval"))
+    stop_when_time = conf.values.get(("simulation", "stop-when-time"))
+    status_interval = conf.values.get(("simulation", "status-message-interval"))
     return HaizeaConf(
         overrides=_overrides(conf),
         tracefile=cast(Path, conf.path("tracefile", "tracefile")),
@@ -114,19 +114,19 @@ def interpret(path: str, parser: configparser.RawConfigParser, lines: Mapping[tu
         injectionfile=conf.path("tracefile", "injectionfile"),
         site=_site(conf),
         start_time=conf.convert("simulation", "starttime", _epoch_seconds),
-        stop_when=conf.words["simulation", "stop-when"],
+        stop_when=conf.values["simulation", "stop-when"],
         stop_when_time=None if stop_when_time is None else int(stop_when_time),
         overheads=_overheads(conf),
-        image_transfer_bandwidth=float(conf.words["simulation", "imagetransfer-bandwidth"]),
-        lease_preparation=conf.words["general", "lease-preparation"],
-        log_level=conf.words["general", "loglevel"],
+        image_transfer_bandwidth=float(conf.values["simulation", "imagetransfer-bandwidth"]),
+        lease_preparation=conf.values["general", "lease-preparation"],
+        log_level=conf.values["general", "loglevel"],
         log_file=conf.path("general", "logfile"),
         persistence_file=conf.path("general", "persistence-file"),
         status_message_interval=None if status_interval is None else int(status_interval),
         data_file=conf.path("accounting", "datafile"),
         later={
             f"{section}.{name}": text
-            for (section, name), text in conf.words.items()
+            for (section, name), text in conf.values.items()
             if section in LATER_SECTIONS or (section, name) in LATER_OPTIONS
         },
     )
@@ -179,20 +179,20 @@ def read_interactive_conf(path: str | os.PathLike[str]) -> InteractiveConf:
     name = os.fspath(path)
     lines = [line for _, line in read_lines(name)]
     conf = _Conf(name, parse_sections(name, lines), option_lines(lines), needless=_UNATTENDED)
-    if conf.words["general", "lease-failure-handling"] != "cancel":
+    if conf.values["general", "lease-failure-handling"] != "cancel":
         problem = "with the real clock a lease that fails ends alone; take cancel"
         raise conf.error("general", "lease-failure-handling", problem)
     conf.require_companions()
-    status_interval = conf.words.get(("simulation", "status-message-interval"))
+    status_interval = conf.values.get(("simulation", "status-message-interval"))
     return InteractiveConf(
         overrides=_overrides(conf),
         site=_site(conf),
         tracefile=conf.path("tracefile", "tracefile"),
-        wakeup_interval=int(conf.words.get(("scheduling", "wakeup-interval"), _WAKEUP_INTERVAL)),
+        wakeup_interval=int(conf.values.get(("scheduling", "wakeup-interval"), _WAKEUP_INTERVAL)),
         non_schedulable_interval=int(
-            conf.words.get(("scheduling", "non-schedulable-interval"), _NON_SCHEDULABLE_INTERVAL)
+            conf.values.get(("scheduling", "non-schedulable-interval"), _NON_SCHEDULABLE_INTERVAL)
         ),
-        log_level=conf.words["general", "loglevel"],
+        log_level=conf.values["general", "loglevel"],
         log_file=conf.path("general", "logfile"),
         persistence_file=conf.path("general", "persistence-file"),
         status_message_interval=None if status_interval is None else int(status_interval),
@@ -203,9 +203,9 @@ def _overrides(conf: _Conf) -> dict[str, str]:
     """Return our options that the file sets, and those that reproduce the fixed behaviour of Haizea."""
     ours = {option.sets: (section, name) for section, names in OPTIONS.items() for name, option in names.items()}
     return {
-        **_in_force({sets: conf.words[key] for sets, key in ours.items() if sets is not None and key in conf.words}),
+        **_in_force({sets: conf.values[key] for sets, key in ours.items() if sets is not None and key in conf.values}),
         **_HAIZEA_BEHAVIOUR,
-        "image_transfer.bandwidth": conf.words["simulation", "imagetransfer-bandwidth"],
+        "image_transfer.bandwidth": conf.values["simulation", "imagetransfer-bandwidth"],
     }
 
 
@@ -232,21 +232,21 @@ class _Conf:
         self._path = path
         self._lines = lines
         #: (section, option) -> text in our spelling
-        self.words: dict[tuple[str, str], str] = {}
+        self.values: dict[tuple[str, str], str] = {}
         for section in parser.sections():
             self._check_section(section)
             for name, text in parser.items(section):
                 if name not in OPTIONS[section]:
                     known = ", ".join(OPTIONS[section])
                     raise self.error(section, name, f"[{section}] has no option {name!r}; known: {known}")
-                self.words[section, name] = text
-                self.words[section, name] = self.convert(section, name, OPTIONS[section][name].read)
+                self.values[section, name] = text
+                self.values[section, name] = self.convert(section, name, OPTIONS[section][name].read)
         for section, options in OPTIONS.items():
             for name, option in options.items():
-                if (section, name) not in self.words and option.required and (section, name) not in needless:
+                if (section, name) not in self.values and option.required and (section, name) not in needless:
                     raise self.error(section, name, f"[{section}] lacks the option {name!r}; add it")
                 if option.default is not None:
-                    self.words.setdefault((section, name), option.default)
+                    self.values.setdefault((section, name), option.default)
 
     def error(self, section: str, name: str, problem: str) -> InputFileError:
         """Return an error about an option, with the line of the option or else of its section."""
@@ -256,13 +256,13 @@ class _Conf:
     def convert(self, section: str, name: str, parse: Callable[[str, str], _Value]) -> _Value:
         """Return the value of an option that the file has, converted by ``parse``."""
         try:
-            return parse(self.words[section, name], f"[{section}] {name}")
+            return parse(self.values[section, name], f"[{section}] {name}")
         except InvalidValueError as error:
             raise self.error(section, name, str(error)) from error
 
     def path(self, section: str, name: str) -> Path | None:
         """Return the file that an option names, or None if the option is missing or has the value none."""
-        text = self.words.get((section, name))
+        text = self.values.get((section, name))
         return None if text is None or (text.lower() == "none" and name != "tracefile") else self.resolved(text)
 
     def resolved(self, text: str) -> Path:
@@ -278,8 +278,8 @@ class _Conf:
 
     def require_if(self, section: str, name: str, other: str, words: tuple[str, ...]) -> None:
         """Refuse a file without an option if the value of another option requires it."""
-        word = self.words[section, other]
-        if word in words and (section, name) not in self.words:
+        word = self.values[section, other]
+        if word in words and (section, name) not in self.values:
             raise self.error(section, other, f"'{other}: {word}' needs the option {name!r} too; add it to [{section}]")
 
     def _check_section(self, section: str) -> None:
@@ -339,7 +339,7 @@ def option_lines(lines: list[str]) -> dict[tuple[str, str], int]:
 
 
 def _site(conf: _Conf) -> Site | None:
-    text = conf.words["simulation", "resources"]
+    text = conf.values["simulation", "resources"]
     if text == "in-tracefile":
         return None
     if text.startswith("file:"):
@@ -348,11 +348,11 @@ def _site(conf: _Conf) -> Site | None:
 
 
 def _overheads(conf: _Conf) -> OverheadOptions:
-    applies_to = conf.words["tracefile", "add-overhead"]
-    memory = int(conf.words["tracefile", "override-memory"])
+    applies_to = conf.values["tracefile", "add-overhead"]
+    memory = int(conf.values["tracefile", "override-memory"])
     return OverheadOptions(
-        runtime_slowdown_percent=float(conf.words["tracefile", "runtime-slowdown-overhead"]),
-        boot_shutdown_s=int(conf.words["tracefile", "bootshutdown-overhead"]),
+        runtime_slowdown_percent=float(conf.values["tracefile", "runtime-slowdown-overhead"]),
+        boot_shutdown_s=int(conf.values["tracefile", "bootshutdown-overhead"]),
         applies_to="all" if applies_to == "all" else "besteffort" if applies_to == "besteffort" else "none",
         override_memory_mb=None if memory == -1 else memory,
     )

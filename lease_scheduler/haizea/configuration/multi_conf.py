@@ -76,11 +76,11 @@ def read_multi_conf(path: str | os.PathLike[str]) -> tuple[Configuration, ...]:
     """Return all configurations of a file, by profile, trace, annotation and injection, each in the file's order.
 
     Relative folders refer to the working directory if they exist there, else to the file's folder. Names of files may
-    be patterns such as ``*.lwf``. A trace or an injection that is no file may be the name of a shipped workload.
+    be patterns such as ``*.lwf``. A trace or an injection that is not a file may be the name of a shipped workload.
 
     :raises InputFileError: the file or one that it names cannot be read or is wrong; names line and option
     """
-    multi = _Multi(os.fspath(path))
+    multi = _MultiFile(os.fspath(path))
     attributes = {
         **{file: _attributes(file, "lease-workload") for file in (*multi.traces, *multi.injections) if file},
         **{file: _attributes(file, "lease-annotations") for file in multi.annotations if file},
@@ -100,7 +100,7 @@ def read_multi_conf(path: str | os.PathLike[str]) -> tuple[Configuration, ...]:
     return tuple(configurations.values())
 
 
-class _Multi:
+class _MultiFile:
     """The file with its profiles and lists of files."""
 
     def __init__(self, path: str) -> None:
@@ -154,12 +154,12 @@ class _Multi:
             key, equals, value = pair.partition("=")
             if equals:
                 said[key.strip()] = value.strip()
-        self._decide(merged, name, files, said)
+        self._set_derived_options(merged, name, files, said)
         written = io.StringIO()
         merged.write(written)
         return Configuration(name, interpret(self._path, merged, lines), said, written.getvalue())
 
-    def _decide(
+    def _set_derived_options(
         self,
         merged: configparser.RawConfigParser,
         name: str,

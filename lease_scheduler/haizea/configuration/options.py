@@ -31,7 +31,7 @@ class HaizeaOption:
     required: bool = False
 
 
-def _words(*words: str) -> Reader:
+def _one_of(*words: str) -> Reader:
     def read(text: str, field: str) -> str:
         if text not in words:
             raise InvalidValueError(field, f"must be one of {', '.join(words)}, not {text!r}")
@@ -107,58 +107,58 @@ def _attributes(text: str, field: str) -> str:
 
 
 _GENERAL = {
-    "loglevel": HaizeaOption(_words("STATUS", "INFO", "DEBUG", "VDEBUG"), default="INFO"),
+    "loglevel": HaizeaOption(_one_of("STATUS", "INFO", "DEBUG", "VDEBUG"), default="INFO"),
     "logfile": HaizeaOption(_text),
-    "mode": HaizeaOption(_words("simulated", "opennebula"), required=True),
+    "mode": HaizeaOption(_one_of("simulated", "opennebula"), required=True),
     "lease-preparation": HaizeaOption(
-        _words("unmanaged", "imagetransfer"), "image_transfer.lease_preparation", default="unmanaged"
+        _one_of("unmanaged", "imagetransfer"), "image_transfer.lease_preparation", default="unmanaged"
     ),
     "lease-failure-handling": HaizeaOption(
-        _words("cancel", "exit", "exit-raise"), "simulation.failure_handling", default="cancel"
+        _one_of("cancel", "exit", "exit-raise"), "simulation.failure_handling", default="cancel"
     ),
     "persistence-file": HaizeaOption(_text),
 }
 
 _SCHEDULING = {
-    "mapper": HaizeaOption(_words("greedy", "deadline"), "scheduling.deadline_placement", default="greedy"),
-    "policy-admission": HaizeaOption(_words("accept-all", "no-ARs"), "scheduling.policy_admission", "accept-all"),
+    "mapper": HaizeaOption(_one_of("greedy", "deadline"), "scheduling.deadline_placement", default="greedy"),
+    "policy-admission": HaizeaOption(_one_of("accept-all", "no-ARs"), "scheduling.policy_admission", "accept-all"),
     "policy-preemption": HaizeaOption(
-        _words("no-preemption", "ar-preempts-everything", "ar-preempts-be", "deadline"),
+        _one_of("no-preemption", "ar-preempts-everything", "ar-preempts-be", "deadline"),
         "scheduling.policy_preemption",
         default="no-preemption",
     ),
-    "policy-host-selection": HaizeaOption(_words("greedy", "no-policy"), "scheduling.policy_host_selection", "greedy"),
+    "policy-host-selection": HaizeaOption(_one_of("greedy", "no-policy"), "scheduling.policy_host_selection", "greedy"),
     "policy-pricing": HaizeaOption(
-        _words("free", "constant", "random", "maximum", "adaptive"), "scheduling.policy_pricing", default="free"
+        _one_of("free", "constant", "random", "maximum", "adaptive"), "scheduling.policy_pricing", default="free"
     ),
     "wakeup-interval": HaizeaOption(_seconds),
     "backfilling": HaizeaOption(
-        _words("off", "aggressive", "intermediate", "conservative"), "scheduling.backfilling", default="off"
+        _one_of("off", "aggressive", "intermediate", "conservative"), "scheduling.backfilling", default="off"
     ),
     "backfilling-reservations": HaizeaOption(_count(), "scheduling.backfilling_reservations"),
-    "suspension": HaizeaOption(_words("none", "serial-only", "all"), "scheduling.suspension", required=True),
+    "suspension": HaizeaOption(_one_of("none", "serial-only", "all"), "scheduling.suspension", required=True),
     "suspend-rate": HaizeaOption(_number(above=0), "scheduling.suspend_rate"),
     "resume-rate": HaizeaOption(_number(above=0), "scheduling.resume_rate"),
     "suspendresume-exclusion": HaizeaOption(
-        _words("local", "global"), "scheduling.suspend_resume_exclusion", default="local"
+        _one_of("local", "global"), "scheduling.suspend_resume_exclusion", default="local"
     ),
     "scheduling-threshold-factor": HaizeaOption(_number(least=0), "scheduling.scheduling_threshold_factor", "1"),
     "force-scheduling-threshold": HaizeaOption(_seconds, "scheduling.force_scheduling_threshold"),
     "override-suspend-time": HaizeaOption(_seconds, "scheduling.override_suspend_time"),
     "override-resume-time": HaizeaOption(_seconds, "scheduling.override_resume_time"),
-    "migration": HaizeaOption(_words("no", "yes", "yes-notransfer"), "scheduling.migration", default="no"),
+    "migration": HaizeaOption(_one_of("no", "yes", "yes-notransfer"), "scheduling.migration", default="no"),
     "non-schedulable-interval": HaizeaOption(_seconds),
     "shutdown-time": HaizeaOption(_seconds, "scheduling.shutdown_time", default="0"),
     "enactment-overhead": HaizeaOption(_seconds, "scheduling.enactment_overhead", default="0"),
 }
 
 _SIMULATION = {
-    "clock": HaizeaOption(_words("simulated", "real"), default="real"),
+    "clock": HaizeaOption(_one_of("simulated", "real"), default="real"),
     "starttime": HaizeaOption(_text, required=True),
     "resources": HaizeaOption(_text, required=True),
     "imagetransfer-bandwidth": HaizeaOption(_number(above=0), "scheduling.migration_bandwidth", required=True),
     "stop-when": HaizeaOption(
-        _words("all-leases-done", "besteffort-submitted", "besteffort-done", "exact"),
+        _one_of("all-leases-done", "besteffort-submitted", "besteffort-done", "exact"),
         "simulation.stop_when",
         default="all-leases-done",
     ),
@@ -174,10 +174,10 @@ _ACCOUNTING = {
 }
 
 _DEPLOY_IMAGETRANSFER = {
-    "transfer-mechanism": HaizeaOption(_words("unicast", "multicast"), "image_transfer.transfer_mechanism"),
+    "transfer-mechanism": HaizeaOption(_one_of("unicast", "multicast"), "image_transfer.transfer_mechanism"),
     "avoid-redundant-transfers": HaizeaOption(_flag, "image_transfer.avoid_redundant_transfers", default="true"),
     "force-imagetransfer-time": HaizeaOption(_seconds, "image_transfer.force_imagetransfer_time"),
-    "diskimage-reuse": HaizeaOption(_words("none", "image-caches"), "image_transfer.diskimage_reuse", default="none"),
+    "diskimage-reuse": HaizeaOption(_one_of("none", "image-caches"), "image_transfer.diskimage_reuse", default="none"),
     "diskimage-cache-size": HaizeaOption(_count_or_minus_one, "image_transfer.diskimage_cache_size"),
 }
 
@@ -186,7 +186,7 @@ _TRACEFILE = {
     "annotationfile": HaizeaOption(_text),
     "injectionfile": HaizeaOption(_text),
     "runtime-slowdown-overhead": HaizeaOption(_number(least=0), "simulation.runtime_slowdown_percent", default="0"),
-    "add-overhead": HaizeaOption(_words("none", "besteffort", "all"), "simulation.add_overhead", default="none"),
+    "add-overhead": HaizeaOption(_one_of("none", "besteffort", "all"), "simulation.add_overhead", default="none"),
     "bootshutdown-overhead": HaizeaOption(_seconds, "simulation.boot_shutdown_overhead", default="0"),
     "override-memory": HaizeaOption(_count_or_minus_one, "simulation.override_memory", default="-1"),
 }

@@ -1,4 +1,4 @@
-"""Calls Haizea's XML-RPC methods, for its commands."""
+"""Calls of Haizea's XML-RPC methods, for its commands."""
 
 from __future__ import annotations
 

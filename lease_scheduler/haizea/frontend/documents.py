@@ -1,4 +1,4 @@
-"""Translates Haizea's leases to bodies of the REST API, and its answers to Haizea's leases and hosts."""
+"""Translation of Haizea's leases to bodies of the REST API, and of its answers to Haizea's leases and hosts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DIGITS = re.compile(r"[0-9]{1,15}")
 
 @dataclass(frozen=True)
 class Translation:
-    """How to translate Haizea's terms.
+    """Parameters of the translation of Haizea's terms.
 
     :ivar cpu_units: units of Haizea's CPU in one VCPU: 100 if a VCPU is a core, 1 if it is a hundredth of a core
     :ivar preemption_mode: preemption mode of a preemptible lease that does not name one

@@ -1,4 +1,4 @@
-"""Reads and writes leases in Haizea's XML (haizea F24)."""
+"""Reading and writing leases in Haizea's XML (haizea F24)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Reads OpenNebula templates of VMs with a section for Haizea as requests for leases (haizea F21, F22; Sotomayor 2010,
-section 4.1.1).
+"""OpenNebula templates of VMs, read as requests for leases (haizea F21, F22; Sotomayor 2010, section 4.1.1).
 
-A template is text: ``NAME = value``, ``NAME = "value"`` and ``NAME = [ KEY = value, ... ]``, ``#`` before comments.
-The section ``HAIZEA`` has ``start`` (``+HH:MM:SS``, a date and time, ``now`` or ``best_effort``), ``duration``
+A template is text: ``NAME = value``, ``NAME = "value"`` and ``NAME = [ KEY = value, ... ]``, ``#`` before comments. The
+section ``HAIZEA`` has ``start`` (``+HH:MM:SS``, a date and time, ``now`` or ``best_effort``), ``duration``
 (``HH:MM:SS`` or ``unlimited``), ``preemptible`` (``yes`` or ``no``) and ``group``. The case of names does not matter.
 """
 
@@ -76,7 +75,7 @@ def parse_template(text: str, path: str) -> Template:
         if text.startswith("[", place):
             pairs, place = _vector(text, place + 1, path)
             if name == _SECTION and section is not None:
-                raise _at(text, place, path, f"a second section {_SECTION}; leave one")
+                raise _error_at(text, place, path, f"a second section {_SECTION}; leave one")
             section = pairs if name == _SECTION else section
         else:
             values[name], place = _value(text, place, path)
@@ -92,14 +91,14 @@ def parse_template(text: str, path: str) -> Template:
 def _name(text: str, place: int, path: str) -> tuple[str, int]:
     found = _NAME_PATTERN.match(text, place)
     if found is None:
-        raise _at(text, place, path, "is not NAME = value")
+        raise _error_at(text, place, path, "is not NAME = value")
     return found["name"].upper(), found.end()
 
 
 def _value(text: str, place: int, path: str) -> tuple[str, int]:
     found = _VALUE_PATTERN.match(text, place)
     if found is None:
-        raise _at(text, place, path, 'has no value after its "="')
+        raise _error_at(text, place, path, 'has no value after its "="')
     if found["quoted"] is not None:
         return re.sub(r"\\(.)", r"\1", found["quoted"]), found.end()
     return found["bare"].strip(), found.end()
@@ -110,16 +109,16 @@ def _vector(text: str, place: int, path: str) -> tuple[dict[str, str], int]:
     place = _skip(text, place)
     while not text.startswith("]", place):
         if place >= len(text):
-            raise _at(text, place, path, 'lacks a "]"')
+            raise _error_at(text, place, path, 'lacks a "]"')
         name, place = _name(text, place, path)
         if name in pairs:
-            raise _at(text, place, path, f"has {name.lower()} twice; leave one")
+            raise _error_at(text, place, path, f"has {name.lower()} twice; leave one")
         pairs[name], place = _value(text, place, path)
         place = _skip(text, place)
         if text.startswith(",", place):
             place = _skip(text, place + 1)
         elif not text.startswith("]", place):
-            raise _at(text, place, path, 'lacks a "," or a "]"')
+            raise _error_at(text, place, path, 'lacks a "," or a "]"')
     return pairs, place + 1
 
 
@@ -128,7 +127,7 @@ def _skip(text: str, place: int) -> int:
     return place if found is None else found.end()
 
 
-def _at(text: str, place: int, path: str, problem: str) -> InputFileError:
+def _error_at(text: str, place: int, path: str, problem: str) -> InputFileError:
     return InputFileError(path, text.count("\n", 0, place) + 1, problem)
 
 

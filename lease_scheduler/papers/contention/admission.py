@@ -115,7 +115,7 @@ def _places(policy: str, load: Load) -> int | None:
 
 @dataclass(frozen=True)
 class QueueCase:
-    """Simulations of the queue of golden 9.3, to compare the model with.
+    """Simulations of the queue with the load ``GOLDEN``, to compare the model with.
 
     :ivar requests: number of external requests
     :ivar places: largest number that is admitted at a time

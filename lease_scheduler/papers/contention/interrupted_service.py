@@ -1,6 +1,6 @@
-"""Servers of external requests that local ones interrupt (Amini Salehi 2012, section 5.2).
+"""Servers of external requests that local requests interrupt (Amini Salehi 2012, section 5.2).
 
-Local requests do not notice external ones. So the time in which a server is idle for them is known beforehand, and
+Local requests do not notice external ones. So the time in which a server has no local requests is known beforehand, and
 external requests are served in that time as if there were no others.
 """
 
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 class IdleTime:
-    """The time that local requests leave.
+    """The time that local requests leave idle on a server.
 
     :param arrival: seconds at which they arrive, ascending; they are served one after the other
     :param service: seconds that each of them takes
@@ -42,14 +42,14 @@ class IdleTime:
         return found
 
     def instants(self, idle: Floats) -> Floats:
-        """Return when that many idle seconds have passed."""
+        """Return the instants at which the given idle seconds have passed."""
         interval = np.maximum(0, self._before.searchsorted(idle, side="left") - 1)
         found: Floats = self._begin[interval] + idle - self._before[interval]
         return found
 
 
 def serve(arrival: Floats, service: Floats, places: int | None) -> Floats:
-    """Return when requests of one server end; NaN for those that are not admitted.
+    """Return the ends of the requests of one server; NaN for those that are not admitted.
 
     :param arrival: seconds at which they arrive, ascending
     :param service: seconds that each takes

@@ -44,7 +44,7 @@ _RATES = OverheadRates()
 
 @dataclass(frozen=True)
 class SiteCase:
-    """A run.
+    """A run of one policy on one workload.
 
     :ivar policy: a key of ``POLICIES``
     :ivar best_effort: share of the external requests that are best-effort, in per cent; half of them can be cancelled
@@ -136,9 +136,10 @@ def _request(lease_id: str, kind: str, nodes: int, arrival: int, runtime: int, d
 
 
 def run_settings(preemption: str) -> RunSettings:
-    """Return the settings: conservative backfilling, and suspension only to make room, charged to the victim.
+    """Return the settings: conservative backfilling, and suspension only by preemption, charged to the victim.
 
-    The storage is shared, so a lease may resume on any host, and its VMs take turns.
+    The storage is shared, so a lease may resume on any host, and its nodes are suspended and resumed one after the
+    other.
     """
     return RunSettings(
         policies={"preemption": preemption},
@@ -196,7 +197,7 @@ def figures(result: RunResult) -> dict[str, Any]:
 
 
 def _lost_work(lease: Lease, runs: list[int]) -> bool:
-    """Return whether the work of a lease was lost, other than the time that its suspensions should have taken.
+    """Return whether a lease lost more work than the time that its suspensions should have taken.
 
     A suspension that took its time is not charged, so there may be several explanations of how long the lease ran.
     """

@@ -31,7 +31,7 @@ LOCAL = "7"
 
 _NODES = 12
 
-#: Id, arrival in seconds, number of nodes, MB of memory per VM, duration in seconds. The last one is the local request.
+#: Id, arrival in seconds, number of nodes, MB of memory per node, duration in seconds. The last is the local request.
 REQUESTS = (
     ("1", 0, 3, 256, 3600),
     ("2", 300, 1, 128, 5400),

@@ -157,7 +157,7 @@ def rejection_checks(outcomes: Outcomes, seeds: Sequence[int], sweeps: Sequence[
 
 
 def preemption_checks(outcomes: Outcomes, seeds: Sequence[int], sweeps: Sequence[str]) -> list[Check]:
-    """Return the checks of figure 3.5: who preempts more, and that nothing suspendable loses work."""
+    """Return the checks of figure 3.5: which policies preempt more, and that nothing suspendable loses work."""
     checks = []
     for name in sweeps:
         results = Results(outcomes, SWEEPS[name], seeds)

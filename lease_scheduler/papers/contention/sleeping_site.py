@@ -35,7 +35,7 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 #: Policy of the dissertation -> name of ours.
 POLICIES: Mapping[str, str] = MappingProxyType({"GESP": "gesp", "SESP": "sesp", "PEMP": "pemp"})
 
-#: Number of hosts of the site, of which the shares of the workload are.
+#: Number of hosts of the site, to which the shares of the workload refer.
 HOSTS = 512
 DAYS = 30
 _HOUR = 3_600
@@ -49,8 +49,8 @@ _WATTS = Watts(awake=117.0)
 #: The network is ten times as fast as in chapter 3.
 _FASTER = 10.0
 _RATES = OverheadRates()
-#: Days after the last request at which a run ends. Policies that wake nothing for requests that wait leave those for
-#: ever that need more hosts than are ever awake.
+#: Days after the last request at which a run ends. Some policies wake no hosts for queued requests. Requests for more
+#: hosts than are ever awake would then wait for ever.
 _PATIENCE = 60
 #: Seconds between two decisions about requests that wait.
 _INTERVAL = 1_800
@@ -129,7 +129,7 @@ class Meter:
 
     def figures(self) -> dict[str, float]:
         """Return the energy in kWh."""
-        # Hosts that sleep take nothing here, so hosts that are awake take what these would save.
+        # Sleeping hosts take no power here, so awake hosts take as much as they would save by sleeping.
         return {
             "energy_kwh": _WATTS.saved_wh(self._seconds_in_period) / 1_000,
             "energy_to_the_end_kwh": _WATTS.saved_wh(self._seconds) / 1_000,
@@ -166,13 +166,13 @@ def energy_workload(case: EnergyCase) -> Workload:
 
 
 def notice(case: EnergyCase) -> int:
-    """Return how many seconds ahead local requests are made: those in which any host can be awake."""
+    """Return how many seconds ahead local requests are made, which suffices to wake any host."""
     return _power_options(case).lead(PowerState.FALLING_ASLEEP)
 
 
 @cache
 def external_requests(is_scaled: bool) -> tuple[WorkloadLease, ...]:
-    """Return the jobs of BLUE1, which ask for as long as they ran.
+    """Return the jobs of BLUE1 as requests for the time that they ran.
 
     :param is_scaled: whether to multiply their run times so that they use 34.8 % of 512 hosts in 30 days
     """

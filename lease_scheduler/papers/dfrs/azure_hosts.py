@@ -28,11 +28,11 @@ _DAY = 86_400
 
 @dataclass(frozen=True)
 class Shape:
-    """A site. Hosts of Azure are not known.
+    """A site. The trace does not say what hosts Azure has.
 
     :ivar hosts: number of hosts
-    :ivar vcpus: of each
-    :ivar gib: memory of each
+    :ivar vcpus: VCPUs of each host
+    :ivar gib: GiB of memory of each host
     :ivar sample: share of the batches that it gets
     """
 
@@ -55,11 +55,11 @@ SHAPES: Mapping[str, Shape] = MappingProxyType(
 
 @dataclass(frozen=True)
 class AzureHostsCase:
-    """A run.
+    """A run of one host selection policy on one site.
 
     :ivar shape: a key of ``SHAPES``
     :ivar selection: the host selection policy
-    :ivar seed: of the choice of batches, and of the lives within their bins
+    :ivar seed: seed of the choice of batches, and of the lifetimes within their bins
     """
 
     shape: str
@@ -89,7 +89,7 @@ class AzureHostsCase:
 
 
 class FreeHosts:
-    """A watcher that takes the mean number of hosts without any lease, over a period.
+    """A watcher that measures the mean number of hosts without any lease, over a period.
 
     :param start: begin of the period, after which the site is no longer filling up
     :param end: end of the period

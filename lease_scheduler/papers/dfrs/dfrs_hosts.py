@@ -29,8 +29,8 @@ def report(
 ) -> int:
     """Print every figure, and write CSV files; see ``paper.Chapter``.
 
-    With ``vector-fit``, more hosts must stay free than with either of the other policies, at no smaller acceptance than
-    the one that accepts fewest.
+    With ``vector-fit``, more hosts must stay free than with either of the other policies. It must accept at least as
+    many requests as the other policy that accepts fewest.
     """
     outside = write_report(_checks, cases, replications, outcomes, directory, console, left_out("all runs"))
     console.print(f"Tables and single runs are in {directory}")

@@ -143,7 +143,9 @@ class OptimumCase:
 def instances_of(
     case: OfflineCase | OptimumCase, nodes: int
 ) -> Iterator[tuple[tuple[float, float], Instance, float | None]]:
-    """Yield (share with a minimum, slack), instance and bound. Instances with as many jobs have different seeds."""
+    """Yield (share with a minimum, slack), instance and bound. All instances with the same number of jobs differ in
+    seed.
+    """
     from lease_scheduler.fractional.bounds import yield_bound
     from lease_scheduler.simulation.generators.instances import InstanceLaw
 

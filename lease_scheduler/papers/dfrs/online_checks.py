@@ -13,8 +13,8 @@ from lease_scheduler.papers.dfrs.online_cases import LOG, OnlineCase
 from lease_scheduler.papers.dfrs.published import COST, DEGRADATION
 from lease_scheduler.simulation.campaigns.case import Outcome
 
-#: What is recommended: greedy admission with pauses, mapping anew periodically, starts where there is room, and time
-#: on the first nodes.
+#: The recommended algorithm: greedy admission that pauses or moves jobs, periodic remapping, starts whenever capacity
+#: is free, and a minimum virtual time of 600 s on the first nodes.
 BEST = "GreedyPM*/per/OPT=MIN/MVT=600"
 
 Band = tuple[float | None, float | None]
@@ -75,7 +75,7 @@ def degradation_checks(
 
 
 def claim_checks(cases: Sequence[OnlineCase], outcomes: Mapping[str, Outcome]) -> list[Check]:
-    """Return the checks of what is said of unscaled traces: orders of magnitude, and rows that are equal (E10)."""
+    """Return the checks of statements about unscaled traces: orders of magnitude, and rows that are equal (E10)."""
     mean = {row: float(figures(cases, outcomes, row)[:, 0].mean()) for row in rows_of(cases)}
     bounds = [bound for case in cases for bound in outcomes[case.name]["bound"]]
     stretch, per = mean["/stretch-per/OPT=MAX/MVT=600"], mean["/per/OPT=MIN/MVT=600"]

@@ -137,7 +137,8 @@ def grid_cases(seed: int = FIRST_SEED) -> list[DeadlineCase | PriceCase]:
 def share_checks(outcomes: Outcomes, seeds: Sequence[int], repetitions: int = 1) -> list[Check]:
     """Check figures 8.1 and 8.2: the share of all that users would pay that each strategy earns.
 
-    To both sides, a band has twice the standard deviation of the difference between the repetition's mean and ours.
+    A band extends to either side by twice the standard deviation of the difference between the repetition's mean and
+    ours.
 
     :param seeds: seeds of the values
     :param repetitions: number of seeds over which the mean will be taken that has to lie in the band

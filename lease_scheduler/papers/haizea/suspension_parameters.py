@@ -38,7 +38,7 @@ class SuspensionCase:
     :ivar reservations: name of a set of reservations; None for no reservations
     :ivar seed: seed of the generator
     :ivar cores: cores of a host
-    :ivar exclusion: which VMs of a lease take turns; None if suspending takes no time
+    :ivar exclusion: which nodes of a lease are suspended one after the other; None if suspending takes no time
     :ivar memory_mb: memory of a VM
     :ivar bandwidth: Mb/s of the network, to which the rates are proportional
     """

@@ -40,7 +40,7 @@ class Vm:
 
     :ivar arrival: instant in seconds
     :ivar seconds: how long it lived, until the cut at most
-    :ivar cores: of the VM
+    :ivar cores: number of its cores
     :ivar batch: names the VMs that were requested with it
     """
 
@@ -56,7 +56,7 @@ class AzureTierCase:
 
     :ivar cloud: a key of ``CLOUDS``
     :ivar preemption: largest probability of preemption, or None for no promise
-    :ivar seed: of the choice of batches, of their tiers, and of the lives within their bins
+    :ivar seed: seed of the choice of batches, of their tiers, and of the lifetimes within their bins
     :ivar pools: whether levels with few samples are pooled, see ``AssuranceTable``
     """
 
@@ -87,10 +87,10 @@ class AzureTierCase:
 
 @dataclass(frozen=True)
 class AzureLivesCase:
-    """Upper bounds of the lives of VMs, told when they arrive, from the VMs that have ended by then.
+    """Upper bounds of the lifetimes of VMs, stated when they arrive, from the VMs that have ended by then.
 
-    :ivar quantile: of the lives
-    :ivar of_batches: whether only the first VM of each batch counts, as those of a batch are alike
+    :ivar quantile: quantile of the lifetimes
+    :ivar of_batches: whether only the first VM of each batch counts, since VMs of a batch are alike
     """
 
     quantile: float
@@ -157,17 +157,18 @@ def coverage(
     learns_at_once: bool = False,
     detects_changes: bool = True,
 ) -> dict[str, Any]:
-    """Return how often lives stay below the bounds that were told at the arrivals.
+    """Return how often lifetimes stay below the bounds that were stated at the arrivals.
 
-    For ``covered``, a bound that reaches beyond the end of the trace is left out, because nobody knows whether it held.
-    That leaves out long bounds. ``held`` counts all bounds; of ``unknown``, as the VM ran at the end, it may be more.
+    ``covered`` leaves out bounds that reach beyond the end of the trace, because it is unknown whether they held. That
+    leaves out long bounds. ``held`` counts all bounds. It may be higher by ``unknown``, the share of the VMs that ran
+    at the end.
 
     :param vms: (arrival, seconds), in the order of arrival
     :param begin: arrivals from this instant on are judged
-    :param end: when the trace ends
-    :param learns_at_once: whether a life is known when the VM arrives
+    :param end: end of the trace
+    :param learns_at_once: whether a lifetime is known when the VM arrives
     :param detects_changes: see ``Bmbp``
-    :return: share of the bounds that held, their number, and the mean of bound to life; shares of all bounds
+    :return: share of the bounds that held, their number, and the mean of bound to lifetime; shares of all bounds
     """
     bound = Bmbp(quantile, detect_changes=detects_changes)
     judged = Correctness(quantile)

@@ -1,6 +1,6 @@
-"""Counter-experiments to the runs of VMs of Azure: each takes away one reason for which a bound or a promise may fail.
+"""Counter-experiments to the runs of VMs of Azure: each removes one reason why a bound or a promise may fail.
 
-What is asked in another order has other neighbours in time, and is otherwise the same: the same VMs, batches and tiers.
+Reordered requests have other neighbours in time, and are otherwise the same: the same VMs, batches and tiers.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ CLOUD = "24 nodes"
 
 
 class Order(Enum):
-    """When VMs arrive.
+    """The order in which VMs arrive.
 
-    ``RECORDED``: as recorded. ``AGAIN``: as recorded, twice; the second time is judged, so that the past is a perfect
-    guide. ``BATCHES``: each batch at a random instant, in either time, so that the load neither grows nor has days.
-    ``VMS``: each VM at a random instant, so that nothing depends on anything.
+    * ``RECORDED``: as recorded.
+    * ``AGAIN``: as recorded, twice. The second time is judged, so that the past is a perfect guide.
+    * ``BATCHES``: each batch at a random instant, twice, so that the load neither grows nor follows the hours of the
+      day.
+    * ``VMS``: each VM at a random instant, so that nothing depends on anything.
     """
 
     RECORDED = "as recorded"
@@ -55,8 +57,8 @@ class Levels(Enum):
     BOUND = "95 % confidence"
 
 
-#: Nodes of the cloud, such that about as many VMs are preempted without a promise. The load of random orders has no
-#: peak at the end.
+#: Number of nodes of the cloud, chosen so that about as many VMs are preempted without a promise in each order. The
+#: load of random orders has no peak at the end.
 NODES: Mapping[Order, int] = MappingProxyType(
     {Order.RECORDED: CLOUDS[CLOUD][0], Order.AGAIN: CLOUDS[CLOUD][0], Order.BATCHES: 18, Order.VMS: 15}
 )
@@ -67,8 +69,8 @@ class AzureCauseCase:
     """A promise of one per cent on the small cloud.
 
     :ivar order: when VMs arrive
-    :ivar levels: how lifetimes are told from samples
-    :ivar seed: of all that is random
+    :ivar levels: how lifetimes are derived from samples
+    :ivar seed: seed of all that is random
     """
 
     order: Order
@@ -105,11 +107,11 @@ class AzureCauseCase:
 
 @dataclass(frozen=True)
 class AzureLivesCauseCase:
-    """The bound of 95 % of the lives.
+    """A bound of 95 % of the lifetimes.
 
     :ivar order: when VMs arrive
-    :ivar learns_at_once: whether a life is known when the VM arrives, instead of when it has ended
-    :ivar detects_changes: whether old lives are forgotten when the process seems to have changed
+    :ivar learns_at_once: whether a lifetime is known when the VM arrives, instead of when it has ended
+    :ivar detects_changes: whether old lifetimes are forgotten when the process seems to have changed
     """
 
     order: Order
@@ -143,7 +145,7 @@ class AzureLivesCauseCase:
         )
 
 
-#: Each differs from the first in one thing, or from one before it.
+#: Each case differs in one thing from the first, or from one before it.
 LIVES_CAUSES = (
     AzureLivesCauseCase(Order.RECORDED),
     AzureLivesCauseCase(Order.RECORDED, learns_at_once=True),

@@ -22,7 +22,7 @@ _MONTH = 30 * 86_400
 
 
 @dataclass(frozen=True)
-class _Log:
+class _LogPart:
     """A part of a log, and the machine.
 
     :ivar file: the log, below the folder of workload logs
@@ -34,14 +34,14 @@ class _Log:
 
 
 #: The logs beside BLUE1, which is shipped.
-LOGS: Mapping[str, _Log] = MappingProxyType(
+LOGS: Mapping[str, _LogPart] = MappingProxyType(
     {
-        "DS": _Log(
+        "DS": _LogPart(
             "pwa/SDSC-DS-2004-2.1-cln.swf.gz",
             164,
             SwfOptions(begin=4_293_741, length=_MONTH, scale=8, queues=frozenset({2, 3})),
         ),
-        "KTH-SP2": _Log("pwa/KTH-SP2-1996-2.1-cln.swf.gz", 100, SwfOptions(length=3 * _MONTH)),
+        "KTH-SP2": _LogPart("pwa/KTH-SP2-1996-2.1-cln.swf.gz", 100, SwfOptions(length=3 * _MONTH)),
     }
 )
 

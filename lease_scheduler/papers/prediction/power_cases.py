@@ -42,7 +42,7 @@ class RegistrationCase:
 
     :ivar law: a key of ``LAWS``
     :ivar saves_power: whether nodes are put to sleep
-    :ivar seed: of the requests
+    :ivar seed: seed of the requests
     """
 
     law: str
@@ -68,8 +68,8 @@ class ProductionCase:
 
     :ivar trace: a key of ``TRACES``
     :ivar saves_power: whether nodes are put to sleep
-    :ivar removed: how many nodes it has less than were recorded
-    :ivar wake_seconds: how long a node takes to wake
+    :ivar removed: number of recorded nodes that are taken away
+    :ivar wake_seconds: seconds that a node takes to wake
     :ivar detects_changes: whether the history of bursts is cut where they change, as the service does
     """
 
@@ -100,9 +100,9 @@ class SweepCase:
     """A cell of the capacity sweep, without and with nodes that are put to sleep.
 
     :ivar nodes: number of nodes of eight cores
-    :ivar mu: of the log-normal times between arrivals
-    :ivar days: length
-    :ivar seed: of the requests
+    :ivar mu: parameter mu of the log-normal times between arrivals
+    :ivar days: length in days
+    :ivar seed: seed of the requests
     """
 
     nodes: int

@@ -1,7 +1,7 @@
 """The checks of chapter 3 of Pucher 2016 (E1 to E5).
 
-Bands are those of the specification, section 5, unless their note says something else. A figure without a band is one
-for which the specification has none, or which cannot be otherwise.
+Bands are those of the specification, section 5, unless their note says something else. A figure has no band if the
+specification has none, or if it follows from its definition.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def production_checks(outcomes: Mapping[str, Outcome]) -> list[Check]:
 def cut_down_checks(outcomes: Mapping[str, Outcome]) -> list[Check]:
     """Return the checks of figures 3.3 and 3.4.
 
-    That no fewer nodes can go at 99 % than at 99.9 % is no check: it follows from what they are.
+    That at least as many nodes can go at 99 % as at 99.9 % is not checked, because it follows from the definitions.
     """
     awake, asleep = (
         [outcomes[each.name] for each in cut_down() if each.saves_power is saves] for saves in (False, True)

@@ -1,7 +1,7 @@
 """A cloud of alike nodes that are put to sleep, as Pucher 2016 simulates it (section 3.3).
 
-The loop beside the engine is for studies of millions of requests. What is kept awake is decided by
-``prediction.hot_spare``.
+The loop beside the engine is for studies of millions of requests. ``prediction.hot_spare`` decides which nodes stay
+awake.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from lease_scheduler.prediction.hot_spare import HotSpare, PoweredHost, SpareRul
 
 @dataclass(frozen=True)
 class PowerSettings:
-    """How a cloud saves power.
+    """Settings of power saving.
 
     :ivar rules: how the spare is learned
     :ivar epoch: seconds between decisions
-    :ivar wake_seconds: how long a node takes to wake
+    :ivar wake_seconds: seconds that a node takes to wake
     """
 
     rules: SpareRules
@@ -31,7 +31,7 @@ class PowerSettings:
 
 @dataclass(frozen=True)
 class PowerResult:
-    """What came of the requests.
+    """The outcome of the requests.
 
     :ivar accepted: number of requests that got a node
     :ivar rejected: number of those that did not
@@ -68,10 +68,10 @@ def power_efficiency(utilisation: float, uptime: float) -> float:
 
 
 class PowerCloud:
-    """Nodes that are filled in order: awake before waking before asleep ones.
+    """Nodes that are filled in order: awake ones first, then waking ones, then sleeping ones.
 
     :param nodes: number of nodes
-    :param cores: cores of each
+    :param cores: cores of each node
     :param settings: how power is saved; None to keep all nodes awake
     """
 
@@ -80,8 +80,8 @@ class PowerCloud:
         self._cores = cores
         self._settings = settings
         self._free = [cores] * nodes
-        # By number of cores, a bit for each node with as many free.
-        self._room = [(1 << nodes) - 1] * (cores + 1)
+        # Number of cores -> bit mask of the nodes that have at least as many free.
+        self._nodes_with = [(1 << nodes) - 1] * (cores + 1)
         self._awake, self._waking, self._asleep = (1 << nodes) - 1, 0, 0
         self._up_since: list[float | None] = [0.0] * nodes
         self._awake_at = [0.0] * nodes
@@ -90,11 +90,11 @@ class PowerCloud:
         self._spare = HotSpare(settings.rules) if settings is not None else None
 
     def run(self, requests: Iterable[Request], end: float, most_rejected: int | None = None) -> PowerResult | None:
-        """Serve requests, and return what came of them, or None as soon as too many are rejected.
+        """Serve requests. Return their outcome, or None as soon as too many are rejected.
 
         :param requests: in the order of their arrivals
         :param end: end of the measurement in seconds
-        :param most_rejected: how many may be rejected; None for any number
+        :param most_rejected: maximum number of rejected requests; None for no limit
         """
         leaving: list[tuple[float, int, int]] = []
         accepted = rejected = delayed = 0
@@ -139,7 +139,7 @@ class PowerCloud:
     def _find(self, cores: int, now: float) -> int | None:
         if cores > self._cores:
             return None
-        fitting = self._room[cores]
+        fitting = self._nodes_with[cores]
         if self._waking:
             self._note_awake(now)
         found = (fitting & self._awake) or (fitting & self._waking) or (fitting & self._asleep)
@@ -148,7 +148,7 @@ class PowerCloud:
     def _enter(self, node: int, cores: int) -> None:
         free = self._free[node]
         for count in range(free - cores + 1, free + 1):
-            self._room[count] &= ~(1 << node)
+            self._nodes_with[count] &= ~(1 << node)
         self._free[node] = free - cores
         if self._spare is not None:
             self._spare.started(cores)
@@ -156,7 +156,7 @@ class PowerCloud:
     def _leave(self, node: int, cores: int) -> None:
         free = self._free[node]
         for count in range(free + 1, free + cores + 1):
-            self._room[count] |= 1 << node
+            self._nodes_with[count] |= 1 << node
         self._free[node] = free + cores
         if self._spare is not None:
             self._spare.ended(cores)

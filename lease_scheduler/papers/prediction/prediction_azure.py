@@ -30,7 +30,7 @@ from lease_scheduler.papers.replications import FIRST_SEED, DefaultSeeds, Replic
 from lease_scheduler.papers.report import write_report
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 
-#: With few seeds the share preempted is that of a few instants at which many are.
+#: With few seeds, the share that is preempted depends on the few instants at which many VMs are.
 SEEDS = DefaultSeeds(6)
 #: Promise, and whether levels are pooled.
 _KINDS = [(each, False) for each in AZURE_PROMISES] + [(each, True) for each in AZURE_PROMISES if each]

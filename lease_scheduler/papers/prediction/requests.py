@@ -38,7 +38,7 @@ class Trace:
 
     :ivar file: below the folder of workload logs
     :ivar nodes: number of nodes
-    :ivar cores: cores of each
+    :ivar cores: cores of each node
     """
 
     file: str
@@ -98,7 +98,7 @@ def sweep(seed: int, mu: float, days: int) -> list[Request]:
 
     Cores are held for 930 s on average, which reproduces all efficiencies that the text quotes.
 
-    :param mu: of the log-normal times between arrivals, whose sigma is 1
+    :param mu: parameter mu of the log-normal times between arrivals, whose sigma is 1
     """
     random = random_stream(seed, f"sweep {mu}")
     count = int(1.05 * days * DAY / math.exp(mu + 0.5)) + 1000

@@ -31,7 +31,7 @@ class PromiseCase:
     """Generated requests of both tiers on 32 cores.
 
     :ivar preemption: largest probability of preemption, or None for no promise
-    :ivar seed: of the requests, and of the instants of the samples
+    :ivar seed: seed of the requests, and of the instants of the samples
     """
 
     preemption: float | None
@@ -56,7 +56,7 @@ class AnatomyCase:
     """The samples behind the promises, after nine days.
 
     :ivar threat: what an instance is preempted by
-    :ivar seed: of the requests, and of the instants of the samples
+    :ivar seed: seed of the requests, and of the instants of the samples
     """
 
     threat: Threat
@@ -91,7 +91,7 @@ class PairCase:
     :ivar pair: one of ``PAIRS``
     :ivar is_assured: whether lifetimes are promised
     :ivar nodes: number of nodes
-    :ivar seed: of the instants of the samples; without a promise nothing is random
+    :ivar seed: seed of the instants of the samples; without a promise nothing is random
     """
 
     pair: tuple[str, str]

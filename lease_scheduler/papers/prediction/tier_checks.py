@@ -1,7 +1,7 @@
 """The checks of chapter 4 of Pucher 2016 (E6 to E9).
 
-Bands are those of the specification, section 5, unless their note says something else. A figure without a band is one
-for which the specification has none, or which cannot be otherwise.
+Bands are those of the specification, section 5, unless their note says something else. A figure has no band if the
+specification has none, or if it follows from its definition.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def promise_checks(outcomes: Mapping[str, Outcome], seeds: tuple[int, ...]) -> l
 def anatomy_checks(outcomes: Mapping[str, Outcome], seed: int = 1) -> list[Check]:
     """Return the checks of figures 4.2 and 4.3.
 
-    That the quantiles of more probable preemptions are longer is no check: they are of the same samples.
+    That lifetimes are longer for more probable preemptions is not checked, because all quantiles are of the same
+    samples.
     """
     checks = []
     for threat in Threat:

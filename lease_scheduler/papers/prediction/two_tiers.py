@@ -1,7 +1,7 @@
 """A cloud with regular and preemptible instances, as Pucher 2016 simulates it (section 4.3).
 
-The loop beside the engine is for studies of hundreds of thousands of requests. What is assured to preemptible instances
-is decided by ``prediction.lifetimes`` and ``prediction.assurance``.
+The loop beside the engine is for studies of hundreds of thousands of requests. ``prediction.lifetimes`` and
+``prediction.assurance`` decide what preemptible instances are assured of.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _TABLE_EVERY = 6 * 3600
 
 @dataclass(frozen=True)
 class Assurance:
-    """What preemptible requests are assured of.
+    """The promise to preemptible requests.
 
-    :ivar preemption: largest probability of preemption; None to admit whatever there is room for
+    :ivar preemption: largest probability of preemption; None to admit whatever fits
     :ivar threat: what an instance is preempted by
     :ivar sample_every: mean seconds between fictitious instances
     :ivar seed: seed of their instants
-    :ivar confidence: of the bound of the lifetimes; None for their quantile, as in the dissertation
+    :ivar confidence: confidence of the bound of the lifetimes; None for their quantile, as in the dissertation
     :ivar pools: whether levels with few samples are pooled, see ``AssuranceTable``
     """
 
@@ -42,7 +42,7 @@ class Assurance:
 
 @dataclass
 class TwoTierResult:
-    """What came of the requests of both tiers.
+    """The outcome of the requests of both tiers.
 
     :ivar regular: number of regular requests
     :ivar regular_admitted: number of admitted ones
@@ -86,7 +86,7 @@ class _Running:
 
 
 @dataclass(frozen=True)
-class _Choice:
+class _NodeVictims:
     """Victims on a node, youngest first."""
 
     node: int
@@ -103,12 +103,12 @@ class _Samples:
 
 
 class TwoTierCloud:
-    """Alike nodes that are filled in order. Regular requests make the youngest preemptible instances leave.
+    """Alike nodes that are filled in order. Regular requests preempt the youngest preemptible instances.
 
     With instances of one core only, one node with all cores is the same, and faster.
 
     :param nodes: number of nodes
-    :param cores: cores of each
+    :param cores: cores of each node
     :param assurance: what preemptible requests are assured of
     """
 
@@ -221,9 +221,9 @@ class TwoTierCloud:
                 return node
         return None
 
-    def _victims(self, cores: int) -> _Choice | None:
-        """Return the youngest instances whose end makes room, on the node whose oldest victim is youngest."""
-        best: _Choice | None = None
+    def _victims(self, cores: int) -> _NodeVictims | None:
+        """Return the youngest instances whose end frees enough cores, on the node whose oldest victim is youngest."""
+        best: _NodeVictims | None = None
         best_key: tuple[float, int] | None = None
         for node, present in enumerate(self._preemptible):
             free = self._free[node]
@@ -237,7 +237,7 @@ class TwoTierCloud:
                 continue
             key = (-self._running[victims[-1]].start, len(victims))
             if best_key is None or key < best_key:
-                best, best_key = _Choice(node, tuple(victims)), key
+                best, best_key = _NodeVictims(node, tuple(victims)), key
         return best
 
     def _start(self, number: int, node: int, request: Request, *, is_regular: bool) -> None:

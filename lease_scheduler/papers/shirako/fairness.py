@@ -1,4 +1,7 @@
-"""How far flows are apart, against the bounds of the theorems (Grit 2007, theorems 5.3.1 and 5.6.1; shirako E13)."""
+"""The lag between flows, compared with the bounds of the theorems.
+
+See Grit 2007, theorems 5.3.1 and 5.6.1; shirako E13.
+"""
 
 from __future__ import annotations
 

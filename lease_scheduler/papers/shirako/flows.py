@@ -79,7 +79,8 @@ FIGURES = {
     "5.11 (c)": _Figure((100, 300), ((5, 100), (2, 80))),
 }
 
-#: Intervals for which shares are reported apart: before the first flow of figure 5.6 has asked, while it does, between.
+#: Intervals in ticks whose shares are reported: in figure 5.6, when the first flow does not ask, when it asks for the
+#: first and the second time; and the first quarter of the run.
 PARTS = {"off": (1_500, 2_400), "on": (650, 1_000), "on again": (2_650, 3_000), "start": (0, 1_000)}
 
 

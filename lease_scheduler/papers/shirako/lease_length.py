@@ -1,8 +1,8 @@
 """Two guests whose leases have a fixed length, and how well these follow their loads (Grit 2007, section 4.7.2).
 
 Shirako E1 and E2: figures 4.8 and 4.9. Two providers have 70 hosts each. Every five minutes, both guests ask for as
-many whole hosts as their load needs beyond what they hold, for a full term. The queueing policy says who is served
-first, and each gets what is free, up to what was asked for. Nothing is given back before its term ends.
+many whole hosts as their load needs beyond what they hold, for a full term. The queueing policy decides which guest is
+served first. Each gets free hosts, up to the number that it asked for, and keeps them until the end of the term.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class FilterCase:
 
 @dataclass
 class Served:
-    """What two guests got.
+    """The outcome for two guests.
 
     :ivar held: hosts by guest and step
     :ivar out_of_order: number of steps at which batch got hosts while e-commerce lacked some
@@ -158,7 +158,7 @@ def serve(wanted: Mapping[str, FloatArray], term: int, policy: QueueingPolicy) -
 
     :param wanted: hosts by guest and step
     :param term: steps of a lease
-    :param policy: says who is served first
+    :param policy: decides which guest is served first
     """
     policy.follow(Site.homogeneous(HOSTS, _HOST), _WEIGHTS)
     leases: dict[str, deque[tuple[int, int]]] = {guest: deque() for guest in GUESTS}
@@ -209,14 +209,16 @@ def demand_of(raw: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
 
 
 def loads_of(loads: str, seed: int) -> dict[str, FloatArray]:
-    """Return the load of each guest in hosts, shape (steps,). The dissertation's own are private; these stand in."""
+    """Return the load of each guest in hosts, shape (steps,). They replace those of the dissertation, which are
+    private.
+    """
     if loads == RECORDED:
         return {COMMERCE: _world_cup(), BATCH: _blue_horizon()}
     return {COMMERCE: _COMMERCE_LAW.values(STEPS, seed), BATCH: _BATCH_LAWS[loads].values(STEPS, seed)}
 
 
 def _world_cup() -> FloatArray:
-    """Return the load of the site of the World Cup of 1998, the largest of which takes all hosts."""
+    """Return the load of the site of the World Cup of 1998, scaled so that the peak takes all hosts."""
     folder = data_folder()
     if folder is None:
         raise InvalidValueError("LEASE_SCHEDULER_DATA", f"must name the folder of workload logs for {WORLD_CUP}")

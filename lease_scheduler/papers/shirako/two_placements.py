@@ -1,8 +1,9 @@
 """A broker that chooses hosts and a provider that may choose others (Grit 2007, section 6.4; shirako E16-E19).
 
 A month of a site of 100 hosts and two users. Every five minutes, first one and then the other asks for as many slivers
-of half a host as its load needs beyond what it has, for twelve hours each. What they still need at the end of a term is
-extended. The broker grants what its calendar has room for, by worst fit, and the provider puts the slivers on hosts.
+of half a host as its load needs beyond what it has, for twelve hours each. At the end of a term, slivers that are still
+needed are extended. The broker grants what fits into its calendar, by worst fit, and the provider puts the slivers on
+hosts.
 """
 
 from __future__ import annotations
@@ -152,7 +153,7 @@ class _Site:
         return np.tile(_SLIVERS_PER_HOST - taken, (_CLASSES, 1))
 
     def _extended(self, sliver: int, stays: np.ndarray[Any, Any], new: list[tuple[int, int]]) -> bool:
-        """Find room for a sliver for another term, and return whether there is any (shirako A17, A18)."""
+        """Find a host for a sliver for another term. Return whether there is one (shirako A17, A18)."""
         free = self._free(stays, new)
         here = int(self.wished[sliver])
         fits = bool((free[:, here] >= _SLIVER).all())

@@ -33,7 +33,7 @@ class Case(Protocol):
 
 @runtime_checkable
 class DescribedCase(Protocol):
-    """A case that describes what is run by other parameters than its fields."""
+    """A case whose parameters are not its fields."""
 
     @property
     def parameters(self) -> Mapping[str, Any]:

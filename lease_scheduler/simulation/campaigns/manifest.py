@@ -123,7 +123,7 @@ def _read(path: Path) -> Manifest:
 
 
 def _differences(what: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Return the differences in what both calls have, as text; an input of only one of the calls is no difference."""
+    """Return, as text, the values that differ between two calls. Keys that only one of them has are ignored."""
     return [
         f"{what}{name}: {'its content has changed' if what else f'{old[name]} before, now {new[name]}'}"
         for name in new

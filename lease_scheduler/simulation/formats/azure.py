@@ -1,5 +1,4 @@
-"""Traces of virtual machines in Azure, as Bergsma et al. processed them: which VMs arrived together, and how long they
-lived.
+"""Traces of virtual machines in Azure, as Bergsma et al. processed them: batches of VMs, and their lifetimes.
 
 The data are the public Azure dataset V1 (Cortez et al., "Resource Central", SOSP 2017), processed for Bergsma et al.,
 "Generating complex, realistic cloud workloads using recurrent neural networks", SOSP 2021. A trace is four files in one
@@ -9,8 +8,8 @@ folder, each plain or gzip:
    A line for each 300 seconds: the instant, and a list of tokens with commas between them. A token is the letter of a
    flavor, for one VM, or ``|``, which ends a batch: the VMs that one tenant requested together.
 ``NAME.c<cut>.txt``
-   The same lines. At the place of each VM is ``U<bin>`` if it ended before the cut, an instant, or ``C<bin>`` if it was
-   running then; the bin is that of the duration until then.
+   The same lines. In place of each VM, they have ``U<bin>`` if it ended before the cut, an instant, or ``C<bin>`` if it
+   was running then. The bin is that of its lifetime until the cut.
 ``flav_map.txt``
    A line for each flavor: ``<VCPU>,<GiB of memory> <letter>``.
 ``<any>.interval_map.txt``
@@ -39,7 +38,7 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 #: Token that ends a batch.
 _END = "|"
 
-#: Seconds from one line to the next, which is how exactly the dataset knows instants.
+#: Seconds from one line to the next: the resolution of the dataset.
 STEP = 300
 
 _PER_CPU = 100
@@ -49,10 +48,9 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class AzureOptions:
-    """Which VMs of a trace become leases.
+    """The choice of the VMs of a trace that become leases.
 
-    :ivar begin: seconds after the first line; what arrives then arrives at the workload's zero, and what arrives
-        before is left out
+    :ivar begin: seconds from the first line to the workload's zero; earlier arrivals are left out
     :ivar length: batches that arrive this many seconds after ``begin``, or later, are left out; None keeps all
     :ivar sample: share of the batches that are kept, above 0 and at most 1. Whole batches are kept or left out, so that
         the load stays as bursty as it is
@@ -75,15 +73,15 @@ class AzureOptions:
 
 @dataclass(frozen=True, slots=True)
 class VmGroup:
-    """Alike VMs of a batch: the same flavor, and lives in the same bin.
+    """VMs of a batch with the same flavor, and with lifetimes in the same bin.
 
     :ivar arrival: instant in seconds
     :ivar batch: number of the batch in the trace, from 1 on
-    :ivar vcpus: of each
-    :ivar memory_mb: of each
-    :ivar count: how many there are
-    :ivar shortest: the shortest time in seconds that they may have lived, until the cut at most
-    :ivar longest: the longest
+    :ivar vcpus: VCPUs of each VM
+    :ivar memory_mb: MB of memory of each VM
+    :ivar count: number of VMs
+    :ivar shortest: shortest possible lifetime in seconds, until the cut at most
+    :ivar longest: longest possible lifetime in seconds, until the cut at most
     :ivar has_ended: whether they ended before the cut
     """
 
@@ -98,18 +96,18 @@ class VmGroup:
 
 
 @dataclass(frozen=True)
-class _Life:
-    """What a token of the file of durations says: seconds that VMs lived until the cut, and whether they ended."""
+class _Lifetime:
+    """What a token in the file of durations means: bounds of the lifetime until the cut, and whether the VMs ended."""
 
     shortest: int
     longest: int
     has_ended: bool
 
     @classmethod
-    def of(cls, token: str, until_cut: int, bins: Mapping[int, tuple[int, int]]) -> _Life:
-        """Return what a token says of VMs that arrived so many seconds before the cut.
+    def of(cls, token: str, until_cut: int, bins: Mapping[int, tuple[int, int]]) -> _Lifetime:
+        """Parse a token for VMs that arrived ``until_cut`` seconds before the cut.
 
-        :raises InvalidValueError: it is no such token, or does not fit the cut
+        :raises InvalidValueError: it is not such a token, or does not fit the cut
         """
         number = token[1:]
         if token[:1] not in ("U", "C") or not _is_count(number) or int(number) not in bins:
@@ -135,9 +133,9 @@ def read_azure(
 ) -> Workload:
     """Read a trace of Azure as immediate leases, ordered by arrival, then as in the file; ids are numbers from 1 on.
 
-    A lease is the alike VMs of a batch: those of the same flavor whose lives are in the same bin. It requests the time
-    that they lived, which is drawn from the bin, because the dataset knows no requested time. VMs that were running at
-    the cut end there. The durations that are drawn do not depend on what is left out.
+    A lease consists of the VMs of a batch that have the same flavor, and lifetimes in the same bin. It requests their
+    lifetime, which is drawn from the bin, because the dataset has no requested durations. VMs that were running at the
+    cut end there. The drawn durations do not depend on what is left out.
 
     The attributes of the workload count what is in it: ``azure_vms``, ``azure_batches`` and ``azure_running_at_cut``.
     The trace names no hosts.
@@ -210,7 +208,7 @@ def read_vms(path: str | os.PathLike[str], watch: Watch | None = None) -> Iterat
                 if flavor not in flavors:
                     raise InputFileError(name, number, f"{flavor[:20]!r} is no flavor of flav_map.txt")
                 try:
-                    life = _Life.of(token, cut - arrival, bins)
+                    life = _Lifetime.of(token, cut - arrival, bins)
                 except InvalidValueError as error:
                     raise InputFileError(durations, number, str(error)) from error
                 vcpus, memory = flavors[flavor]
@@ -257,7 +255,7 @@ def _flavors(path: Path) -> dict[str, tuple[int, int]]:
 
 
 def _bins(path: Path) -> dict[int, tuple[int, int]]:
-    """Return for each bin the shortest and the longest time; a bin lasts until the next one begins."""
+    """Return the shortest and the longest duration of each bin. A bin lasts until the next one begins."""
     name = _map_file(path, ".interval_map.txt")
     bins: dict[int, tuple[int, int]] = {}
     for number, (seconds, text) in _pairs(name, "<seconds> <bin>"):
@@ -311,7 +309,7 @@ def _node_sets(count: int, vcpus: int, memory_mb: int) -> tuple[NodeSet, ...]:
 
 
 def _gib(text: str) -> int:
-    """Return a number of GiB, which may have decimals, in MB, or 0 if it is none above 0."""
+    """Parse a number of GiB, which may have decimals. Return it in MB, or 0 if it is not a number above 0."""
     whole, _, part = text.partition(".")
     if not _is_count(whole) or (part and not _is_count(part)):
         return 0

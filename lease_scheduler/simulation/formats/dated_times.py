@@ -1,4 +1,4 @@
-"""Instants of a workload that is simulated, written as times from its beginning or as dates (haizea section 9.2)."""
+"""Instants of a workload, written as times from its beginning or as dates (haizea section 9.2)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from lease_scheduler.simulation.formats.times import format_moment, is_date, par
 
 
 class DatedTimes:
-    """Parses the instants of one workload.
+    """A parser of the instants of one workload.
 
     :param beginning: returns the date from which the times of the workload count, in seconds since the epoch, or None
-        if it has none. It is asked at the first date, since finding it may take long.
+        if it has none. It is called at the first date, since finding it may take long.
     """
 
     def __init__(self, beginning: Callable[[], int | None]) -> None:
@@ -25,7 +25,7 @@ class DatedTimes:
         :param text: as for ``parse_instant``, or a date and time as for ``parse_moment``
         :param field: name of the field, for the error
         :param submitted: instant of the submission in seconds
-        :raises InvalidValueError: the text is no instant, or not one of this workload
+        :raises InvalidValueError: the text is not an instant, or is before the beginning of this workload
         """
         if not is_date(text):
             return parse_instant(text, field, submitted)

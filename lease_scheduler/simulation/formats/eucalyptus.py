@@ -71,7 +71,7 @@ def read_eucalyptus(path: str | os.PathLike[str]) -> list[Instance]:
 
 
 def over_commitment(instances: Sequence[Instance], cores: int) -> int:
-    """Return the largest number of cores by which a node had more than it has, 0 if none had.
+    """Return the largest number of cores by which a node was over-committed, or 0.
 
     Eucalyptus could over-commit nodes. At one instant, stops come before starts.
 

@@ -20,10 +20,10 @@ from lease_scheduler.model.errors import InputFileError
 #: Starts of comments in workload files. They may be in another encoding, as those of old logs are.
 _COMMENTS = (b";", b"#")
 
-#: With it, UTF-8 files of Windows begin.
+#: The byte order mark, with which UTF-8 files of Windows begin.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-#: Told now and then how far a file has been read: bytes so far, and bytes of the file, compressed as it is.
+#: Called now and then with the bytes read so far and the size of the file, both without decompression.
 Watch = Callable[[int, int], None]
 
 

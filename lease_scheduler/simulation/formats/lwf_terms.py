@@ -17,7 +17,7 @@ from lease_scheduler.simulation.formats.xml_file import Element, XmlBuilder
 
 @dataclass(frozen=True)
 class StartTerm:
-    """The requested start of a lease: an exact instant, now, or neither, which means as soon as there is room.
+    """The requested start of a lease: an exact instant, now, or neither, which means as soon as capacity is free.
 
     :ivar exact: instant in seconds, or None
     :ivar now: whether the lease must start when it is submitted
@@ -103,7 +103,7 @@ def read_node_sets(element: Element, types: frozenset[str] | None) -> tuple[Node
 def read_hosts(element: Element, types: frozenset[str]) -> tuple[Host, ...]:
     """Read the hosts in the ``<nodes>`` of a site, and name them ``host-1`` and so on.
 
-    If a type has several instances, a host offers their sum, and one VM may use at most the largest of them.
+    If a type has several instances, a host offers their sum, and one node may use at most the largest of them.
 
     :param types: permitted resource types
     """

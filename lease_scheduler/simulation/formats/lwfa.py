@@ -96,7 +96,7 @@ def read_annotations(path: str | os.PathLike[str]) -> Annotations:
     try:
         return Annotations(tuple(entries), attributes or {}, name)
     except InvalidValueError as error:
-        raise InputFileError(name, _odd_line(entries), str(error)) from error
+        raise InputFileError(name, _contradicting_line(entries), str(error)) from error
 
 
 def write_annotations(annotations: Annotations, path: str | os.PathLike[str]) -> None:
@@ -163,7 +163,7 @@ def _read_annotation(element: Element) -> LeaseAnnotation:
     )
 
 
-def _odd_line(entries: list[LeaseAnnotation]) -> int | None:
+def _contradicting_line(entries: list[LeaseAnnotation]) -> int | None:
     """Return the line of the first annotation that contradicts an earlier one, or None."""
     seen: set[str | None] = set()
     for entry in entries:

@@ -168,7 +168,7 @@ def read_swf(path: str | os.PathLike[str], options: SwfOptions | None = None, wa
         else:
             take(_merged(of_job))
     if not leases:
-        raise InputFileError(name, None, _nothing_left(counts))
+        raise InputFileError(name, None, _describe_left_out(counts))
     leases.sort(key=lambda pair: (pair[1].request.submitted, pair[0]))
     ordered = tuple(lease for _, lease in leases)
     title = plain_name(path).removesuffix(".swf")
@@ -183,7 +183,7 @@ def left_out(attributes: Mapping[str, str]) -> list[str]:
     return [f"{number:,} {LEFT_OUT[key]}" for key, number in numbers.items() if number]
 
 
-def _nothing_left(counts: Mapping[str, int]) -> str:
+def _describe_left_out(counts: Mapping[str, int]) -> str:
     reasons = left_out({key: str(count) for key, count in counts.items()})
     if not reasons:
         return "has no jobs in the window and the queues that were asked for"
@@ -191,7 +191,9 @@ def _nothing_left(counts: Mapping[str, int]) -> str:
 
 
 def _merged(parts: Sequence[_Line]) -> _Line:
-    """Return one line for a job whose parts have none for the whole: the first, with the run time of all."""
+    """Return one line for a checkpointed job that has none for the whole: its first part, with the run time of all
+    parts.
+    """
     number, fields, values = parts[0]
     run_time = sum(max(0.0, part[2][3]) for part in parts)
     return number, [*fields[:3], f"{run_time:g}", *fields[4:]], [*values[:3], run_time, *values[4:]]
@@ -211,7 +213,7 @@ def _jobs(
 ) -> Iterator[_Line]:
     """Yield the jobs of a log: (1-based number of the line, its fields, their values).
 
-    :param machine: is filled with the size of the machine that the header gives, by its name in capital letters
+    :param machine: is filled with the sizes of the machine in the header, by their names in capital letters
     """
     name = os.fspath(path)
     for number, line in read_lines(path, watch):

@@ -80,7 +80,7 @@ def parse_moment(text: str, field: str, submitted: int = 0) -> int:
 
 
 def is_date(text: str) -> bool:
-    """Return whether a text begins as a date does, and no other instant."""
+    """Return whether a text begins like a date, as no other instant does."""
     return _DATE.match(text) is not None
 
 

@@ -22,7 +22,7 @@ _CAPACITY = "_capacity_hours"
 def read_usage_table(path: str | os.PathLike[str], hosts: int) -> list[Use]:
     """Read a table, plain or gzip. A step holds the mean of its time, so peaks within a step are not seen.
 
-    :param hosts: how many hosts the capacity is
+    :param hosts: number of hosts that make up the capacity
     :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
     name = os.fspath(path)

@@ -10,7 +10,7 @@ from lease_scheduler.simulation.formats.files import BYTE_ORDER_MARK, Watch, ope
 from lease_scheduler.simulation.formats.lwf import read_lwf
 from lease_scheduler.simulation.workload import Workload
 
-#: Begin XML in UTF-16; all other formats are UTF-8.
+#: First bytes of XML in UTF-16; all other formats are UTF-8.
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 

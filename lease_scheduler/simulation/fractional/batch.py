@@ -70,7 +70,7 @@ def _backfill(
     *,
     legacy: bool,
 ) -> int:
-    """Start jobs behind the first one of the queue that do not delay it, and return how many nodes are free then."""
+    """Start jobs behind the first one of the queue that do not delay it. Return the number of nodes that stay free."""
     needed = int(trace.tasks[queue[0]])
     available, start = free, now
     for end, job in sorted(running):

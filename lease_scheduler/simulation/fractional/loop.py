@@ -1,10 +1,10 @@
 """A cluster on which jobs share CPU by an on-line algorithm (Stillwell 2010, sections 5.2 and 5.3.1).
 
 The loop keeps time and the progress of jobs. Decisions are those of ``fractional.online``, which do not see run times.
-Of several events at one instant, ends come first, then submissions, then mapping anew; a job that is submitted when
-everything is mapped anew periodically is left to that. Shares are computed once after all of them.
+At one instant, ends come first, then submissions, then the periodic remapping, which also places the jobs submitted at
+that instant. Yields are computed once after all of them.
 
-The whole loop is compiled where numba is installed. It stops before shares are computed if these need a linear program.
+The whole loop is compiled where numba is installed. It stops before yields are computed if these need a linear program.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from lease_scheduler.simulation.fractional.trace import Schedule, Trace
 #: Seconds within which two events are at one instant, so that rounding errors do not split them.
 _INSTANT = 1e-6
 
-#: What a yield may be below a whole thousandth and still count as it, because of rounding errors.
+#: Tolerance for rounding errors: a yield this many thousandths below a whole thousandth counts as that thousandth.
 _PART = 1e-6
 
 
 @dataclass(frozen=True)
 class Instant:
-    """What runs from an instant on.
+    """The running and the waiting jobs from an instant on.
 
     :ivar now: seconds
     :ivar nodes: job -> sorted nodes of its tasks, for all running jobs
@@ -158,7 +158,7 @@ def _run(rules: Rules, times: Times, state: State) -> None:
 
 @compiled
 def _step(rules: Rules, times: Times, state: State) -> bool:
-    """Go to the next instant and take all decisions but those about shares; return False if all jobs have ended."""
+    """Go to the next instant and take all decisions but those about yields. Return False if all jobs have ended."""
     counts, release = state.counts, state.system.release
     if counts[UPCOMING] == len(release) and counts[PRESENT] == 0:
         return False
@@ -250,7 +250,7 @@ def _hold_up(times: Times, state: State) -> None:
 
 @compiled
 def _common(some: Integers, others: Integers, begin: int, end: int) -> int:
-    """Return how many values two arrays that are sorted there have in common, each as often as it is in both."""
+    """Return the number of common values, with repetitions, of two arrays that are sorted from ``begin`` to ``end``."""
     one, other, count = begin, begin, 0
     while one < end and other < end:
         if some[one] == others[other]:
@@ -266,7 +266,7 @@ def _common(some: Integers, others: Integers, begin: int, end: int) -> int:
 
 @compiled
 def _set_yields(times: Times, state: State, running: Integers, yields: Floats) -> None:
-    """Let jobs run at some yields, and compute when they end."""
+    """Set the yields of running jobs, and compute when the jobs end."""
     processing, virtual = times.processing, state.system.virtual
     for position in range(len(running)):
         job = running[position]

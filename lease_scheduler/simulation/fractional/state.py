@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from lease_scheduler.fractional.arrays import Floats, Integers
 from lease_scheduler.fractional.online.system import System
 
-#: Places in ``State.counts``: the next job to be submitted, the number of jobs in the system, that of the next period.
+#: Indices into ``State.counts``: the next job to be submitted, the number of jobs in the system, the number of the next
+#: period.
 UPCOMING, PRESENT, CYCLE = range(3)
-#: Places in ``State.totals``; see ``Schedule``.
+#: Indices into ``State.totals``; see ``Schedule``.
 RESUMED, MOVED, RESUMED_MEMORY, MOVED_MEMORY = range(4)
 
 
 class Times(NamedTuple):
-    """What time does to jobs.
+    """The durations of a run, and how they are rounded.
 
     :ivar processing: seconds that each job takes alone
     :ivar penalty: seconds without progress after a job was resumed or moved

@@ -1,4 +1,4 @@
-"""Jobs of a trace, and what became of them (Stillwell 2010, sections 5.1 and 5.3)."""
+"""Traces of jobs, and their schedules (Stillwell 2010, sections 5.1 and 5.3)."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ class Trace:
 
     @property
     def load(self) -> float:
-        """Work that is submitted per second, as a part of what all nodes can do."""
+        """Work that is submitted per second, as a share of what all nodes can do."""
         work = float((self.processing * self.tasks * self.cpu).sum())
         return work / self.nodes / float(self.release[-1] - self.release[0])
 
     def scaled(self, load: float) -> Trace:
-        """Return the same jobs with longer or shorter times between them, to whole seconds, so that the load is this.
+        """Return the same jobs with the times between them stretched to a load, in whole seconds.
 
         :param load: more than 0
-        :raises InvalidValueError: it is not, or all jobs are submitted at one instant
+        :raises InvalidValueError: the load is out of bounds, or all jobs are submitted at one instant
         """
         if not 0 < load < np.inf:
             raise InvalidValueError("load", f"must be more than 0, not {load:g}")
@@ -72,7 +72,7 @@ class Trace:
         return replace(self, release=np.round(self.release * (self.load / load)))
 
     def bound(self) -> float:
-        """Return a largest stretch that no schedule of these jobs can be below."""
+        """Return a lower bound of the largest stretch in any schedule of these jobs."""
         return stretch_bound(self.nodes, self.release, self.processing, self.tasks * self.cpu)
 
     def stretches(self, ends: Floats) -> Floats:
@@ -82,7 +82,7 @@ class Trace:
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """What became of the jobs of a trace.
+    """The outcome of a run of a trace.
 
     :ivar ends: end of each job in seconds
     :ivar resumed: number of resumptions after a pause

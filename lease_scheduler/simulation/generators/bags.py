@@ -1,8 +1,10 @@
 """Bags of tasks after the model of the Grid Workloads Archive (Iosup et al., HPDC 2008).
 
-Times between arrivals and numbers of tasks follow Weibull laws; the tasks of a bag last equally long, which is normal.
-The parameters by default are those of Amini Salehi 2012, table 5.2. Which of (1.76, 2.11) is the scale is not stated
-there; here it is the first one, as in its other rows.
+Times between arrivals and numbers of tasks follow Weibull laws. All tasks of a bag have the same duration, which
+follows a normal law.
+
+The parameters by default are those of Amini Salehi 2012, table 5.2. That table does not state which of (1.76, 2.11) is
+the scale. Here it is the first one, as in its other rows.
 """
 
 from __future__ import annotations

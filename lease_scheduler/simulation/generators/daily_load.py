@@ -84,10 +84,10 @@ class CampaignLoad:
 
 
 def held_level(values: FloatArray, window: int, *, threshold: float = 1.0, damping: float = 7 / 8) -> FloatArray:
-    """Return a load as a level that holds until the load has left it for good (flop-flip filter, shirako A36, F131).
+    """Return a load as a level that is kept until the load has left it for good (flop-flip filter, shirako A36, F131).
 
-    Grit 2007, section 4.7.1. The level becomes the damped mean of the last observations when that differs from it by
-    more than their standard deviation.
+    See Grit 2007, section 4.7.1. The level becomes the damped mean of the last observations when that differs from it
+    by more than their standard deviation.
 
     :param window: number of observations
     :param threshold: in standard deviations

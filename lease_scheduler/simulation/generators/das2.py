@@ -85,7 +85,7 @@ class Das2:
         return self.mean_nodes * self.mean_runtime / self.mean_gap / nodes
 
     def calibrated(self, nodes: float, load: float) -> Das2:
-        """Return the laws with arrivals that are so rare that a cluster has the given load.
+        """Return the laws with arrivals made so rare that a cluster has the given load.
 
         :raises InvalidValueError: the load is not positive
         """

@@ -11,22 +11,22 @@ import numpy as np
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.random_streams import random_stream
 
-#: How many requests are drawn at a time.
+#: Number of requests that are drawn at a time.
 _BATCH = 1_000
 
 
 @dataclass(frozen=True)
 class FlowLoad:
-    """What a flow asks for. Its requests arrive at a constant rate.
+    """The requests of a flow, which arrive at a constant rate.
 
     :ivar name: name of the flow
     :ivar share: its share of the site, above 0 and at most 1
     :ivar durations: least and most ticks of a request, uniformly distributed
     :ivar widths: least and most hosts of a request: half of the requests have a power of two, the others are
         distributed log-uniformly; None for requests of one host
-    :ivar load: work that it asks for per tick, as a multiple of the whole site
+    :ivar load: work that it requests per tick, as a multiple of the capacity of the site
     :ivar least: smallest part of its width that a request accepts, above 0 and at most 1
-    :ivar times: intervals in which it asks, in ticks; None for the whole run
+    :ivar times: intervals in which it requests, in ticks; None for the whole run
     :raises InvalidValueError: a value is out of range
     """
 

@@ -20,7 +20,7 @@ _MINIMUM = 0.5
 
 @dataclass(frozen=True)
 class InstanceLaw:
-    """How instances are drawn.
+    """The law of random instances.
 
     :ivar nodes: number of nodes
     :ivar jobs: number of jobs
@@ -62,7 +62,7 @@ class InstanceLaw:
         minimum = np.where(random.random(self.jobs) < self.guaranteed, _MINIMUM, 0.0)
         values = _truncated_normal(random, self.sigma, (self.jobs, self.dimensions))
         fixed, fluid = values[:, :half], values[:, half:]
-        # Only what cannot be shared is scaled, so many jobs need more CPU than there is.
+        # Only fixed requirements are scaled, so many jobs together need more CPU than there is.
         fixed = np.minimum(1, fixed * ((1 - self.slack) * self.nodes / fixed.sum(axis=0)))
         return Instance(self.nodes, minimum, np.round(fixed, 3), np.round(fluid, 3))
 

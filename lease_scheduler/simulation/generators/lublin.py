@@ -111,7 +111,7 @@ class Lublin:
         return found
 
     def arrivals(self, count: int, span: int, seed: int) -> Integers:
-        """Return when jobs arrive, with the daily cycle, so that as many as these arrive within the span in seconds."""
+        """Return the arrivals of ``count`` jobs within a span of seconds, with the daily cycle."""
         stream = random_stream(seed, "lublin arrivals")
         logarithm = np.full(count + 1, np.inf)
         while (redrawn := logarithm > _LONGEST_LOG_GAP).any():

@@ -24,7 +24,7 @@ class Holds:
     :ivar ends: end of each occupation, likewise
     :ivar occupation: index of the occupation, for each row
     :ivar host: index of the host, for each row
-    :ivar vcpus: VCPUs held, for each row; at least 1 for each VM, so that every one is visible
+    :ivar vcpus: VCPUs held, for each row; at least 1 for each node, so that every node is visible
     """
 
     occupations: tuple[Occupation, ...]
@@ -69,7 +69,7 @@ def holds_between(result: RunResult, begin: int, end: int) -> Holds:
     hosts = _joined([occupation.assignment for occupation in held])
     vcpus = _joined([demands[occupation.lease_id] for occupation in held])
     owners = np.repeat(np.arange(len(held)), [len(occupation.assignment) for occupation in held])
-    # Several VMs of a lease on the same host become one row.
+    # Several nodes of a lease on the same host become one row.
     pairs, row = np.unique(owners * len(result.site) + hosts, return_inverse=True)
     return Holds(
         occupations=held,
@@ -153,7 +153,7 @@ def _coverage(
 
 
 def _demands(lease: Lease) -> tuple[int, ...]:
-    """Return the VCPUs of each VM, at least 1, in the order of the assignment."""
+    """Return the VCPUs of each node, at least 1, in the order of the assignment."""
     return tuple(
         max(node_set.resources.get(VCPU, 0), 1) for node_set in lease.request.nodes for _ in range(node_set.count)
     )
@@ -195,7 +195,7 @@ def _gaps(taken: list[Span], capacity: int) -> list[Span]:
 def _take(gaps: list[Span], vcpus: int, before: list[Span] | None) -> list[Span]:
     """Return spans for a lease: the same as before if they are free, else the lowest gap that is high enough.
 
-    If no gap is high enough, return the lowest gaps that are together.
+    If no gap is high enough, return the lowest gaps that together are.
     """
     if before and sum(high - low for low, high in before) == vcpus and all(_inside(span, gaps) for span in before):
         return before

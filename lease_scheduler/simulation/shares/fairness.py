@@ -1,4 +1,7 @@
-"""How far flows may be apart in what they have got for their weights (Grit 2007, theorems 5.3.1 and 5.6.1)."""
+"""Bounds of the lag between flows: the difference of their completed work per weight.
+
+See Grit 2007, theorems 5.3.1 and 5.6.1.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ class Backlog:
     """A flow that always has a request that can be served.
 
     :ivar weight: its weight
-    :ivar largest: largest cost of a request of it
+    :ivar largest: largest cost of one of its requests
     """
 
     weight: Fraction
@@ -20,7 +23,7 @@ class Backlog:
 
     @property
     def normalised(self) -> Fraction:
-        """The largest cost, per weight."""
+        """The largest cost per weight."""
         return self.largest / self.weight
 
 
@@ -41,8 +44,8 @@ def largest_lag(
 ) -> Fraction:
     """Return the largest difference of completed work per weight of two flows, over all intervals between completions.
 
-    :param completions: instant and cost of each completed request of one flow
-    :param others: the same of the other flow
+    :param completions: instant and cost of each completed request of the first flow
+    :param others: the same for the second flow
     """
     events = sorted(
         [(at, cost / weight) for at, cost in completions] + [(at, -cost / other_weight) for at, cost in others]

@@ -1,4 +1,4 @@
-"""What each flow got in a study of shares: cumulative shares, efficiency, waiting times (Grit 2007, section 5.7)."""
+"""The result of a study of shares: cumulative shares, efficiency, waiting times (Grit 2007, section 5.7)."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class Asked:
 
 @dataclass
 class FlowResult:
-    """What a flow got.
+    """The result of one flow.
 
     :ivar name: its name
-    :ivar share: the share that it was to get
+    :ivar share: its configured share
     :ivar asked: its requests that were queued
     :ivar starts: its requests that got a place, in the order in which they got it
     :ivar dropped: number of its requests that found a full queue
-    :ivar queued_cost: cost of what is queued
+    :ivar queued_cost: cost of its queued requests
     """
 
     name: str
@@ -67,7 +67,7 @@ class FlowResult:
     queued_cost: int = 0
 
     def hosts_by_tick(self, ticks: int) -> FloatArray:
-        """Return how many hosts it had at each tick, shape (ticks,)."""
+        """Return the number of hosts that it had at each tick, shape (ticks,)."""
         change = np.zeros(ticks + 1)
         for start in self.starts:
             if start.start < ticks and start.duration:
@@ -83,7 +83,7 @@ class FlowResult:
 
 @dataclass(frozen=True)
 class SharesResult:
-    """What all flows got.
+    """The results of all flows.
 
     :ivar hosts: number of hosts
     :ivar ticks: number of ticks in which requests arrived
@@ -97,19 +97,22 @@ class SharesResult:
     flows: tuple[FlowResult, ...]
 
     def shares(self, first: int = 0, last: int | None = None) -> dict[str, float]:
-        """Return the part of what was used in ``[first, last)``, by default while requests arrived, by flow."""
+        """Return the share of each flow in the use during ``[first, last)``; by default, while requests arrived."""
         until = self.ticks if last is None else last
         used = {flow.name: float(flow.hosts_by_tick(until)[first:].sum()) for flow in self.flows}
         total = sum(used.values())
         return {name: amount / total if total else 0.0 for name, amount in used.items()}
 
     def efficiency(self) -> float:
-        """Return the part of the site that was used while requests arrived (A22)."""
+        """Return the share of the site that was used while requests arrived (A22)."""
         used = sum(float(flow.hosts_by_tick(self.ticks).sum()) for flow in self.flows)
         return used / (self.hosts * self.ticks)
 
     def shares_over_time(self, interval: int) -> dict[str, FloatArray]:
-        """Return the part of the site that each flow had in each interval of this many ticks, by flow."""
+        """Return the share of the site that each flow had in each interval.
+
+        :param interval: length of an interval in ticks
+        """
         count = self.end // interval
         found = {}
         for flow in self.flows:

@@ -1,7 +1,7 @@
-"""A run of the queueing policy alone: flows ask, and the policy fills a calendar of widths, tick by tick.
+"""A run of the queueing policy alone: flows send requests, and the policy fills a calendar of widths, tick by tick.
 
-It calls the same decisions as the engine (``policy.queueing.winks``), without leases, so a month of a site takes
-about a second.
+It calls the same decisions as the engine (``policy.queueing.winks``), without leases, so a month of a site takes about
+a second.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from lease_scheduler.simulation.shares.result import Asked, FlowResult, SharesRe
 
 _NONE = float("inf")
 
-#: So many requests of a flow are considered when free hosts are divided; each takes at least one host.
+#: Maximum number of requests of a flow that are considered when free hosts are divided; each takes at least one host.
 _MOST_DIVIDED = 100
 
 
 @dataclass
 class _Queued:
-    """What the run knows of the queue of a flow, as bounds that let it skip the flow quickly.
+    """Bounds of the queue of a flow, which let the run skip the flow quickly.
 
     :ivar shortest: lower bound of the durations of its narrow requests
     :ivar cheapest: lower bound of the costs of its wide requests
@@ -47,15 +47,15 @@ class _Queued:
 
 
 class SharesRun:
-    """Flows on a calendar.
+    """A run of flows on a calendar of widths.
 
-    :param flows: what each flow asks for
+    :param flows: the requests of each flow
     :param hosts: number of hosts
     :param ticks: ticks in which requests arrive
     :param options: how the site is shared
     :param bound: cost of queued requests of a flow up to which it takes more; others are dropped
     :param seed: seed of the requests
-    :param drain: ticks after that, in which nothing arrives and queued requests are still served
+    :param drain: further ticks, in which nothing arrives and queued requests are still served
     :param keeps_too_costly: whether requests that cost more than the share of a window, and so never start, stay in the
         queue; otherwise they are dropped
     :raises InvalidValueError: requests accept fewer hosts than they ask for, and there is a window; or hosts that stay
@@ -124,7 +124,7 @@ class SharesRun:
         return self._results[name]
 
     def ask(self, name: str, width: int, duration: int, now: int, number: int) -> bool:
-        """Let a request arrive; return whether it was queued.
+        """Submit a request. Return whether it was queued.
 
         A request is dropped if the queue of its flow is full, or if it costs more than the share of a window.
         """
@@ -156,7 +156,7 @@ class SharesRun:
         self._most.clear()
         free_for = self.calendar.longest(now, 1, self._longest)
         share = self.shares.share_per_weight(now)
-        # Places only become fewer within a tick, so what cannot be served now is not asked at all.
+        # Places only become fewer within a tick, so flows that cannot be served now are left out.
         order = ServiceOrder(
             flow for flow, queued in self._flows if self._may_have_one(flow, queued, now, free_for, share)
         )
@@ -208,7 +208,7 @@ class SharesRun:
                 self._reserve(flow.name, smaller, now)
 
     def _may_have_one(self, flow: Flow, queued: _Queued, now: int, free_for: int, share: float) -> bool:
-        """Return whether the bounds of a flow's queue leave it possible that a request of it can be placed."""
+        """Return whether a queued request of a flow may fit, judged by the bounds of its queue."""
         if queued.shortest <= free_for:
             return True
         if queued.cheapest == _NONE or not (free_for or self.shares.options.window):

@@ -115,7 +115,7 @@ def _rows(connection: Connection, table: Table) -> list[RowMapping]:
     return list(connection.execute(select(table).order_by(table.c.created_at, table.c.id)).mappings())
 
 
-def _by(rows: Iterable[RowMapping], column: str) -> Rows:
+def _by_column(rows: Iterable[RowMapping], column: str) -> Rows:
     found: defaultdict[str, list[RowMapping]] = defaultdict(list)
     for row in rows:
         found[row[column]].append(row)
@@ -124,9 +124,9 @@ def _by(rows: Iterable[RowMapping], column: str) -> Rows:
 
 def _hosts(connection: Connection) -> tuple[BlazarHost, ...]:
     names = {row["id"]: row["property_name"] for row in _rows(connection, tables.PROPERTIES)}
-    capabilities = _by(_rows(connection, tables.CAPABILITIES), "computehost_id")
-    inventories = _by(_rows(connection, tables.INVENTORIES), "computehost_id")
-    traits = _by(_rows(connection, tables.TRAITS), "computehost_id")
+    capabilities = _by_column(_rows(connection, tables.CAPABILITIES), "computehost_id")
+    inventories = _by_column(_rows(connection, tables.INVENTORIES), "computehost_id")
+    traits = _by_column(_rows(connection, tables.TRAITS), "computehost_id")
     return tuple(
         BlazarHost(
             host_id=row["id"],
@@ -172,8 +172,8 @@ def _floating_ip(row: RowMapping) -> BlazarFloatingIp:
 def _reservations(connection: Connection) -> Mapping[str, list[BlazarReservation]]:
     """Return the reservations by lease id."""
     terms = _terms(connection)
-    hosts = _by(_rows(connection, tables.HOST_ALLOCATIONS), "reservation_id")
-    addresses = _by(_rows(connection, tables.FLOATING_IP_ALLOCATIONS), "reservation_id")
+    hosts = _by_column(_rows(connection, tables.HOST_ALLOCATIONS), "reservation_id")
+    addresses = _by_column(_rows(connection, tables.FLOATING_IP_ALLOCATIONS), "reservation_id")
     found: defaultdict[str, list[BlazarReservation]] = defaultdict(list)
     for row in _rows(connection, tables.RESERVATIONS):
         reservation_id = row["id"]
@@ -200,7 +200,7 @@ def _terms(connection: Connection) -> dict[str, dict[str, Any]]:
     for table, columns in ((tables.HOST_RESERVATIONS, _HOST_TERMS), (tables.INSTANCE_RESERVATIONS, _INSTANCE_TERMS)):
         for row in _rows(connection, table):
             found[row["reservation_id"]] = {column: row[column] for column in columns}
-    required = _by(_rows(connection, tables.REQUIRED_FLOATING_IPS), "floatingip_reservation_id")
+    required = _by_column(_rows(connection, tables.REQUIRED_FLOATING_IPS), "floatingip_reservation_id")
     for row in _rows(connection, tables.FLOATING_IP_RESERVATIONS):
         addresses = [each["address"] for each in required.get(row["id"], ())]
         terms = {column: row[column] for column in _FLOATING_IP_TERMS}
@@ -209,7 +209,7 @@ def _terms(connection: Connection) -> dict[str, dict[str, Any]]:
 
 
 def _leases(connection: Connection, reservations: Mapping[str, list[BlazarReservation]]) -> tuple[BlazarLease, ...]:
-    events = _by(_rows(connection, tables.EVENTS), "lease_id")
+    events = _by_column(_rows(connection, tables.EVENTS), "lease_id")
     found = []
     for row in _rows(connection, tables.LEASES):
         # Events that users add through the API have neither time nor status, and Blazar ignores them.

@@ -1,4 +1,4 @@
-"""Which leases the calendar page has, and which of them have changed."""
+"""Leases of the calendar page, and which of them have changed since a revision."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def version(connection: Connection, site: str) -> SiteVersion:
 
 def index(connection: Connection, site: str, start: int, end: int) -> CalendarIndex:
     """Return which leases the calendar has in ``[start, end)``, in the order of their submission."""
-    query = select(LEASES.c.id, LEASES.c.revision).where(LEASES.c.deleted_at.is_(None), _touches(start, end))
-    # Before the leases: they may then be newer than the version says, but not older.
+    query = select(LEASES.c.id, LEASES.c.revision).where(LEASES.c.deleted_at.is_(None), _overlaps(start, end))
+    # Read before the leases, which may then be newer than this version, but not older.
     at = version(connection, site)
     rows = connection.execute(query.order_by(LEASES.c.sequence)).all()
     places = _places(connection)
@@ -58,7 +58,7 @@ def index(connection: Connection, site: str, start: int, end: int) -> CalendarIn
 
 def changes(connection: Connection, site: str, since: int, start: int, end: int, most: int) -> CalendarIndex | None:
     """Return which leases of the calendar have changed since a revision, or None if more than ``most`` have."""
-    is_shown = and_(LEASES.c.deleted_at.is_(None), _touches(start, end)).label("is_shown")
+    is_shown = and_(LEASES.c.deleted_at.is_(None), _overlaps(start, end)).label("is_shown")
     query = select(LEASES.c.id, LEASES.c.revision, is_shown).where(LEASES.c.revision > since)
     at = version(connection, site)
     rows = connection.execute(query.order_by(LEASES.c.sequence).limit(most + 1)).all()
@@ -92,8 +92,8 @@ def held_hosts(connection: Connection, now: int) -> HeldHosts:
     return HeldHosts(frozenset(host for row in rows for host in row.hosts), min(edges, default=None))
 
 
-def _touches(start: int, end: int) -> ColumnElement[bool]:
-    """Return the condition that a lease has to do with a span of time."""
+def _overlaps(start: int, end: int) -> ColumnElement[bool]:
+    """Return the condition that a lease overlaps an interval."""
     return and_(
         or_(LEASES.c.planned_end.is_(None), LEASES.c.planned_end > start),
         or_(LEASES.c.planned_start.is_(None), LEASES.c.planned_start < end),

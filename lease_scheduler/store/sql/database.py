@@ -9,7 +9,7 @@ from sqlalchemy import Engine, QueuePool, event, make_url
 
 from lease_scheduler.records.json_text import from_json
 
-#: Options of oslo.db that are about the pool of connections, as SQLAlchemy's pool calls them.
+#: Options of oslo.db for the pool of connections -> their names in SQLAlchemy's pool.
 _POOL = {"max_pool_size": "pool_size", "max_overflow": "max_overflow", "pool_timeout": "timeout"}
 
 
@@ -41,9 +41,10 @@ def open_database(url: str, **options: Any) -> Engine:
 
 
 def kept_connections(size: int | None, overflow: int | None, threads: int) -> tuple[int | None, int | None]:
-    """Return how many connections stay open, and how many more may be opened, with the configured maximum of both.
+    """Return how many connections stay open, and how many more may be opened; their sum is the configured maximum.
 
-    One that does not stay open is made anew for the next request, which takes longer than the request itself.
+    A connection that does not stay open is opened anew for the next request, which takes longer than the request
+    itself. So as many stay open as there are threads.
 
     :param size: ``[database] max_pool_size``; None for the default of oslo.db, 0 for no limit
     :param overflow: ``[database] max_overflow``; None for the default of oslo.db, below 0 for no limit

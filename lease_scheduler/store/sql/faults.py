@@ -10,7 +10,7 @@ from collections.abc import Iterator
 #: Message for errors of a database that cannot write because its disk is full.
 FULL = "the disk of the database is full; nothing can be written until there is room again"
 
-#: Error codes of SQLite: no room to enlarge the database file, or the shared-memory file of its connections.
+#: Error codes of SQLite: no space to enlarge the database file, or the shared-memory file of its connections.
 _FULL_CODES = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
 #: Error numbers of MariaDB and MySQL: ER_DISK_FULL, ER_RECORD_FILE_FULL.
 _FULL_NUMBERS = frozenset({1021, 1114})

@@ -20,7 +20,7 @@ def read(connection: Connection) -> dict[str, Idleness]:
 
 
 def write(connection: Connection, changes: StoreChanges) -> None:
-    """Write since when leases are idle."""
+    """Write the changes of since when leases are idle."""
     for chunk in chunks(list(changes.idleness)):
         connection.execute(delete(IDLENESS).where(IDLENESS.c.lease_id.in_(chunk)))
     values = [{"lease_id": key, **asdict(each)} for key, each in changes.idleness.items() if each is not None]

@@ -134,7 +134,7 @@ def one(connection: Connection, lease_id: str, *, deleted: bool) -> Document | N
 
 
 def some(connection: Connection, ids: Sequence[str]) -> list[Document]:
-    """Return the views of those of the leases that exist, in any order."""
+    """Return the views of the leases that exist, in any order."""
     return [
         view
         for part in chunks(list(ids))
@@ -178,7 +178,7 @@ def _selected(
     query = query.where(*_conditions(filters))
     order = [(_SORT_COLUMNS[key], direction == "desc") for key, direction in sort]
     if marker is not None:
-        query = query.where(_behind(connection, [*order, (LEASES.c.sequence, False)], marker))
+        query = query.where(_after_marker(connection, [*order, (LEASES.c.sequence, False)], marker))
     # Databases differ in whether NULL sorts first or last.
     for column, descending in order:
         query = query.order_by(column.is_(None), column.desc() if descending else column.asc())
@@ -227,7 +227,7 @@ def _has_status(status: str) -> ColumnElement[bool]:
     return condition
 
 
-def _behind(connection: Connection, order: list[tuple[Any, bool]], marker: str) -> ColumnElement[bool]:
+def _after_marker(connection: Connection, order: list[tuple[Any, bool]], marker: str) -> ColumnElement[bool]:
     """Return the condition that a lease comes after the marker in an order; NULL comes last.
 
     :param order: columns, each with whether it is descending

@@ -46,7 +46,7 @@ def upgrade(engine: Engine, revision: str = "head") -> None:
 
     :raises InvalidValueError: the tables have a revision that this version of the program does not know
     """
-    with _alone(engine), engine.connect() as connection:
+    with _exclusive_lock(engine), engine.connect() as connection:
         _check(MigrationContext.configure(connection).get_current_revision())
         command.upgrade(_config(connection), revision)
         connection.commit()
@@ -63,7 +63,7 @@ def _check(revision: str | None) -> None:
 
 
 @contextmanager
-def _alone(engine: Engine) -> Iterator[None]:
+def _exclusive_lock(engine: Engine) -> Iterator[None]:
     """Hold a lock of the database server within the block. The server releases it if the connection ends."""
     statements = _LOCKS.get(engine.dialect.name)
     if statements is None:

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, select, u
 
 from lease_scheduler.store.sql.schema import FLOATING_IPS, HOSTS, LATENESS, LEASES, POLICY_STATE
 
-#: What one pool has learnt -> the rest of the primary key.
+#: Tables of what pools have learnt -> columns of their primary keys besides the pool.
 _LEARNT = {POLICY_STATE: ("family", "policy", "subject"), LATENESS: ("kind",)}
 
 _IS_LIVE = LEASES.c.ended.is_(None) & LEASES.c.deleted_at.is_(None)
@@ -20,16 +20,16 @@ def transfer(connection: Connection, old: str | None, new: str | None, revision:
     :param old: None for what belongs to no pool yet
     :param new: None for no pool
     :param revision: revision of the transaction
-    :return: how many hosts and addresses, and how many leases
+    :return: number of hosts and addresses, and number of leases
     """
     units = sum(
-        connection.execute(update(table).where(_is(table, old)).values(pool=new)).rowcount
+        connection.execute(update(table).where(_in_pool(table, old)).values(pool=new)).rowcount
         for table in (HOSTS, FLOATING_IPS)
     )
-    changed = update(LEASES).where(_is(LEASES, old) & _IS_LIVE).values(pool=new, revision=revision)
+    changed = update(LEASES).where(_in_pool(LEASES, old) & _IS_LIVE).values(pool=new, revision=revision)
     leases = connection.execute(changed).rowcount
     for table, key in _LEARNT.items():
-        _pass_on(connection, table, key, old or "", new or "")
+        _copy_learnt(connection, table, key, old or "", new or "")
     return units, leases
 
 
@@ -42,12 +42,12 @@ def names(connection: Connection) -> frozenset[str]:
     return frozenset(name for name in found if name is not None)
 
 
-def _is(table: Table, pool: str | None) -> ColumnElement[bool]:
+def _in_pool(table: Table, pool: str | None) -> ColumnElement[bool]:
     return table.c.pool.is_(None) if pool is None else table.c.pool == pool
 
 
-def _pass_on(connection: Connection, table: Table, key: tuple[str, ...], old: str, new: str) -> None:
-    """Give what one pool has learnt to another one that has not learnt the same."""
+def _copy_learnt(connection: Connection, table: Table, key: tuple[str, ...], old: str, new: str) -> None:
+    """Give what one pool has learnt to another one, unless that has learnt the same."""
     columns = [table.c[name] for name in key]
     known = {tuple(row) for row in connection.execute(select(*columns).where(table.c.pool == new))}
     for row in connection.execute(select(*columns).where(table.c.pool == old)).all():

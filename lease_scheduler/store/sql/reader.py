@@ -110,17 +110,17 @@ class SqlReader:
             return leases.entries(connection, filters, sort, limit, marker)
 
     def leases_by_id(self, ids: Sequence[str]) -> list[Document]:
-        """Return the views of those of the leases that exist, in any order."""
+        """Return the views of the leases that exist, in any order."""
         with self._connection() as connection:
             return leases.some(connection, ids)
 
     def known_trusts(self, ids: Collection[str]) -> frozenset[str]:
-        """Return those of some trusts that hosts have, or leases, live, ended or deleted."""
+        """Return those of the given trusts that a host or a lease has. Ended and deleted leases count."""
         with self._connection() as connection:
             return trusts.known(connection, ids)
 
     def unit_names(self, units: Collection[str]) -> dict[str, str]:
-        """Return the names of hosts and the addresses of floating IPs, by id, of those that exist."""
+        """Return the names of hosts and the addresses of floating IPs, by id. Unknown ids are left out."""
         with self._connection() as connection:
             return _unit_names(connection, units)
 
@@ -357,7 +357,10 @@ class SqlReader:
             return calendar.held_hosts(connection, now)
 
     def lease_states(self, project_id: str | None) -> dict[str, int]:
-        """Return the number of leases in each state that any is in; None means those of all projects."""
+        """Return the number of leases by state, without states that no lease is in.
+
+        :param project_id: None means all projects
+        """
         query = select(leases.STATE_IN_WORDS, func.count()).where(LEASES.c.deleted_at.is_(None))
         if project_id is not None:
             query = query.where(LEASES.c.project_id == project_id)

@@ -1,4 +1,4 @@
-"""Reading what a site has done in some time."""
+"""Reading the record of what a site did in an interval."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read_run(database: Engine, start: int, end: int) -> RunRecord:
             start,
             end,
             SiteBuilder().build(hosts, floating_ips),
-            # What was saved where does not matter any more.
+            # Where state was saved no longer matters.
             tuple(rows.lease({**row, "saved_on": None}, (), units) for row in found),
             tuple(_uses(connection, start, end, units)),
             tuple(_boots(connection, start, end)),
@@ -47,7 +47,7 @@ def _uses(connection: Connection, start: int, end: int, units: Units) -> Iterato
     over = select(USAGE).where(USAGE.c.start < end, USAGE.c.end > start).order_by(USAGE.c.start, USAGE.c.id)
     for row in connection.execute(over).mappings():
         yield RecordedUse(row["lease_id"], row["phase"], row["start"], row["end"], _known(row["hosts"], units))
-    # What runs has no record yet.
+    # Leases that run have no record yet.
     running = (
         select(LEASES.c.id, LEASES.c.active_since, HOLDINGS.c.hosts)
         .join(HOLDINGS, (HOLDINGS.c.lease_id == LEASES.c.id) & (HOLDINGS.c.position == 0))
@@ -58,7 +58,7 @@ def _uses(connection: Connection, start: int, end: int, units: Units) -> Iterato
 
 
 def _known(unit_ids: Iterable[str], units: Units) -> tuple[int, ...]:
-    """Return the numbers of units; 0 for hosts that are not in the pool any more."""
+    """Return the numbers of units; 0 for hosts that have left the pool."""
     found = []
     for unit_id in unit_ids:
         try:

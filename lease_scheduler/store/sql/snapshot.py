@@ -28,7 +28,7 @@ from lease_scheduler.store.sql.schema import (
 
 
 class Loaded(NamedTuple):
-    """What was read.
+    """The result of ``load``.
 
     :ivar units: numbers of the hosts and addresses in it
     :ivar versions: versions of the live leases, by id

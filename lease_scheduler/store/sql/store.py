@@ -147,7 +147,7 @@ class SqlStore(SqlMessages):
 
         :param old: None for what belongs to no pool
         :param new: None for no pool
-        :return: how many hosts and addresses, and how many live leases
+        :return: number of hosts and addresses, and number of live leases
         :raises DeposedError: another engine has taken over
         """
         with self._database.begin() as connection:
@@ -345,7 +345,7 @@ class SqlStore(SqlMessages):
         return frozenset(found)
 
     def known_trusts(self, ids: Collection[str]) -> frozenset[str]:
-        """Return those of some trusts that hosts have, or leases, live, ended or deleted."""
+        """Return those of the given trusts that a host or a lease has. Ended and deleted leases count."""
         with self._database.connect() as connection:
             return trusts.known(connection, ids)
 
@@ -360,7 +360,8 @@ class SqlStore(SqlMessages):
             return connection.execute(select(LEASES.c.request_digest).where(LEASES.c.id == lease_id)).scalar()
 
     def unaccepted_seconds(self, project_id: str, since: int) -> int:
-        """Return for how many seconds a project's unaccepted offers were held; only offers that ended after ``since``.
+        """Return how many seconds a project's unaccepted offers were held. Only offers that ended after ``since``
+        count.
 
         A lease that was rejected for its price counts as 0 s.
         """

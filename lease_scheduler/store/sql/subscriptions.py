@@ -27,7 +27,7 @@ _COLUMNS = (
     "ended_at",
 )
 
-#: What the threads that send know of a subscription to which nothing was sent yet.
+#: Values about deliveries of a subscription to which nothing was sent yet.
 _FRESH: Values = {"failures": 0, "next_attempt_at": None, "last_error": None}
 
 _HAS_DELIVERY = exists().where(DELIVERIES.c.subscription_id == SUBSCRIPTIONS.c.id)
@@ -130,7 +130,7 @@ class SqlDeliveries:
         """Note a failed attempt at a delivery, and when the next one is due."""
         values = {"failures": failures, "next_attempt_at": next_attempt, "last_error": error}
         with self._database.begin() as connection:
-            self._note(connection, delivery, values)
+            self._update(connection, delivery, values)
 
     def give_up(self, delivery: Delivery, error: str) -> None:
         """Delete a delivery that was not confirmed."""
@@ -140,18 +140,21 @@ class SqlDeliveries:
         known = SUBSCRIPTIONS.c.id == delivery.subscription_id
         with self._database.begin() as connection:
             # The engine locks a subscription before its deliveries; in another order, both could wait for each other.
-            self._note(connection, delivery, values)
+            self._update(connection, delivery, values)
             connection.execute(delete(DELIVERIES).where(DELIVERIES.c.delivery_id == delivery.delivery_id))
             if connection.execute(select(SUBSCRIPTIONS.c.ended_at).where(known)).scalar() is not None:
                 _remove_ended(connection, known)
 
-    def _note(self, connection: Connection, delivery: Delivery, values: Values) -> None:
+    def _update(self, connection: Connection, delivery: Delivery, values: Values) -> None:
         known = SUBSCRIPTIONS.c.id == delivery.subscription_id
         connection.execute(update(SUBSCRIPTIONS).where(known).values(values))
 
 
 def _remove_ended(connection: Connection, condition: ColumnElement[bool]) -> None:
-    """Delete those of some subscriptions whose lease has ended and whose deliveries are over."""
+    """Delete subscriptions whose lease has ended and that have no deliveries left.
+
+    :param condition: which subscriptions to consider
+    """
     over = SUBSCRIPTIONS.c.ended_at.is_not(None) & ~_HAS_DELIVERY
     connection.execute(delete(SUBSCRIPTIONS).where(condition, over))
 

@@ -11,7 +11,7 @@ from lease_scheduler.store.sql.schema import HOSTS, LEASES
 
 
 def known(connection: Connection, trusts: Collection[str]) -> frozenset[str]:
-    """Return those of some trusts that hosts have, or leases, live, ended or deleted."""
+    """Return those of the given trusts that a host or a lease has. Ended and deleted leases count."""
     found: set[str] = set()
     for chunk in chunks(sorted(trusts)):
         for column in (LEASES.c.trust_id, HOSTS.c.trust_id):

@@ -229,7 +229,7 @@ def used(connection: Connection, project_id: str, start: int, now: int) -> tuple
 
 
 def unaccepted_seconds(connection: Connection, project_id: str, since: int) -> int:
-    """Return for how many seconds a project's unaccepted offers were held; only offers that ended after ``since``."""
+    """Return how many seconds a project's unaccepted offers were held. Only offers that ended after ``since`` count."""
     seconds = select(func.sum(LEASES.c.ended - LEASES.c.submitted)).where(
         LEASES.c.project_id == project_id,
         LEASES.c.state == LeaseState.REJECTED_BY_USER.value,
@@ -268,5 +268,5 @@ def _add(
 
 
 def _needs(node_set: Mapping[str, Any]) -> Mapping[str, int]:
-    """Return what each VM of a node set needs, from its host and its nested providers together."""
+    """Return what each node of a node set needs, from its host and its nested providers together."""
     return together(node_set["resources"], (group["resources"] for group in node_set.get("groups", ())))

@@ -19,7 +19,7 @@ from lease_scheduler.model.states import FINAL_STATES, LeaseState
 from lease_scheduler.records.attributes import ATTRIBUTES
 from lease_scheduler.store.sql.rows import progress
 
-#: How a holding closes that is not interrupted.
+#: The closing of a holding that is not interrupted.
 _TO_THE_END = Closing.SHUTDOWN.value
 
 Row = Mapping[str, Any]
@@ -119,7 +119,7 @@ def _reservations(rows: Sequence[Any], lease_row: Any, hosts: Sequence[str]) -> 
 
 
 def _granted(node_sets: Sequence[Document]) -> Document | None:
-    """Return what each node of a reservation has, or None while that is open because the lease has no place yet."""
+    """Return the resources of each node of a reservation, or None while the lease has no place that decides them."""
     if not node_sets or node_sets[0].get("least_resources") is not None:
         return None
     needs = together(node_sets[0]["resources"], (group["resources"] for group in node_sets[0].get("groups", ())))
@@ -127,7 +127,7 @@ def _granted(node_sets: Sequence[Document]) -> Document | None:
 
 
 def _granted_nodes(node_sets: Sequence[Document], state: str) -> int | None:
-    """Return how many nodes a reservation has, or None while that is open because the lease waits for its turn."""
+    """Return the number of nodes of a reservation, or None while the lease waits in the queue and it is undecided."""
     if state == LeaseState.QUEUED.value and any(each.get("count_range") for each in node_sets):
         return None
     return sum(int(each["count"]) * servers_per_vm(each["resources"]) for each in node_sets)
@@ -160,7 +160,7 @@ def _reservation(row: Any, lease_row: Any, hosts: Sequence[str]) -> Document:
 def calendar_host(row: Any, power: HostPower | None, watts: Document) -> Document:
     """Return the view of a host on the calendar page.
 
-    :param watts: its properties that tell how many watts it takes
+    :param watts: properties of the host that say how many watts it takes
     """
     state = "up" if row["reservable"] else "disabled"
     if row["out_until"] is not None:

@@ -94,7 +94,7 @@ def test_a_restarted_agent_gets_its_order(bus: Bus) -> None:
     assert bus.hypervisor.shares == 40
 
 
-def test_another_secret_commands_and_learns_nothing(bus: Bus) -> None:
+def test_an_engine_with_another_secret_can_neither_order_nor_ask(bus: Bus) -> None:
     stranger = bus.engine("the secret of another site")
     with pytest.raises(AgentError, match=r"it has another secret or another site; see \[agent\] secret"):
         stranger.ask("host")

@@ -44,7 +44,7 @@ def test_servers_outlive_the_agent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"cpus": "many", "servers": {}}'])
-def test_a_file_that_describes_none_counts_as_away(tmp_path: Path, text: str | None) -> None:
+def test_a_file_that_describes_no_hypervisor_counts_as_away(tmp_path: Path, text: str | None) -> None:
     path = tmp_path / "hypervisor.json"
     if text is not None:
         path.write_text(text)

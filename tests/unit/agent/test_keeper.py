@@ -113,7 +113,7 @@ def test_weights_that_nobody_renews_expire(host: Host, caplog: pytest.LogCapture
     assert host.shares == {"fluid": 50, "whole": 200}
 
 
-def test_an_order_without_weights_gives_servers_theirs_back(host: Host) -> None:
+def test_an_order_without_weights_restores_the_weights_of_nova(host: Host) -> None:
     host.order(1, fluid=50)
     host.order(2)
     assert host.shares == {"fluid": 100, "whole": 100}
@@ -130,7 +130,7 @@ def test_servers_that_come_or_are_reset_get_their_weights(host: Host) -> None:
     assert host.shares == {"fluid": 50, "new": 200}
 
 
-def test_a_refusal_is_told_and_keeps_no_other_server_from_its_weight(
+def test_a_refusal_is_reported_and_other_servers_get_their_weights(
     host: Host, caplog: pytest.LogCaptureFixture
 ) -> None:
     host.refuses = {"fluid"}

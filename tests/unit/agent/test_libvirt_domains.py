@@ -105,7 +105,7 @@ def libvirt(module: Module, tmp_path: Path) -> Libvirt:
     return Libvirt("qemu:///system", lambda: module, tmp_path)
 
 
-def test_running_domains(module: Module, libvirt: Libvirt, tmp_path: Path) -> None:
+def test_servers_are_the_running_domains_with_their_weights(module: Module, libvirt: Libvirt, tmp_path: Path) -> None:
     assert libvirt.cpus() == 8
     assert libvirt.servers() == {"a-server": RunningServer(2, 100, 100, 1.5)}
     libvirt.set_shares("a-server", 30)
@@ -118,7 +118,7 @@ def test_running_domains(module: Module, libvirt: Libvirt, tmp_path: Path) -> No
     assert module.opened == 1
 
 
-def test_it_connects_again(module: Module, libvirt: Libvirt) -> None:
+def test_a_lost_connection_is_made_again(module: Module, libvirt: Libvirt) -> None:
     libvirt.servers()
     module.is_broken = module.is_away = True
     for _ in range(2):
@@ -129,14 +129,14 @@ def test_it_connects_again(module: Module, libvirt: Libvirt) -> None:
     assert module.opened == 2
 
 
-def test_a_domain_that_ends_meanwhile(module: Module, libvirt: Libvirt) -> None:
+def test_a_domain_that_ends_meanwhile_is_left_out(module: Module, libvirt: Libvirt) -> None:
     module.domain.is_active = False
     assert libvirt.servers() == {}
     libvirt.set_shares("a-server", 30)
     libvirt.set_shares("gone", 30)
 
 
-def test_what_libvirt_refuses_for_a_running_domain(module: Module, libvirt: Libvirt) -> None:
+def test_a_weight_that_libvirt_refuses_is_an_error(module: Module, libvirt: Libvirt) -> None:
     module.domain.fault = "cgroup CPU controller is not mounted"
     with pytest.raises(SharesRefusedError, match="not mounted"):
         libvirt.set_shares("a-server", 30)

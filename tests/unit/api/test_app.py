@@ -23,7 +23,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 @pytest.mark.parametrize("path", ["/", "/versions"])
-def test_version_documents(member: Client, path: str) -> None:
+def test_the_versions_are_listed_with_300(member: Client, path: str) -> None:
     answer = member.get(path)
     assert answer.status_code == 300
     assert answer.json == {
@@ -40,11 +40,11 @@ def test_version_documents(member: Client, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1", "/v1/"])
-def test_the_version_itself(member: Client, path: str) -> None:
+def test_the_version_is_shown(member: Client, path: str) -> None:
     assert (member.get(path).json or {})["version"]["id"] == "v1.0"
 
 
-def test_where_the_service_is_mounted(app: Flask) -> None:
+def test_links_have_the_path_at_which_the_service_is_mounted(app: Flask) -> None:
     answer = app.test_client().get("/versions", base_url="https://cloud.example/reservation")
     assert (answer.json or {})["versions"][0]["links"][0]["href"] == "https://cloud.example/reservation/v1"
 
@@ -65,7 +65,7 @@ class TestMicroversions:
             ("reservation 1.1.1", 400, "1.0"),
         ],
     )
-    def test_what_is_asked_for_is_served(self, app: Flask, header: str | None, code: int, served: str) -> None:
+    def test_the_requested_microversion_is_served(self, app: Flask, header: str | None, code: int, served: str) -> None:
         headers = {} if header is None else {"OpenStack-API-Version": header}
         answer = app.test_client().get("/v1/leases", headers=headers)
         assert answer.status_code == code
@@ -75,7 +75,7 @@ class TestMicroversions:
             assert (answer.json or {})["error"] == code
 
     @pytest.mark.parametrize("route", [route for route in ROUTES if str(route.since) != "1.0"], ids=lambda r: r.name)
-    def test_a_route_is_not_there_before_its_version(self, app: Flask, route: Route) -> None:
+    def test_a_route_is_404_before_its_microversion(self, app: Flask, route: Route) -> None:
         before = f"1.{route.since.minor - 1}"
         path = route.path.format(lease_id="x", series_id="x", subscription_id="x", feed_id="x", flow="x", host_id="x")
         answer = Client(app, before).send(route.method, path)
@@ -100,7 +100,7 @@ class TestFrameworkErrors:
             ("OPTIONS", "/v1/nothing", 404),
         ],
     )
-    def test_their_form(self, member: Client, method: str, path: str, code: int) -> None:
+    def test_framework_errors_have_their_own_form(self, member: Client, method: str, path: str, code: int) -> None:
         answer = member.send(method, path)
         assert answer.status_code == code
         assert set(answer.json or {}) == {"error", "error_message"}
@@ -109,7 +109,7 @@ class TestFrameworkErrors:
 
 class TestOptions:
     @pytest.mark.parametrize("path", sorted({route.path for route in ROUTES}))
-    def test_they_name_the_methods_of_the_path(self, app: Flask, path: str) -> None:
+    def test_options_lists_the_methods_of_the_path(self, app: Flask, path: str) -> None:
         methods = {route.method for route in ROUTES if route.path == path}
         names = (
             *("lease_id", "series_id", "subscription_id", "host_id", "property_name", "floatingip_id"),
@@ -121,12 +121,12 @@ class TestOptions:
         also = {"OPTIONS", "HEAD"} if "GET" in methods else {"OPTIONS"}
         assert answer.headers["Allow"].split(", ") == sorted(methods | also)
 
-    def test_only_those_of_the_microversion(self, app: Flask) -> None:
+    def test_options_lists_only_methods_of_the_microversion(self, app: Flask) -> None:
         client = app.test_client()
         assert client.options("/v1/series").status_code == 404
         assert client.options("/v1/leases.json").headers["Allow"] == "GET, HEAD, OPTIONS, POST"
 
-    def test_what_they_name_is_served(self, app: Flask) -> None:
+    def test_other_methods_are_answered_with_405_and_the_same_list(self, app: Flask) -> None:
         """Every other method is answered with 405, which lists the same allowed methods."""
         refused = app.test_client().patch("/v1/leases")
         assert refused.status_code == 405
@@ -168,7 +168,7 @@ _NAMED = [
     ],
 )
 @pytest.mark.parametrize(("method", "path", "field", "ask"), _NAMED, ids=[f"{each[1]} {each[2]}" for each in _NAMED])
-def test_names_that_nobody_can_read(
+def test_unreadable_names_are_refused(
     admin: Client, site: Site, method: str, path: str, field: str, ask: Callable[[str], Any], name: str, problem: str
 ) -> None:
     latest = admin.at("latest")
@@ -182,7 +182,7 @@ def test_names_that_nobody_can_read(
 
 
 @pytest.mark.parametrize("name", ["a b", "Prüfung", "مرحبا", "שלום", "日本語", "👩\u200d🔬", "-", "x" * 255])
-def test_names_of_all_scripts_are_taken(member: Client, name: str) -> None:
+def test_names_in_all_scripts_are_accepted(member: Client, name: str) -> None:
     answer = member.post("/v1/leases", {**body(HOSTS), "name": name})
     assert (answer.status_code, (answer.json or {}).get("error_message")) == (201, None)
 
@@ -198,7 +198,7 @@ def test_names_of_all_scripts_are_taken(member: Client, name: str) -> None:
         ("application/xml", 406),
     ],
 )
-def test_accept(member: Client, accept: str, code: int) -> None:
+def test_an_accept_header_that_rules_json_out_is_refused(member: Client, accept: str, code: int) -> None:
     answer = member.get("/v1/leases", headers={"Accept": accept})
     assert answer.status_code == code
     if code == 406:
@@ -252,7 +252,9 @@ def deep(depth: int) -> bytes:
         (json.dumps({**DATES, "name": ["x" * 10_000]}).encode(), JSON, 'name: must be a text, not ["xxx'),
     ],
 )
-def test_bodies_that_are_none(member: Client, site: Site, data: bytes, headers: dict[str, str], message: str) -> None:
+def test_invalid_bodies_are_refused(
+    member: Client, site: Site, data: bytes, headers: dict[str, str], message: str
+) -> None:
     answer = member.send("POST", "/v1/leases", headers=headers, data=data)
     assert answer.status_code == 400
     text = (answer.json or {})["error_message"]
@@ -261,14 +263,14 @@ def test_bodies_that_are_none(member: Client, site: Site, data: bytes, headers: 
     assert site.calls == []
 
 
-def test_a_body_that_is_too_large(member: Client) -> None:
+def test_a_body_that_is_too_large_is_refused(member: Client) -> None:
     for size in (1_048_577, 10_000_000):
         answer = member.send("POST", "/v1/leases", headers=JSON, data=b" " * size)
         assert answer.status_code == 413
         assert "1048576 bytes" in (answer.json or {})["error_message"]
 
 
-def test_a_large_body_without_a_length(app: Flask) -> None:
+def test_a_large_body_without_a_length_is_refused(app: Flask) -> None:
     answer = app.test_client().post(
         "/v1/leases",
         headers=JSON,
@@ -278,14 +280,14 @@ def test_a_large_body_without_a_length(app: Flask) -> None:
     assert answer.status_code == 413
 
 
-def test_the_largest_body_that_is_taken(build: Build) -> None:
+def test_a_body_of_the_maximum_size_is_accepted(build: Build) -> None:
     data = json.dumps({"name": "a", **DATES}).encode()
     for maximum, code in ((len(data), 201), (len(data) - 1, 413)):
         client = build(ApiSettings(auth="noauth", maximum_body=maximum)).test_client()
         assert client.post("/v1/leases", headers=JSON, data=data).status_code == code
 
 
-def test_whole_numbers_may_have_a_fraction_of_nought(member: Client, site: Site) -> None:
+def test_whole_numbers_may_be_written_with_a_zero_fraction(member: Client, site: Site) -> None:
     data = json.dumps(body(HOSTS)).replace('"max": 2', '"max": 2.0').encode()
     assert member.send("POST", "/v1/leases", headers=JSON, data=data).status_code == 201
     assert repr(site.calls[0][2]["reservations"][0]["max"]) == "2"
@@ -313,7 +315,7 @@ def test_whole_numbers_may_have_a_fraction_of_nought(member: Client, site: Site)
         ("1.8", "series_id=x", "series_id"),
     ],
 )
-def test_query_parameters_that_are_none(admin: Client, version: str | None, query: str, field: str) -> None:
+def test_invalid_query_parameters_are_refused(admin: Client, version: str | None, query: str, field: str) -> None:
     answer = admin.at(version).get(f"/v1/leases?{query}")
     assert answer.status_code == 400
     assert (answer.json or {})["error_message"].startswith(f"{field}: ")
@@ -322,12 +324,14 @@ def test_query_parameters_that_are_none(admin: Client, version: str | None, quer
 
 
 @pytest.mark.parametrize("lease_id", ["x", "x" * 40, "%00", "a b", "..", "ä", "%F0%9F%98%80", "'--", "x" * 2_000])
-def test_ids_that_are_none(admin: Client, lease_id: str) -> None:
+def test_invalid_ids_are_not_found(admin: Client, lease_id: str) -> None:
     for path in (f"/v1/leases/{lease_id}", f"/v1/os-hosts/{lease_id}", f"/v1/floatingips/{lease_id}"):
         assert admin.get(path).status_code == 404
 
 
-def test_a_fault_of_our_own(member: Client, app: Flask, site: Site, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_internal_error_is_logged_and_reveals_nothing(
+    member: Client, app: Flask, site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
     site.refusal = ZeroDivisionError("secret")
     with caplog.at_level(logging.ERROR):
         answer = app.test_client().post("/v1/leases", json={"name": "a", **DATES})
@@ -349,7 +353,7 @@ class TestPage:
         for accept in ("*/*", "application/json"):
             assert client.get("/", headers={"Accept": accept}).status_code == 300
 
-    def test_its_files(self, app: Flask) -> None:
+    def test_files_of_the_page_are_served_and_no_others(self, app: Flask) -> None:
         client = app.test_client()
         for path in ("/index.html", "/page/index.html"):
             with client.get(path) as answer:
@@ -363,7 +367,7 @@ class TestLists:
     def leases(self, member: Client) -> list[dict[str, Any]]:
         return [made(member, INSTANCES, name=name) for name in ("c", "a", "d", "b", "e")]
 
-    def test_page_by_page(self, member: Client, leases: list[dict[str, Any]]) -> None:
+    def test_links_lead_from_page_to_page(self, member: Client, leases: list[dict[str, Any]]) -> None:
         path, names, pages = "/v1/leases?limit=2&sort_key=name&all_projects=false", [], 0
         while path:
             answer = member.at("1.1").get(path).json or {}
@@ -374,7 +378,7 @@ class TestLists:
         assert names == ["a", "b", "c", "d", "e"]
         assert pages == 3
 
-    def test_filters_and_order(self, member: Client, leases: list[dict[str, Any]]) -> None:
+    def test_lists_are_filtered_and_sorted(self, member: Client, leases: list[dict[str, Any]]) -> None:
         def names(query: str) -> list[str]:
             return [lease["name"] for lease in (member.at("1.1").get(f"/v1/leases?{query}").json or {})["leases"]]
 
@@ -400,6 +404,6 @@ class TestLists:
             assert len((client.get(f"/v1/leases{query}").json or {})["leases"]) == 3
         assert len((client.at(None).get("/v1/leases").json or {})["leases"]) == 5
 
-    def test_the_marker_of_another_project(self, app: Flask, leases: list[dict[str, Any]]) -> None:
+    def test_a_marker_of_another_project_is_refused(self, app: Flask, leases: list[dict[str, Any]]) -> None:
         stranger = Client(app, "1.1", "member", "blue")
         assert stranger.get(f"/v1/leases?marker={leases[0]['id']}").status_code == 400

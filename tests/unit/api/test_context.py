@@ -19,19 +19,19 @@ CONFIRMED = {
 }
 
 
-def test_without_headers_one_is_an_administrator_where_nobody_is_asked(app: Flask, site: Site) -> None:
+def test_without_authentication_and_headers_the_caller_is_an_administrator(app: Flask, site: Site) -> None:
     assert app.test_client().post("/v1/leases", json=LEASE).status_code == 201
     context = site.calls[0][1]
     assert (context["user_id"], context["project_id"], context["is_admin"]) == ("admin", "admin", True)
     assert context["roles"] == ["admin", "manager", "member", "reader"]
 
 
-def test_no_roles_are_no_roles(app: Flask) -> None:
+def test_an_empty_list_of_roles_gives_no_permission(app: Flask) -> None:
     assert app.test_client().get("/v1/leases", headers={"X-Roles": ""}).status_code == 403
 
 
 @pytest.mark.parametrize("value", ["", "a\tb", "\x7f", "x" * 256])
-def test_a_project_that_is_none(app: Flask, value: str) -> None:
+def test_an_invalid_project_id_is_refused(app: Flask, value: str) -> None:
     answer = app.test_client().get("/v1/leases", headers={"X-Project-Id": value})
     assert (answer.status_code, (answer.json or {})["error_message"].split(":")[0]) == (400, "X-Project-Id")
 
@@ -41,18 +41,18 @@ class TestKeystone:
     def app(self, build: Build) -> Flask:
         return build(ApiSettings(auth="keystone"))
 
-    def test_what_the_middleware_confirmed(self, app: Flask, site: Site) -> None:
+    def test_the_caller_is_the_one_that_the_middleware_confirmed(self, app: Flask, site: Site) -> None:
         assert app.test_client().post("/v1/leases", json=LEASE, headers=CONFIRMED).status_code == 201
         context = site.calls[0][1]
         assert (context["user_id"], context["project_id"], context["is_admin"]) == ("u", "p", False)
         assert context["roles"] == ["_member_", "member", "reader"]
 
     @pytest.mark.parametrize("without", ["X-Identity-Status", "X-User-Id", "X-Project-Id"])
-    def test_headers_alone_are_believed_by_nobody(self, app: Flask, without: str) -> None:
+    def test_unconfirmed_headers_are_refused(self, app: Flask, without: str) -> None:
         headers = {key: value for key, value in CONFIRMED.items() if key != without}
         assert app.test_client().get("/v1/leases", headers=headers).status_code == 401
 
-    def test_an_invalid_token(self, app: Flask) -> None:
+    def test_an_invalid_token_is_refused(self, app: Flask) -> None:
         headers = CONFIRMED | {"X-Identity-Status": "Invalid"}
         assert app.test_client().get("/v1/leases", headers=headers).status_code == 401
 
@@ -77,7 +77,7 @@ class TestPeers:
             (ApiSettings(auth="noauth", peer_role="Peer"), "member,peer", None),
         ],
     )
-    def test_whose_requests_have_an_origin(
+    def test_only_requests_of_peers_have_an_origin(
         self, build: Build, site: Site, settings: ApiSettings, roles: str, origin: str | None
     ) -> None:
         headers = self.NAMED | {"X-Roles": roles}
@@ -92,7 +92,7 @@ class TestPeers:
         assert (answer.status_code, (answer.json or {})["error_message"].split(":")[0]) == (400, "X-User-Name")
         assert site.calls == []
 
-    def test_names_of_others_do_not_matter(self, build: Build) -> None:
+    def test_user_names_of_others_are_not_checked(self, build: Build) -> None:
         headers = CONFIRMED | {"X-User-Name": "n\xf6rdlich"}
         assert build(self.SETTINGS).test_client().get("/v1/leases", headers=headers).status_code == 200
 

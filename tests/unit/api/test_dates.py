@@ -31,12 +31,12 @@ from tests.unit.api.fakes import MINUTE, NOW
         ("2030-01-30t24:00-12:00", V1_2, MINUTE),
     ],
 )
-def test_dates(text: str, version: Version, expected: int) -> None:
+def test_dates_are_parsed(text: str, version: Version, expected: int) -> None:
     assert dates.parse_date(text, "start_date", NOW, version) == expected
 
 
 @pytest.mark.parametrize("text", ["", "NOW", "2030-13-01 00:00", "2030-01-31T12:00:30Z", "2030-01-31 12:00:00"])
-def test_what_is_no_date_of_blazars(text: str) -> None:
+def test_other_dates_than_those_of_blazar_are_refused_at_1_0(text: str) -> None:
     with pytest.raises(ApiError) as raised:
         dates.parse_date(text, "start_date", NOW, V1_0)
     assert raised.value.message == f"{text} is an invalid date. Required format: %Y-%m-%d %H:%M"
@@ -58,13 +58,13 @@ def test_what_is_no_date_of_blazars(text: str) -> None:
         ("20300131T120000Z", True),
     ],
 )
-def test_dates_that_name_seconds(text: str, expected: bool) -> None:
+def test_dates_that_name_seconds_are_recognised(text: str, expected: bool) -> None:
     assert dates.parse_date(text, "start_date", NOW, V1_2) is not None
     assert dates.names_seconds(text) is expected
 
 
 @given(st.text(max_size=30) | st.datetimes().map(str))
-def test_any_text_is_a_date_or_wrong(text: str) -> None:
+def test_any_text_is_a_date_or_refused(text: str) -> None:
     try:
         instant = dates.parse_date(text, "start_date", NOW, V1_2)
     except ApiError as error:
@@ -92,23 +92,23 @@ def test_any_text_is_a_date_or_wrong(text: str) -> None:
         (UNLIMITED, UNLIMITED),
     ],
 )
-def test_durations(value: int | str, expected: int) -> None:
+def test_durations_are_parsed(value: int | str, expected: int) -> None:
     assert dates.parse_duration(value, "duration") == expected
 
 
 @pytest.mark.parametrize("value", ["", "h", "1x", "-1h", "P", "PT", "1h 30m", "30m2h", "1.5h", "\u0661h"])
-def test_what_is_no_duration(value: str) -> None:
+def test_texts_that_are_no_durations_are_refused(value: str) -> None:
     with pytest.raises(ApiError, match="is not a duration"):
         dates.parse_duration(value, "duration")
 
 
 @pytest.mark.parametrize("value", [0, -1, "0h", UNLIMITED + 1, "999999999w"])
-def test_durations_that_are_too_short_or_long(value: int | str) -> None:
+def test_durations_that_are_too_short_or_too_long_are_refused(value: int | str) -> None:
     with pytest.raises(ApiError, match="must be between 1 s and 36500 d"):
         dates.parse_duration(value, "duration")
 
 
-def test_how_dates_are_shown() -> None:
+def test_dates_have_three_formats() -> None:
     assert dates.lease_date(NOW) == "2030-01-31T12:00:30.000000"
     assert dates.row_date(NOW) == "2030-01-31 12:00:30"
     assert dates.iso_date(NOW) == "2030-01-31T12:00:30Z"

@@ -59,7 +59,7 @@ def test_nothing_is_decided_while_the_database_does_not_answer(world: World) -> 
     assert world.deleted == ["left"]
 
 
-def test_a_trust_is_decided_about_only_once(world: World) -> None:
+def test_each_trust_is_decided_once(world: World) -> None:
     world.doubtful.add(["left"])
     world.now = 180
     world.doubtful.decide()

@@ -29,7 +29,7 @@ def _send(host: str | None, origin: str | None = None, names: tuple[str, ...] = 
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "127.0.0.1:1234", "127.8.8.8:1", "localhost:1234", "LOCALHOST", "[::1]:1234", "[::1]"]
 )
-def test_names_of_this_machine(host: str) -> None:
+def test_names_of_this_machine_are_accepted(host: str) -> None:
     assert _send(host).data == b"inside"
 
 
@@ -47,14 +47,14 @@ def test_names_of_this_machine(host: str) -> None:
         "",
     ],
 )
-def test_other_names(host: str) -> None:
+def test_other_names_are_refused(host: str) -> None:
     answer = _send(host)
     assert answer.status_code == 403
     Draft202012Validator(ERROR).validate(answer.get_json())
     assert "allowed_hosts" in answer.get_json()["error_message"]
 
 
-def test_names_that_the_operator_lists() -> None:
+def test_names_that_the_operator_lists_are_accepted() -> None:
     assert _send("leases.example:1234", names=("Leases.example",)).data == b"inside"
     assert _send("leases.example:1234", "https://leases.example", ("leases.example",)).data == b"inside"
     assert _send("evil.example", names=("leases.example",)).status_code == 403

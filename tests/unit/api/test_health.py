@@ -22,7 +22,7 @@ def _disabled(environ: Any, start_response: Any) -> list[bytes]:
     return [b"DISABLED BY FILE"]
 
 
-def test_parts_that_are_well() -> None:
+def test_parts_that_work_are_ok() -> None:
     answer = Client(HealthPage(Health({"engine": lambda: None, "database": lambda: None}), _enabled)).get("/")
     assert (answer.status_code, answer.get_json()) == (
         200,
@@ -31,7 +31,7 @@ def test_parts_that_are_well() -> None:
     assert Client(HealthPage(Health({}), _enabled)).head("/").data == b""
 
 
-def test_a_part_that_hangs_holds_nobody_up() -> None:
+def test_a_part_that_hangs_delays_no_answer() -> None:
     """Many clients ask, but only one thread checks the part that hangs; when it recovers, all is well again."""
     release = Event()
 
@@ -62,6 +62,6 @@ def test_a_part_that_hangs_holds_nobody_up() -> None:
         assert time.monotonic() < end
 
 
-def test_a_process_that_is_taken_out_says_so() -> None:
+def test_a_process_out_of_service_answers_503() -> None:
     answer = Client(HealthPage(Health({"engine": lambda: pytest.fail("not asked")}), _disabled)).get("/")
     assert (answer.status_code, answer.data) == (503, b"DISABLED BY FILE")

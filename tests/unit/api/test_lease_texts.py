@@ -72,7 +72,7 @@ def test_only_what_has_changed_is_read_again() -> None:
 @pytest.mark.parametrize(
     "change", [{"operation": "start"}, {"breaches": [{"kind": "late"}]}, {"idle_since": 5}, {"revision": 2}]
 )
-def test_all_that_changes_without_the_row_of_the_lease(change: Document) -> None:
+def test_a_change_outside_the_row_of_the_lease_is_seen(change: Document) -> None:
     texts, reader = LeaseTexts(), _Reader(1)
     _listed(texts, reader)
     reader.views["0"] |= change
@@ -80,7 +80,7 @@ def test_all_that_changes_without_the_row_of_the_lease(change: Document) -> None
     assert _listed(texts, reader)[0][key] == change[key]
 
 
-def test_microversions_and_who_may_see_hosts_have_texts_of_their_own() -> None:
+def test_texts_differ_by_microversion_and_by_who_may_see_hosts() -> None:
     texts, reader = LeaseTexts(), _Reader(1)
     for version in (MINIMUM, MAXIMUM, MINIMUM):
         for with_hosts in (True, False, True):
@@ -101,7 +101,7 @@ def test_a_lease_that_changes_or_goes_while_it_is_read() -> None:
     assert _listed(texts, reader)[0]["operation"] is None
 
 
-def test_texts_take_no_more_than_their_room() -> None:
+def test_the_cache_stays_within_its_size() -> None:
     reader = _Reader(40)
     texts = LeaseTexts(size=5_000)
     assert len(_listed(texts, reader)) == 40

@@ -53,7 +53,9 @@ def _body(reservation: dict[str, Any], **more: Any) -> dict[str, Any]:
     ],
     ids=["python-chi", "doni", "numbers", "blazar-dashboard", "before_end"],
 )
-def test_new_leases(member: Client, site: Site, reservation: dict[str, Any], shown: dict[str, Any]) -> None:
+def test_what_known_clients_send_is_accepted(
+    member: Client, site: Site, reservation: dict[str, Any], shown: dict[str, Any]
+) -> None:
     answer = member.post("/v1/leases", _body(reservation))
     assert answer.status_code == 201, answer.json
     (found,) = answer.get_json()["lease"]["reservations"]
@@ -61,7 +63,9 @@ def test_new_leases(member: Client, site: Site, reservation: dict[str, Any], sho
 
 
 @pytest.mark.parametrize("reservation", [_OF_PYTHON_CHI, {**_INSTANCES, "amount": 3}], ids=["hosts", "instances"])
-def test_a_reservation_that_is_sent_back_whole(member: Client, site: Site, reservation: dict[str, Any]) -> None:
+def test_a_reservation_that_is_sent_back_whole_is_accepted(
+    member: Client, site: Site, reservation: dict[str, Any]
+) -> None:
     """With one number changed; the rest is not a change, and what cannot be set is ignored."""
     lease = member.post("/v1/leases", _body(reservation)).get_json()["lease"]
     (whole,) = lease["reservations"]
@@ -71,7 +75,7 @@ def test_a_reservation_that_is_sent_back_whole(member: Client, site: Site, reser
 
 
 @pytest.mark.parametrize("least", ["", "one", "1.5", "-1", "\uff11", "9" * 40])
-def test_texts_that_are_no_numbers(member: Client, site: Site, least: str) -> None:
+def test_texts_that_are_no_numbers_are_refused(member: Client, site: Site, least: str) -> None:
     answer = member.post("/v1/leases", _body({**_OF_PYTHON_CHI, "min": least}))
     assert answer.status_code == 400
 

@@ -10,7 +10,7 @@ from werkzeug.routing import Rule
 from lease_scheduler.api.settings import ApiSettings
 
 
-def test_nothing_is_compiled_to_build_urls(build: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_url_builders_are_compiled(build: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """That would take most of the time of a start."""
     monkeypatch.setattr(Rule, "_compile_builder", lambda *given: pytest.fail("a builder is compiled"))
     app = build(ApiSettings(auth="noauth"))

@@ -20,7 +20,7 @@ from tests.unit.api.fakes import Site
 
 
 @pytest.mark.parametrize("version", HISTORY)
-def test_it_is_valid_at_every_microversion(app: Flask, version: str) -> None:
+def test_the_description_is_valid_at_every_microversion(app: Flask, version: str) -> None:
     answer = Client(app, version).get("/v1/openapi.json")
     document = answer.json or {}
     OPENAPI_31_VALIDATOR.validate(document)
@@ -35,21 +35,21 @@ def test_it_is_valid_at_every_microversion(app: Flask, version: str) -> None:
     )
 
 
-def test_it_has_every_route_of_its_microversion_and_no_other(app: Flask) -> None:
+def test_the_description_has_exactly_the_routes_of_its_microversion(app: Flask) -> None:
     for version in ("1.0", "1.7"):
         document = Client(app, version).get("/v1/openapi.json").json or {}
         described = {f"{method.upper()} {path}" for path, item in document["paths"].items() for method in item}
         assert described == {route.name for route in ROUTES if route.since.minor <= int(version.removeprefix("1."))}
 
 
-def test_tools_can_read_it(app: Flask) -> None:
+def test_schemathesis_can_read_the_description(app: Flask) -> None:
     document = Client(app, "latest").get("/v1/openapi.json").json or {}
     operations = list(schemathesis.openapi.from_dict(document).get_all_operations())
     assert len(operations) == len(ROUTES)
     assert all(type(operation).__name__ == "Ok" for operation in operations)
 
 
-def test_requests_are_closed() -> None:
+def test_requests_accept_no_unknown_keys() -> None:
     """Objects with named keys accept no others; only hosts accept any key, as a capability."""
 
     def objects(schema: object) -> list[dict[str, object]]:
@@ -66,7 +66,7 @@ def test_requests_are_closed() -> None:
             assert all(found["additionalProperties"] is False for found in objects(route.body(MAXIMUM)))
 
 
-def test_dates_are_described_as_they_are_read() -> None:
+def test_the_pattern_of_dates_accepts_what_the_parser_accepts() -> None:
     def pattern(version: str) -> str:
         document = describe(ROUTES, parse_version_string(version), "")
         content = document["paths"]["/v1/leases"]["post"]["requestBody"]["content"]
@@ -83,5 +83,5 @@ def test_dates_are_described_as_they_are_read() -> None:
         assert not re.search(pattern("1.2"), text)
 
 
-def test_where_it_is(site: Site, app: Flask) -> None:
+def test_the_description_has_the_address_of_the_service(site: Site, app: Flask) -> None:
     assert describe(ROUTES, ROUTES[0].since, "http://there")["servers"] == [{"url": "http://there"}]

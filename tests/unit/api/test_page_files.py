@@ -23,7 +23,7 @@ def _headers(path: str, ancestors: Sequence[str] = ()) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("path", ["/index.html", "/page/index.html", "/main.js", "/calendar.css", "/icon.svg"])
-def test_all_files_are_protected(path: str) -> None:
+def test_all_files_have_the_headers_of_the_policy(path: str) -> None:
     found = _headers(path)
     assert found["Content-Security-Policy"] == (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -40,13 +40,13 @@ def test_all_files_are_protected(path: str) -> None:
         (("self", "https://a.example:8443"), "frame-ancestors 'self' https://a.example:8443", None),
     ],
 )
-def test_sites_that_may_frame_the_page(ancestors: Sequence[str], policy: str, options: str | None) -> None:
+def test_only_listed_sites_may_frame_the_page(ancestors: Sequence[str], policy: str, options: str | None) -> None:
     found = _headers("/index.html", ancestors)
     assert found["Content-Security-Policy"].endswith(f"; {policy}")
     assert found.get("X-Frame-Options") == options
 
 
-def test_nothing_is_written_into_the_page() -> None:
+def test_the_page_has_no_inline_scripts_and_styles() -> None:
     """The policy would block it."""
     text = (_PAGE / "index.html").read_text()
     assert re.findall(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=|javascript:", text) == []

@@ -48,7 +48,7 @@ def _refuses(url: str) -> bool:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_what_is_being_answered_is_answered_before_the_end(host: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_server_that_ends_finishes_its_answers_first(host: str, caplog: pytest.LogCaptureFixture) -> None:
     app = Slow()
     server = Server(app, ServerSettings(host, 0, threads=4, connections=100, maximum_body=1000))
     server.start()
@@ -69,7 +69,7 @@ def test_what_is_being_answered_is_answered_before_the_end(host: str, caplog: py
     assert [record for record in caplog.records if record.name != "waitress.queue"] == []
 
 
-def test_ends_while_many_ask(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_server_that_ends_sends_whole_answers_or_none(caplog: pytest.LogCaptureFixture) -> None:
     """Every client gets the whole answer or none, and nothing is logged as a fault."""
     app = Slow()
     app.may_answer.set()

@@ -41,7 +41,7 @@ def _of_all(seconds: float) -> list[Batch]:
     return [_batch(operation, ["a"], [seconds]) for operation in MeasuredOperation for _ in range(3)]
 
 
-def test_every_option_comes_of_its_operation() -> None:
+def test_each_option_follows_from_its_operation() -> None:
     batches = [
         _batch(operation, ["a"], [took])
         for operation, took in (
@@ -94,7 +94,7 @@ def test_what_failed_is_left_out_and_counted() -> None:
     ("on_hosts", "expected"),
     [([10.0, 11.0, 10.5, 10.0], Exclusion.LOCAL), ([10.0, 20.0, 30.0, 40.0], Exclusion.GLOBAL)],
 )
-def test_turns_are_told_by_several_on_as_many_hosts(on_hosts: list[float], expected: Exclusion) -> None:
+def test_turns_are_recognised_by_operations_on_as_many_hosts(on_hosts: list[float], expected: Exclusion) -> None:
     """haizea F69, F70: whatever the order of operations on one host."""
     batches = [
         *_of_all(10.0),
@@ -112,7 +112,7 @@ def test_turns_are_told_by_several_on_as_many_hosts(on_hosts: list[float], expec
     assert "scheduling.shelve_exclusion" not in _values(batches)
 
 
-def test_one_host_tells_nothing_of_turns() -> None:
+def test_with_one_host_turns_stay_unknown() -> None:
     batches = [*_of_all(10.0), _batch(MeasuredOperation.SHELVE, "aa", [10.0, 20.0])]
     found = findings.turns(batches, MeasuredOperation.SHELVE)
     assert found is not None
@@ -120,7 +120,7 @@ def test_one_host_tells_nothing_of_turns() -> None:
     assert "scheduling.shelve_exclusion" not in _values(batches)
 
 
-def test_one_direction_that_takes_turns_is_enough() -> None:
+def test_one_direction_that_takes_turns_makes_both_exclusive() -> None:
     batches = [
         *_of_all(10.0),
         _batch(MeasuredOperation.SHELVE, "ab", [10.0, 10.0]),
@@ -134,7 +134,7 @@ def test_preparation_is_long_enough_for_several_boots() -> None:
     assert _values(batches)["nova.preparation_time"] == "26"
 
 
-def test_observed_by_predicted() -> None:
+def test_accuracy_is_the_observed_time_by_the_predicted_one() -> None:
     """haizea E4, equation 7.2: more than 1 is an under-estimate."""
     options = PlanningOptions(
         suspend_rate=64, resume_rate=64, shelve_rate=640, shelve_exclusion=Exclusion.GLOBAL, enactment_overhead=1,
@@ -164,7 +164,7 @@ def test_observed_by_predicted() -> None:
     assert not found[MeasuredOperation.STOP].is_kept
 
 
-def test_nothing_planned_is_never_enough() -> None:
+def test_a_predicted_time_of_zero_is_never_kept() -> None:
     options = PlanningOptions(override_suspend_time=0)
     (found,) = accuracies([_batch(MeasuredOperation.SUSPEND, "a", [1.0])], Resources({MEMORY_MB: 64}), options)
     assert found.ratio == float("inf")

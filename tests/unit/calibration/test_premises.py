@@ -47,7 +47,7 @@ def _nova(
     )
 
 
-def test_hosts_by_both_names_and_by_aggregate() -> None:
+def test_hosts_are_found_by_either_name_and_by_aggregate() -> None:
     """Each once, in order."""
     nova = _nova([_aggregate("slow", ["b", "a"])])
     assert premises.services(nova, ["b.example", "a", "b"], None) == ["b", "a"]
@@ -64,7 +64,7 @@ def test_hosts_by_both_names_and_by_aggregate() -> None:
         ([], "empty", "--aggregate", "no host aggregate"),
     ],
 )
-def test_hosts_that_will_not_do(hosts: list[str], aggregate: str | None, field: str, problem: str) -> None:
+def test_unusable_hosts_are_refused(hosts: list[str], aggregate: str | None, field: str, problem: str) -> None:
     with pytest.raises(InvalidValueError, match=problem) as refused:
         premises.services(_nova([_aggregate("empty", [])]), hosts, aggregate)
     assert refused.value.field == field
@@ -78,21 +78,21 @@ def test_hosts_that_will_not_do(hosts: list[str], aggregate: str | None, field: 
         ([_aggregate("freepool", ["a", "b"], lease__next__0="1795305600 b a")], "a lease begins soon on b"),
     ],
 )
-def test_hosts_of_leases(aggregates: Sequence[Any], problem: str) -> None:
+def test_hosts_of_leases_are_refused(aggregates: Sequence[Any], problem: str) -> None:
     """Now or soon; being in the pool alone does not exclude a host."""
     with pytest.raises(InvalidValueError, match=problem):
         premises.check_free(_nova(aggregates), ["b"])
     premises.check_free(_nova([_aggregate("freepool", ["a", "b"], lease__pool="true"), aggregates[0]]), ["c"])
 
 
-def test_hosts_with_servers() -> None:
+def test_hosts_with_servers_are_refused() -> None:
     nova = _nova(servers={"b": [SimpleNamespace(id="s1")]})
     premises.check_free(nova, ["a"])
     with pytest.raises(InvalidValueError, match="b has servers, e.g. s1"):
         premises.check_free(nova, ["a", "b"])
 
 
-def test_quota() -> None:
+def test_the_quota_must_suffice_for_the_servers() -> None:
     """Limits of servers, cores and memory, including present usage; -1 means no limit."""
     limits = {"maxTotalInstances": 10, "totalInstancesUsed": 8, "maxTotalCores": -1, "maxTotalRAMSize": 1_024}
     premises.check_quota(_nova(limits=limits), _FLAVOR, 2)
@@ -103,7 +103,7 @@ def test_quota() -> None:
     premises.check_quota(_nova(), _FLAVOR, 100)
 
 
-def test_flavor_by_id_or_name() -> None:
+def test_a_flavor_is_found_by_its_id_or_a_unique_name() -> None:
     assert premises.find_flavor(_nova(), "f1") is _FLAVOR
     assert premises.find_flavor(_nova(), "large").id == "f3"
     for wanted, problem in (("small", "there are 2"), ("huge", "there is none")):

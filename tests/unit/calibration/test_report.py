@@ -55,7 +55,7 @@ def test_the_service_reads_what_is_written(tmp_path: Path) -> None:
     assert "2026-11-22 00:00 UTC, on a, b" in first[0]
 
 
-def test_tables() -> None:
+def test_the_tables_have_a_row_for_each_operation() -> None:
     single = _text(report.single(_batches(), _SIZE))
     (shelve,) = [line.split() for line in single.splitlines() if line.startswith(" shelve")]
     assert shelve == ["shelve", "2", "1", "0", "16.00", "0.00", "16.00", "16.00", "16.00", "20480", "1280.00"]
@@ -67,7 +67,7 @@ def test_tables() -> None:
     assert report.at_once(_batches()[:4]) is None
 
 
-def test_everything_as_json() -> None:
+def test_the_json_document_has_samples_options_and_predictions() -> None:
     """Including failed samples and predictions."""
     batches = _batches()
     checks = accuracies(

@@ -49,7 +49,7 @@ def _measure(servers: _Servers) -> list[MeasuredOperation]:
     return [batch.operation for batch in batches]
 
 
-def test_each_way_is_undone_before_the_next() -> None:
+def test_operations_are_measured_in_pairs_that_undo_each_other() -> None:
     servers = _Servers()
     assert [operation.value for operation in _measure(servers)] == [
         *("boot", "suspend", "resume", "stop", "start", "delete")
@@ -65,7 +65,7 @@ def test_each_way_is_undone_before_the_next() -> None:
         ((MeasuredOperation.START, "s0"), ["boot", "suspend", "resume", "stop", "start", "delete"], ["s0", "s1"]),
     ],
 )
-def test_the_rest_of_a_round_is_left_out(
+def test_a_failure_skips_the_rest_of_a_round(
     fails: tuple[MeasuredOperation, str], done: list[str], deleted: list[str]
 ) -> None:
     """The existing servers are deleted all the same."""
@@ -78,7 +78,7 @@ def test_the_rest_of_a_round_is_left_out(
     ("hosts", "words"),
     [(["a"], "one server"), (["a", "a"], "2 servers on 1 host"), (["a", "b", "a"], "3 servers on 2 hosts")],
 )
-def test_a_round_in_words(hosts: list[str], words: str) -> None:
+def test_a_round_is_described_by_servers_and_hosts(hosts: list[str], words: str) -> None:
     assert Round(0, hosts).in_words == words
 
 
@@ -86,7 +86,7 @@ def _boot(problem: str = "") -> Batch:
     return Batch(MeasuredOperation.BOOT, 0, [Sample(MeasuredOperation.BOOT, "s", "a", 0.0, 1.0, 2.0, problem)])
 
 
-def test_three_failed_boots_in_a_row_are_hopeless() -> None:
+def test_three_failed_boots_in_a_row_end_the_calibration() -> None:
     """haizea F94"""
     good, bad = _boot(), _boot("fails")
     assert not is_hopeless([bad, bad])

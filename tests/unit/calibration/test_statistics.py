@@ -13,7 +13,7 @@ _RATES = [(15.4, 0.58, 61.86), (14.12, 0.67, 66.27), (14.00, 1.04, 63.67), (11.6
 
 
 @pytest.mark.parametrize(("mean", "sd", "printed"), _RATES)
-def test_the_rates_of_the_dissertation(mean: float, sd: float, printed: float) -> None:
+def test_rates_are_those_of_the_dissertation(mean: float, sd: float, printed: float) -> None:
     """haizea E4: m / (mean + 2 sd). Mean and sd are printed to hundredths of a second, which is 0.03 MB/s and more."""
     # Two values whose mean and standard deviation are these.
     reach = sd / 2**0.5
@@ -24,12 +24,12 @@ def test_the_rates_of_the_dissertation(mean: float, sd: float, printed: float) -
     assert rate(1024, summary.upper) == pytest.approx(printed, abs=0.06)
 
 
-def test_one_value_says_nothing() -> None:
+def test_fewer_than_two_values_have_no_summary() -> None:
     assert summarize([]) is None
     assert summarize([3.0]) is None
 
 
-def test_outliers_are_told_and_count() -> None:
+def test_outliers_are_reported_and_count() -> None:
     """haizea 5.4: 19 of 1,388 took far longer because the hypervisor stalled; such stalls count."""
     values = [10.0, 10.1, 10.2, 9.9, 9.8, 10.0, 370.0]
     assert outliers(values) == [370.0]
@@ -40,7 +40,7 @@ def test_outliers_are_told_and_count() -> None:
     assert outliers([*values[:3], 370.0]) == []
 
 
-def test_turns_on_different_hosts() -> None:
+def test_operations_that_take_turns_are_global() -> None:
     """Equation 7.1: N * m / h if they are serialized, m / h if not."""
     assert is_global(10.0, 40.0, 4)
     assert is_global(10.0, 21.0, 4)
@@ -49,7 +49,7 @@ def test_turns_on_different_hosts() -> None:
 
 
 @given(st.lists(st.floats(0.001, 10_000), min_size=2, max_size=60), st.floats(0, 100))
-def test_figures_hold_together(values: list[float], longer: float) -> None:
+def test_a_constant_shifts_the_mean_and_keeps_the_deviation(values: list[float], longer: float) -> None:
     """Mean and extremes; if every value grows by the same amount, so does the mean, and the sd stays."""
     summary = summarize(values)
     assert summary is not None
@@ -62,7 +62,7 @@ def test_figures_hold_together(values: list[float], longer: float) -> None:
 
 
 @given(st.integers(1, 10**6), st.floats(0.001, 10**5))
-def test_rates_are_never_too_quick(size: int, seconds: float) -> None:
+def test_a_rate_never_predicts_less_than_the_measured_time(size: int, seconds: float) -> None:
     """At the printed rate a copy takes at least the measured time, unless the rate is too low to be printed."""
     found = rate(size, seconds)
     assert found >= 0.01

@@ -47,7 +47,7 @@ def _event(name: str, start: str, finish: str | None) -> dict[str, Any]:
     }
 
 
-def test_notifications_of_the_operation_count() -> None:
+def test_only_notifications_of_the_operation_itself_count() -> None:
     """Earlier ones and those of other servers do not; shelving ends when the server is off the host."""
     notified = NotifiedTimes()
     _say(notified, "instance.shelve.start", "00:00:01.000000")
@@ -62,7 +62,7 @@ def test_notifications_of_the_operation_count() -> None:
     assert notified.find(MeasuredOperation.SHELVE, "s", _MIDNIGHT + 60, []) == (_MIDNIGHT + 60.25, _MIDNIGHT + 66.5)
 
 
-def test_actions_are_to_the_second_and_never_too_short() -> None:
+def test_times_of_actions_are_never_too_short() -> None:
     """API and conductor do not count; an unfinished action has no time; ends are cut to the second."""
     recorded = RecordedTimes(
         _Actions(
@@ -83,7 +83,7 @@ def test_actions_are_to_the_second_and_never_too_short() -> None:
     assert recorded.find(MeasuredOperation.SUSPEND, "s", since, ["req-4"]) is None
 
 
-def test_the_first_operation_chooses() -> None:
+def test_the_first_operation_chooses_the_source_of_times() -> None:
     """If Nova sends no notifications, its actions are used from then on; the two sources are never mixed."""
     action = {"req": [_event("compute_stop_instance", "00:00:10.000000", "00:00:12.000000")]}
     chosen = ChosenTimes(NotifiedTimes(), RecordedTimes(_Actions(action)))

@@ -10,7 +10,7 @@ import pytest
 from lease_scheduler.client import arguments
 
 
-def test_a_node_set_has_resources_traits_and_where_it_may_be() -> None:
+def test_a_node_set_has_resources_traits_and_constraints() -> None:
     text = "count=2,vcpus=4,memory_mb=8192,disk_gb=20,CUSTOM_GPU=1,trait=HW_A,trait=HW_B,exclusive=yes,per_host=3"
     assert arguments.node_set(text) == {
         "count": 2,
@@ -33,7 +33,7 @@ def test_an_amount_may_be_a_range() -> None:
             arguments.node_set(wrong)
 
 
-def test_groups_of_nested_providers() -> None:
+def test_a_node_set_has_groups_of_nested_providers() -> None:
     text = "vcpus=1,group=VGPU:1@CUSTOM_A/CUSTOM_B,group=NET_OUT:5/NET_IN:6"
     assert arguments.node_set(text)["groups"] == [
         {"resources": {"VGPU": 1}, "traits": ["CUSTOM_A", "CUSTOM_B"]},
@@ -44,7 +44,7 @@ def test_groups_of_nested_providers() -> None:
             arguments.node_set(f"vcpus=1,group={wrong}")
 
 
-def test_commas_and_equals_signs_inside_a_query_stay() -> None:
+def test_commas_and_equals_signs_inside_a_query_are_kept() -> None:
     query = '["and", ["==", "$gpu", "a=b"], [">=", "$vcpus", "4"]]'
     assert arguments.node_set(f"vcpus=1,properties={query},count=2") == {
         "count": 2,
@@ -60,13 +60,13 @@ def test_commas_and_equals_signs_inside_a_query_stay() -> None:
     }
 
 
-def test_what_is_json_is_taken_as_it_is() -> None:
+def test_json_is_passed_on_unchanged() -> None:
     assert arguments.node_set('{"count": 1, "resources": {"VCPU": 1}}') == {"count": 1, "resources": {"VCPU": 1}}
     assert arguments.reservation('{"resource_type": "x"}') == {"resource_type": "x"}
     assert arguments.server('{"name": "web"}') == {"name": "web"}
 
 
-def test_reservations_have_what_blazar_wants_to_have_said() -> None:
+def test_reservations_have_the_keys_that_blazar_requires() -> None:
     assert arguments.reservation("resource_type=virtual:instance,vcpus=1,memory_mb=1,disk_gb=0,amount=2") == {
         "resource_type": "virtual:instance",
         "vcpus": 1,
@@ -83,7 +83,7 @@ def test_reservations_have_what_blazar_wants_to_have_said() -> None:
     assert arguments.changed_reservation("id=a-b,amount=3") == {"id": "a-b", "amount": 3}
 
 
-def test_a_server_template(tmp_path: Path) -> None:
+def test_a_server_template_is_parsed(tmp_path: Path) -> None:
     script = tmp_path / "start.sh"
     script.write_text("#!/bin/sh\n")
     text = f"name=web,image=i,count=2,node_set=0,network=n,port=p,security_group=s,key_name=k,user_data={script}"
@@ -105,7 +105,7 @@ def test_a_server_template(tmp_path: Path) -> None:
     assert arguments.server("name=db,volume=v") == {"name": "db", "volume": {"volume_id": "v"}}
 
 
-def test_sorting_and_pairs() -> None:
+def test_sort_keys_pairs_and_numbers_are_parsed() -> None:
     assert arguments.sorting("start") == ("start", "asc")
     assert arguments.sorting("end:desc") == ("end", "desc")
     assert arguments.key_value("a=b=c") == ("a", "b=c")
@@ -134,7 +134,7 @@ def test_sorting_and_pairs() -> None:
         (arguments.sorting, "a:up", "the direction is asc or desc, not up"),
     ],
 )
-def test_what_is_wrong_is_said(parse: Callable[[str], Any], text: str, problem: str) -> None:
+def test_wrong_arguments_are_explained(parse: Callable[[str], Any], text: str, problem: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError) as caught:
         parse(text)
     assert problem in str(caught.value)

@@ -25,7 +25,7 @@ def sent(service: Service) -> list[tuple[str, str, str | None]]:
     return [(asked.method, asked.path, asked.version) for asked in service.asked]
 
 
-def test_a_lease_is_asked_for_with_all_that_it_may_have(service: Service, openstack: Openstack) -> None:
+def test_a_lease_is_requested_with_all_its_terms(service: Service, openstack: Openstack) -> None:
     service.will_answer("POST", "/v1/leases", {"lease": LEASE}, status=201)
     outcome = openstack(
         *("create", "night", "--kind", "deadline", "--nodes", "count=2,vcpus=4", "--duration", "2h"),
@@ -60,7 +60,7 @@ def test_a_lease_is_asked_for_with_all_that_it_may_have(service: Service, openst
 
 
 @pytest.mark.parametrize(("kind", "version"), [("deadline", "1.39"), ("best-effort", "1.39"), ("immediate", "1.12")])
-def test_quotes_of_what_may_be_interrupted_say_so(
+def test_quotes_of_preemptible_kinds_use_the_microversion_of_preempted_at(
     service: Service, openstack: Openstack, kind: str, version: str
 ) -> None:
     service.will_answer("POST", "/v1/quotes", {"quote": {"granted": True, "preempted_at": None}})
@@ -68,7 +68,9 @@ def test_quotes_of_what_may_be_interrupted_say_so(
     assert [asked.version for asked in service.asked] == [f"reservation {version}"]
 
 
-def test_the_lowest_microversion_and_only_what_was_given(service: Service, openstack: Openstack) -> None:
+def test_a_request_uses_the_lowest_microversion_and_has_only_given_terms(
+    service: Service, openstack: Openstack
+) -> None:
     service.will_answer("POST", "/v1/leases", {"lease": LEASE}, status=201)
     words = ["create", "night", "--start", "2030-01-01 00:00", "--end", "2030-01-02 00:00", "--not-preemptible"]
     assert openstack(*words, "--reservation", "resource_type=physical:host,min=1,max=1").status == 0
@@ -91,7 +93,7 @@ def test_the_lowest_microversion_and_only_what_was_given(service: Service, opens
     }
 
 
-def test_a_list_goes_on_over_all_pages(service: Service, openstack: Openstack) -> None:
+def test_a_list_has_all_pages(service: Service, openstack: Openstack) -> None:
     pages = [
         {"leases": [{**LEASE, "id": "a"}, {**LEASE, "id": "b"}], "leases_links": [{"rel": "next", "href": "..."}]},
         {"leases": [{**LEASE, "id": "c"}]},
@@ -126,7 +128,7 @@ def test_a_list_ends_at_its_limit(service: Service, openstack: Openstack) -> Non
          "reservation 1.2", {"name": "x", "state": "active", "status": "ACTIVE", "project_id": "p", "marker": "m"}),
     ],
 )  # fmt: skip
-def test_what_a_list_is_limited_to(
+def test_each_filter_of_a_list_uses_its_microversion(
     service: Service, openstack: Openstack, words: list[str], version: str, query: dict[str, str]
 ) -> None:
     service.will_answer("GET", "/v1/leases", {"leases": []})
@@ -151,14 +153,14 @@ def test_a_lease_is_named_by_its_id_or_by_a_name_that_only_it_has(service: Servi
     assert (several.status, several.errors.strip()) == (1, "2 leases are called 'night'; name one of them by its ID.")
 
 
-def test_a_deleted_lease_is_shown_if_one_asks_for_it(service: Service, openstack: Openstack) -> None:
+def test_a_deleted_lease_is_shown_on_request(service: Service, openstack: Openstack) -> None:
     service.will_answer("GET", f"/v1/leases/{ID}", {"lease": LEASE})
     assert openstack("show", ID, "--deleted").status == 0
     (asked,) = service.asked
     assert (asked.version, asked.query) == ("reservation 1.4", {"deleted": "true"})
 
 
-def test_a_change(service: Service, openstack: Openstack) -> None:
+def test_a_change_has_only_the_given_terms(service: Service, openstack: Openstack) -> None:
     service.will_answer("PUT", f"/v1/leases/{ID}", {"lease": LEASE})
     words = ["--name", "day", "--end", "2030-01-01", "--before-end", "2029-12-31", "--if-version", "4"]
     assert openstack("set", ID, *words, "--reservation", "id=r,amount=2").status == 0
@@ -173,14 +175,14 @@ def test_a_change(service: Service, openstack: Openstack) -> None:
     }
 
 
-def test_a_change_at_most_at_a_price(service: Service, openstack: Openstack) -> None:
+def test_a_change_may_have_a_max_price(service: Service, openstack: Openstack) -> None:
     service.will_answer("PUT", f"/v1/leases/{ID}", {"lease": LEASE})
     assert openstack("set", ID, "--duration", "2h", "--max-price", "3").status == 0
     (asked,) = service.asked
     assert (asked.version, asked.body) == ("reservation 1.15", {"duration": "2h", "max_price": 3.0})
 
 
-def test_deleting_with_and_without_a_reason(service: Service, openstack: Openstack) -> None:
+def test_deleting_with_a_reason_cancels_the_lease(service: Service, openstack: Openstack) -> None:
     path = f"/v1/leases/{ID}"
     service.will_answer("DELETE", path, "", status=204)
     assert openstack("delete", ID, ID).status == 0
@@ -203,7 +205,9 @@ def test_deleting_with_and_without_a_reason(service: Service, openstack: Opensta
         (["end", ID], {"end": {}}),
     ],
 )
-def test_actions(service: Service, openstack: Openstack, words: list[str], body: dict[str, Any]) -> None:
+def test_each_command_sends_its_action(
+    service: Service, openstack: Openstack, words: list[str], body: dict[str, Any]
+) -> None:
     service.will_answer("POST", f"/v1/leases/{ID}/action", {"lease": LEASE})
     outcome = openstack(*words, "-f", "json")
     assert outcome.document["id"] == ID
@@ -233,7 +237,7 @@ def test_a_quote_has_the_terms_of_a_lease(service: Service, openstack: Openstack
     assert asked.body["nodes"] == [{"count": 1, "resources": {"VCPU": 1}}]
 
 
-def test_availability(service: Service, openstack: Openstack) -> None:
+def test_availability_lists_windows_and_which_leases_are_preempted(service: Service, openstack: Openstack) -> None:
     window = {"start": "2030-01-01T00:00:00Z", "end": None, "count": 3}
     free = {"windows": [{**window, "count": 2}], "earliest": None}
     windows = [{**window, "preempted_kinds": {"best-effort": 4}}]
@@ -258,7 +262,7 @@ def test_availability(service: Service, openstack: Openstack) -> None:
     }
 
 
-def test_availability_without_preemption(service: Service, openstack: Openstack) -> None:
+def test_availability_without_preemption_lists_the_free_windows(service: Service, openstack: Openstack) -> None:
     window = {"start": "2030-01-01T00:00:00Z", "end": None, "count": 3, "preempted_kinds": {"best-effort": 4}}
     free = {"windows": [{"start": "2030-01-02T00:00:00Z", "end": None, "count": 2}], "earliest": None}
     found = {"windows": [window], "earliest": None, "free": free}
@@ -267,7 +271,7 @@ def test_availability_without_preemption(service: Service, openstack: Openstack)
     assert outcome.document == [{"Start": "2030-01-02T00:00:00Z", "End": None, "Count": 2}]
 
 
-def test_history_hosts_usage_and_feed(service: Service, openstack: Openstack) -> None:
+def test_history_hosts_usage_and_the_feed_are_printed(service: Service, openstack: Openstack) -> None:
     actor = {"user_id": "ada", "project_id": "physics", "by_operator": False}
     entry = {"time": "2030-01-01T00:00:00Z", "from": "queued", "to": "active", "reason": "its turn", **actor}
     service.will_answer("GET", f"/v1/leases/{ID}/history", {"history": [entry]})
@@ -313,7 +317,7 @@ def test_usage_by_steps_is_a_table_for_spreadsheets(service: Service, openstack:
     assert {asked.version for asked in service.asked} == {"reservation 1.14"}
 
 
-def test_prices(service: Service, openstack: Openstack) -> None:
+def test_prices_use_their_microversion(service: Service, openstack: Openstack) -> None:
     """Highest prices, offers and revenue; all of it needs the microversion of prices."""
     lease = LEASE | {"price": 2.5, "max_price": 3.0, "expires_at": "2030-01-01T00:05:00Z"}
     words = ["night", "--start", "2030-01-02", "--duration", "1h", "--nodes", "vcpus=1", "-f", "json"]
@@ -345,7 +349,7 @@ def test_a_lease_is_ready_to_be_preempted(service: Service, openstack: Openstack
     assert (service.asked[-1].body, service.asked[-1].version) == ({"ready": {}}, "reservation 1.29")
 
 
-def test_where_leases_have_no_prices_people_read_nothing_of_them(service: Service, openstack: Openstack) -> None:
+def test_tables_leave_out_prices_that_leases_do_not_have(service: Service, openstack: Openstack) -> None:
     """Programs find the keys nevertheless: asking for the price of a lease without one is no error."""
     nothing = {"price": None, "expires_at": None, "max_price": None}
     words = ["night", "--start", "2030-01-02", "--duration", "1h", "--nodes", "vcpus=1"]
@@ -359,14 +363,14 @@ def test_where_leases_have_no_prices_people_read_nothing_of_them(service: Servic
         assert openstack(command, *words, "-c", "price", "-f", "json").document == {"price": None}
 
 
-def test_whoever_asks_for_a_column_gets_it(service: Service, openstack: Openstack) -> None:
+def test_a_requested_column_is_shown_even_if_it_is_null(service: Service, openstack: Openstack) -> None:
     service.will_answer("GET", f"/v1/leases/{ID}", {"lease": LEASE | {"price": None, "pool": "gpu"}})
     assert openstack("show", ID, "-c", "price", "-f", "json").document == {"price": None}
     assert openstack("show", ID, "-c", "pool", "-f", "value").output == "gpu\n"
     assert [asked.version for asked in service.asked] == ["reservation 1.12", "reservation 1.26"]
 
 
-def test_negotiations(service: Service, openstack: Openstack) -> None:
+def test_counter_offers_and_quotes_of_changes_are_sent(service: Service, openstack: Openstack) -> None:
     """haizea F8: counter-offers of both sides, and changes that are priced first."""
     words = ["night", "--start", "2030-01-02", "--duration", "1h", "--nodes", "vcpus=1", "-f", "json"]
     quote = {"granted": False, "negotiation_id": "n", "counter_offers": [{"lease_id": ID, "change": "nodes"}]}
@@ -396,7 +400,7 @@ def test_negotiations(service: Service, openstack: Openstack) -> None:
     assert {asked.version for asked in service.asked} == {"reservation 1.15"}
 
 
-def test_breaches_and_penalties(service: Service, openstack: Openstack) -> None:
+def test_breaches_and_penalties_are_shown_on_request(service: Service, openstack: Openstack) -> None:
     """haizea F95: of a lease and of projects, from the microversion that introduced them."""
     breach = {"kind": "late-start", "time": "t", "seconds": 90, "node_hours": 0.05, "penalty": 1.5}
     service.will_answer("GET", f"/v1/leases/{ID}", {"lease": LEASE | {"breaches": [breach], "penalties": 1.5}})
@@ -418,7 +422,7 @@ def test_forecasts_have_a_line_each(service: Service, openstack: Openstack) -> N
     assert asked.version == "reservation 1.33"
 
 
-def test_by_when_a_lease_is_expected_to_start(service: Service, openstack: Openstack) -> None:
+def test_a_lease_shows_by_when_it_is_expected_to_start(service: Service, openstack: Openstack) -> None:
     service.will_answer("GET", f"/v1/leases/{ID}", {"lease": LEASE | {"expectation": "has started by"}})
     assert openstack("show", ID, "--expectation", "-f", "json").document["expectation"] == "has started by"
     assert {asked.version for asked in service.asked} == {"reservation 1.33"}
@@ -436,7 +440,7 @@ def test_capacity_has_a_line_for_each_promise(service: Service, openstack: Opens
     assert asked.version == "reservation 1.32"
 
 
-def test_yields_with_fewer_hosts(service: Service, openstack: Openstack) -> None:
+def test_capacity_has_a_line_for_each_number_of_fewer_hosts(service: Service, openstack: Openstack) -> None:
     row = {"pool": None, "fewer": 1, "hosts": 7, "without": ["h1"], "least_yield": 0.5, "leases": 9, "waiting": 0}
     service.will_answer("GET", "/v1/capacity", {"capacity": {"least_yields": [row]}})
     (line,) = openstack("capacity", "--fewer-hosts", "1", "-f", "json").document
@@ -445,20 +449,20 @@ def test_yields_with_fewer_hosts(service: Service, openstack: Openstack) -> None
     assert asked.version == "reservation 1.35"
 
 
-def test_since_when_a_lease_is_idle(service: Service, openstack: Openstack) -> None:
+def test_a_lease_shows_since_when_it_is_idle(service: Service, openstack: Openstack) -> None:
     service.will_answer("GET", f"/v1/leases/{ID}", {"lease": LEASE | {"idle_since": "2030-01-01T00:00:00Z"}})
     assert openstack("show", ID, "--idle", "-f", "json").document["idle_since"] == "2030-01-01T00:00:00Z"
     assert {asked.version for asked in service.asked} == {"reservation 1.21"}
 
 
 @pytest.mark.parametrize("amount", ["-1", "much", "nan", "inf"])
-def test_a_price_is_a_number(service: Service, openstack: Openstack, amount: str) -> None:
+def test_a_max_price_must_be_a_number(service: Service, openstack: Openstack, amount: str) -> None:
     outcome = openstack("create", "night", "--nodes", "vcpus=1", f"--max-price={amount}")
     assert outcome.status == 2
     assert not service.asked
 
 
-def test_maintenances(service: Service, openstack: Openstack) -> None:
+def test_maintenances_are_created_and_listed(service: Service, openstack: Openstack) -> None:
     service.will_answer("POST", "/v1/maintenances", {"maintenance": LEASE}, status=201)
     words = ["maintenance", "create", "new disks", "--host", "compute-1", "--host", "2"]
     assert openstack(*words, "--duration", "4h").status == 0
@@ -474,7 +478,7 @@ def test_maintenances(service: Service, openstack: Openstack) -> None:
     assert {asked.version for asked in service.asked} == {"reservation 1.8"}
 
 
-def test_series(service: Service, openstack: Openstack) -> None:
+def test_series_are_created_shown_and_deleted(service: Service, openstack: Openstack) -> None:
     series = {"id": ID, "name": "weekly", "rule": "FREQ=WEEKLY;COUNT=3", "project_id": "p", "created_at": None}
     service.will_answer("POST", "/v1/series", {"series": {**series, "leases": ["a"], "refused": []}}, status=201)
     words = ["--nodes", "vcpus=1", "--start", "2030-01-01", "--duration", "1h", "--rule", "FREQ=WEEKLY;COUNT=3"]
@@ -501,7 +505,7 @@ def test_series(service: Service, openstack: Openstack) -> None:
     assert (service.asked[-1].body["time_zone"], service.asked[-1].version) == ("Europe/Berlin", "reservation 1.36")
 
 
-def test_a_refusal_is_one_line_with_what_would_be_possible(service: Service, openstack: Openstack) -> None:
+def test_a_refusal_is_one_line_with_its_alternatives(service: Service, openstack: Openstack) -> None:
     refusal = {
         "error_code": 409,
         "error_name": 409,
@@ -521,7 +525,7 @@ def test_a_refusal_is_one_line_with_what_would_be_possible(service: Service, ope
     assert outcome.output == ""
 
 
-def test_an_answer_that_nobody_expects_is_one_line_too(service: Service, openstack: Openstack) -> None:
+def test_an_unexpected_answer_is_one_line_too(service: Service, openstack: Openstack) -> None:
     service.will_answer("GET", f"/v1/leases/{ID}", "<h1>Bad\nGateway</h1>", status=502)
     outcome = openstack("show", ID)
     assert (outcome.status, outcome.errors) == (1, "HTTP 502: <h1>Bad Gateway</h1>\n")
@@ -539,7 +543,7 @@ def test_an_answer_that_nobody_expects_is_one_line_too(service: Service, opensta
         (["maintenance", "create", "x", "--duration", "1h"], "the following arguments are required: --host"),
     ],
 )
-def test_a_wrong_command_line_asks_the_service_nothing(
+def test_a_wrong_command_line_sends_no_request(
     service: Service, openstack: Openstack, words: list[str], problem: str
 ) -> None:
     outcome = openstack(*words)
@@ -548,19 +552,19 @@ def test_a_wrong_command_line_asks_the_service_nothing(
     assert service.asked == []
 
 
-def test_the_hosts_of_a_lease_are_for_its_project_too(openstack: Openstack) -> None:
+def test_the_help_for_listing_hosts_names_no_administrators(openstack: Openstack) -> None:
     """As the policy of the service says: any reader of the project may list them."""
     assert "admin" not in openstack("host", "list", "--help").output.partition("output formatters")[0]
 
 
-def test_each_command_explains_itself(openstack: Openstack) -> None:
+def test_create_has_a_help_text(openstack: Openstack) -> None:
     outcome = openstack("create", "--help")
     assert outcome.status == 0
     assert "Request a lease" in outcome.output
     assert "--deadline <date>" in outcome.output
 
 
-def test_subscriptions(service: Service, openstack: Openstack) -> None:
+def test_subscriptions_are_created_listed_and_deleted(service: Service, openstack: Openstack) -> None:
     path = f"/v1/subscriptions/{ID}"
     subscription: dict[str, Any] = {
         "id": ID,
@@ -597,7 +601,7 @@ def test_subscriptions(service: Service, openstack: Openstack) -> None:
     ]
 
 
-def test_feeds(service: Service, openstack: Openstack) -> None:
+def test_feeds_are_created_listed_and_deleted(service: Service, openstack: Openstack) -> None:
     feed = {"id": ID, "project_id": "p", "user_id": "u", "name": "phone", "created_at": None}
     service.will_answer("POST", "/v1/feeds", {"feed": {**feed, "url": "https://192.0.2.1/secret"}}, status=201)
     service.will_answer("GET", "/v1/feeds", {"feeds": [feed]})
@@ -618,7 +622,7 @@ def test_feeds(service: Service, openstack: Openstack) -> None:
     ]
 
 
-def test_flows(service: Service, openstack: Openstack) -> None:
+def test_flows_are_shown_and_changed(service: Service, openstack: Openstack) -> None:
     flow = {
         "name": "p",
         "policy": "winks",

@@ -110,7 +110,7 @@ def test_people_see_a_list_on_a_terminal_of_80_columns(service: Service, opensta
     assert openstack("list", "-f", "value", "-c", "ID").output == f"{ID}\n{ID}\n"
 
 
-def test_a_list_fits_in_every_state(service: Service, openstack: Openstack) -> None:
+def test_a_list_fits_into_80_columns_in_every_state(service: Service, openstack: Openstack) -> None:
     service.will_answer("GET", "/v1/leases", {"leases": [WHOLE | {"state": state.value} for state in LeaseState]})
     table = openstack("list").output
     assert _width(table) <= 80

@@ -50,12 +50,12 @@ def waited(*states: str, limit: int | None = None, to: io.StringIO | None = None
 
 
 @pytest.mark.parametrize("state", ["active", "done"])
-def test_an_active_lease_is_not_waited_for(state: str) -> None:
+def test_an_active_lease_is_returned_without_waiting(state: str) -> None:
     found, clock = waited(state)
     assert (found["state"], clock.slept) == (state, [])
 
 
-def test_the_lease_is_returned_as_it_is_when_active() -> None:
+def test_a_lease_is_returned_once_it_is_active() -> None:
     assert waited("queued", "queued", "scheduled", "preparing", "ready", "active")[0]["state"] == "active"
 
 
@@ -66,7 +66,7 @@ def test_a_lease_that_never_becomes_active_is_an_error(state: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-def test_every_state_is_waited_in_or_ends_the_wait() -> None:
+def test_each_state_is_waited_in_or_ends_the_wait() -> None:
     for state in LeaseState:
         try:
             waited("queued", state.value, "active")
@@ -81,7 +81,7 @@ def test_the_reason_is_part_of_the_error() -> None:
         Waiting(io.StringIO(), None, clock, clock.sleep).until_active(lease("queued"), lambda: ended)
 
 
-def test_the_time_out_is_kept_to_the_second_and_names_the_lease() -> None:
+def test_the_wait_ends_exactly_at_its_timeout_and_the_error_names_the_lease() -> None:
     clock = Clock()
     waiting = Waiting(io.StringIO(), 600, clock, clock.sleep)
     with pytest.raises(exceptions.CommandError, match=f"Lease night .{ID}. is still queued after 10 min; it is kept"):
@@ -89,7 +89,7 @@ def test_the_time_out_is_kept_to_the_second_and_names_the_lease() -> None:
     assert clock.now == 600
 
 
-def test_long_waits_ask_seldom() -> None:
+def test_long_waits_ask_at_most_every_15_seconds() -> None:
     clock = Clock()
     with pytest.raises(exceptions.CommandError):
         Waiting(io.StringIO(), 86_400, clock, clock.sleep).until_active(lease("queued"), lambda: lease("queued"))
@@ -104,7 +104,7 @@ def test_a_terminal_shows_each_state_once() -> None:
     assert terminal.getvalue().splitlines() == ["night: queued", "night: scheduled", "night: active"]
 
 
-def test_a_terminal_shows_for_when_a_lease_is_planned() -> None:
+def test_a_terminal_shows_the_planned_start() -> None:
     terminal, clock = Terminal(), Clock()
     seen = [lease("ready", start_date="2030-01-01T08:00:00.000000"), lease("active")]
     Waiting(terminal, None, clock, clock.sleep).until_active(seen[0], lambda: seen.pop(0))
@@ -137,7 +137,7 @@ def test_the_command_fails_if_the_lease_does(service: Service, openstack: Openst
     assert outcome.errors.splitlines() == [f"Lease night ({ID}) is rejected and was not active: No host"]
 
 
-def test_the_command_gives_up(service: Service, openstack: Openstack) -> None:
+def test_the_command_fails_at_its_timeout(service: Service, openstack: Openstack) -> None:
     service.will_answer("POST", "/v1/leases", {"lease": lease("queued")}, status=201)
     service.will_answer("GET", PATH, {"lease": lease("queued")})
     outcome = openstack(*WORDS, "--wait", "--timeout", "1s")
@@ -146,7 +146,7 @@ def test_the_command_gives_up(service: Service, openstack: Openstack) -> None:
     assert "still queued after 1 s" in outcome.errors
 
 
-def test_a_wait_outlives_a_restart_of_the_service(service: Service, openstack: Openstack) -> None:
+def test_a_wait_survives_a_restart_of_the_service(service: Service, openstack: Openstack) -> None:
     service.will_answer("POST", "/v1/leases", {"lease": lease("queued")}, status=201)
     service.will_fail_once("GET", PATH, 503)
     service.will_answer("GET", PATH, {"lease": lease("active")})
@@ -163,7 +163,7 @@ def test_a_lease_that_is_deleted_meanwhile_is_an_error(service: Service, opensta
 
 
 @pytest.mark.parametrize("text", ["soon", "0", "-1"])
-def test_a_timeout_is_a_duration(service: Service, openstack: Openstack, text: str) -> None:
+def test_a_timeout_must_be_a_duration(service: Service, openstack: Openstack, text: str) -> None:
     outcome = openstack(*WORDS, "--wait", f"--timeout={text}")
     assert outcome.status == 2
     assert f"{text} is not a duration of at least 1 s, such as 10m" in outcome.errors

@@ -35,7 +35,7 @@ def test_a_band_that_depends_on_the_runs_is_judged_by_its_mean() -> None:
     assert (figure.low, figure.passed, figure.held) == (15, False, 1)
 
 
-def test_a_value_that_is_its_own_band_stays_inside_over_many_seeds() -> None:
+def test_a_constant_value_stays_in_a_band_of_no_width() -> None:
     """0.1 added three times and divided by 3 is not 0.1."""
     figure = Figure({seed: Check("figure", None, (0.1,), 0.1, 0.1) for seed in (1, 2, 3)})
     assert figure.passed and figure.held == 3
@@ -52,7 +52,7 @@ def test_figures_are_put_together_by_title_and_name() -> None:
     assert [(each.name, each.values) for each in found["A"]] == [("x", (1, 3)), ("y", (2,))]
 
 
-def test_checks_that_cannot_be_told_apart_are_refused() -> None:
+def test_two_checks_of_the_same_name_are_refused() -> None:
     check = Check("x", None, (1.0,), None, None)
     with pytest.raises(ValueError, match="A: two checks are called 'x'"):
         replicated({1: {"A": [check, check]}})
@@ -65,7 +65,7 @@ def _rows(figures: list[Figure]) -> dict[str, list[str]]:
     return {parts[1].strip(): [part.strip() for part in parts[2:-1]] for parts in lines}
 
 
-def test_a_figure_outside_its_band_is_said_to_be_a_miss() -> None:
+def test_a_figure_outside_its_band_is_a_miss() -> None:
     checks = [
         Check("good", 5.0, (5.1,), 4, 6),
         Check("bad", 5.0, (7.25, 7.75), 4, 6, "why"),

@@ -9,7 +9,7 @@ import pytest
 from lease_scheduler.papers.data_folder import left_out
 
 
-def test_a_report_says_what_it_lacks_without_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_folder_a_report_names_what_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path / "none"))
     assert left_out("table 1") == "Left out, as LEASE_SCHEDULER_DATA names no folder: table 1."
     monkeypatch.delenv("LEASE_SCHEDULER_DATA")

@@ -29,5 +29,5 @@ def test_seeds_are_consecutive(
     assert replications(default, extent, seed, number) == tuple(Replication(*each) for each in expected)
 
 
-def test_a_seed_of_an_experiment_that_takes_many_is_a_block() -> None:
+def test_each_seed_stands_for_a_block_of_numbers() -> None:
     assert [list(block(seed, 3)) for seed in (1, 2, 3)] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]

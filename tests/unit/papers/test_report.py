@@ -77,6 +77,6 @@ def test_runs_that_are_not_random_say_so(tmp_path: Path) -> None:
     assert "Nothing in these runs is random, so a seed changes nothing." in text
 
 
-def test_without_runs_nothing_is_said_of_seeds(tmp_path: Path) -> None:
+def test_without_runs_the_report_names_no_seeds(tmp_path: Path) -> None:
     _, text = _report(tmp_path, range(1, 2), _nothing, lambda outcomes, *, extent, seed: {})
     assert text == "0 of 0 figures lie in their bands.\n"

@@ -13,7 +13,7 @@ from lease_scheduler.rpc.gate import Gate
 from tests.servers.base import wait_until
 
 
-def test_a_stuck_engine() -> None:
+def test_a_stuck_engine_keeps_a_limited_number_of_requests_waiting() -> None:
     """As many requests wait as there are places; the others are refused, later ones at once."""
     gate, release = Gate(2, silence=0.3), Event()
 
@@ -34,7 +34,7 @@ def test_a_stuck_engine() -> None:
         assert sorted(each.result() for each in asked)[:2] == [-1, -1]
 
 
-def test_a_busy_engine() -> None:
+def test_a_busy_engine_answers_every_request() -> None:
     """It answers one after the other, so every request gets its turn, however many there are."""
     gate = Gate(2, silence=2.0)
 
@@ -47,7 +47,7 @@ def test_a_busy_engine() -> None:
         list(pool.map(ask, range(80)))
 
 
-def test_a_long_silence_before_the_first_request_is_none() -> None:
+def test_silence_before_the_first_request_does_not_count() -> None:
     gate = Gate(1, silence=0.1)
     time.sleep(0.3)
     with gate.turn(1):

@@ -38,6 +38,8 @@ class _Failing:
         (TimeoutError(), "cannot be asked: the message broker does not answer"),
     ],
 )
-def test_what_does_not_answer(monkeypatch: pytest.MonkeyPatch, error: Exception, problem: str) -> None:
+def test_an_engine_that_does_not_answer_is_reported(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, problem: str
+) -> None:
     monkeypatch.setattr(oslo_messaging, "get_rpc_client", lambda *arguments, **options: _Failing(error))
     assert RpcEngineClient(None, "site").problem(0.1) == problem

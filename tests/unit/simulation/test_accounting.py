@@ -26,7 +26,7 @@ def test_equal_values_are_not_kept() -> None:
     assert counter.value == 4
 
 
-def test_counting_up_and_down() -> None:
+def test_a_counter_counts_up_and_down() -> None:
     counter = Counter()
     counter.add(2, lease_id="a")
     counter.add(4, -1)
@@ -37,7 +37,7 @@ def test_counting_up_and_down() -> None:
     ("average", "expected"),
     [(Average.NONE, []), (Average.NORMAL, [4.0, 3.0, 4.0]), (Average.TIME_WEIGHTED, [4.0, 4.0, 2.2])],
 )
-def test_averages(average: Average, expected: list[float]) -> None:
+def test_averages_are_plain_or_weighted_by_time(average: Average, expected: list[float]) -> None:
     """10 s of 4 and 90 s of 2: in 100 s an average of 2.2."""
     counter = Counter(average)
     for instant, value in ((0, 4), (10, 2), (100, 6)):
@@ -45,7 +45,7 @@ def test_averages(average: Average, expected: list[float]) -> None:
     assert counter.averages() == expected
 
 
-def test_time_does_not_go_back() -> None:
+def test_an_earlier_instant_is_refused() -> None:
     counter = Counter()
     counter.put(5, 1)
     with pytest.raises(InvalidValueError, match="instant: must be at least 5"):
@@ -53,7 +53,7 @@ def test_time_does_not_go_back() -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_what_no_file_can_hold_is_refused(value: float) -> None:
+def test_values_that_no_file_can_hold_are_refused(value: float) -> None:
     accounting = Accounting()
     with pytest.raises(InvalidValueError, match="value: must be a finite number"):
         accounting.create_counter("c").put(0, value)
@@ -63,14 +63,14 @@ def test_what_no_file_can_hold_is_refused(value: float) -> None:
         accounting.set_lease("1", {"speed": value})
 
 
-def test_statistics_without_a_value_are_passed_over() -> None:
+def test_statistics_without_a_value_are_ignored() -> None:
     accounting = Accounting()
     accounting.set_lease("1", {"a": 1, "b": None})
     accounting.set_lease("1", {"c": "x"})
     assert accounting.leases == {"1": {"a": 1, "c": "x"}}
 
 
-def test_two_counters_of_one_name() -> None:
+def test_two_counters_of_one_name_are_refused() -> None:
     accounting = Accounting()
     accounting.create_counter("c")
     with pytest.raises(InvalidValueError, match="two probes have a counter 'c'"):

@@ -20,7 +20,7 @@ def test_traces_and_tables_are_joined(tmp_path: Path) -> None:
         read_uses([trace], 8, None)
 
 
-def test_the_plot_shows_what_each_promise_takes(tmp_path: Path) -> None:
+def test_the_plot_is_written_as_svg(tmp_path: Path) -> None:
     report = capacity_report([Use(day * 86_400, day * 86_400 + 3_600, 3.0) for day in range(70)], 5)
     plot_capacity(report, tmp_path / "capacity.svg")
     assert (tmp_path / "capacity.svg").read_bytes().startswith(b"<?xml")

@@ -31,7 +31,7 @@ def _events(cloud: InMemoryCloud, until: int = 10**9) -> list[tuple[EventKind, i
         (OperationKind.START, CloudBehaviour(boot_time=7), 107),
     ],
 )
-def test_operations_take_what_is_configured(kind: OperationKind, behaviour: CloudBehaviour, over: int) -> None:
+def test_operations_take_the_configured_time(kind: OperationKind, behaviour: CloudBehaviour, over: int) -> None:
     cloud = InMemoryCloud(behaviour, {})
     cloud.begin(_operation(kind, 100, 130))
     assert cloud.next_event() == over
@@ -39,7 +39,7 @@ def test_operations_take_what_is_configured(kind: OperationKind, behaviour: Clou
     assert _events(cloud, over) == [(EventKind.COMPLETED, over)]
 
 
-def test_work_is_over_when_it_has_run_for_so_long_in_all() -> None:
+def test_work_ends_when_its_runs_add_up_to_its_duration() -> None:
     """haizea 8.2, 17: 100 s in total, 60 s of them before the suspension."""
     cloud = InMemoryCloud(CloudBehaviour(), {"1": 100})
     cloud.begin(_operation(OperationKind.START, 0, 0))
@@ -50,13 +50,13 @@ def test_work_is_over_when_it_has_run_for_so_long_in_all() -> None:
     assert _events(cloud) == [(EventKind.COMPLETED, 510), (EventKind.ENDED, 550)]
 
 
-def test_what_has_no_vms_cannot_fail() -> None:
+def test_a_lease_without_vms_cannot_fail() -> None:
     cloud = InMemoryCloud(CloudBehaviour(boot_failure_probability=1.0), {})
     cloud.begin(Operation(OperationKind.START, "1", (), 0, 0))
     assert _events(cloud) == [(EventKind.COMPLETED, 0)]
 
 
-def test_what_is_discarded_reports_nothing_and_starts_over() -> None:
+def test_a_discarded_lease_reports_nothing_and_starts_over() -> None:
     cloud = InMemoryCloud(CloudBehaviour(), {"1": 100})
     cloud.begin(_operation(OperationKind.START, 0, 0))
     cloud.take_events(0)
@@ -66,7 +66,7 @@ def test_what_is_discarded_reports_nothing_and_starts_over() -> None:
     assert _events(cloud) == [(EventKind.COMPLETED, 200), (EventKind.ENDED, 300)]
 
 
-def test_images_are_fetched_once_a_host() -> None:
+def test_each_image_is_fetched_once_per_host() -> None:
     """1,024 MB at 100 Mb/s are 81.92 s; the second lease finds the image."""
     cloud = InMemoryCloud(CloudBehaviour(boot_time=8, image_bandwidth=100), {})
     cloud.begin(_operation(OperationKind.START, 0, 0, DiskImage("a", 1024)))
@@ -75,14 +75,14 @@ def test_images_are_fetched_once_a_host() -> None:
     assert _events(cloud) == [(EventKind.COMPLETED, 1008)]
 
 
-def test_who_boots_while_an_image_is_fetched_waits_for_the_rest() -> None:
+def test_a_boot_during_the_transfer_of_its_image_waits_for_the_rest() -> None:
     cloud = InMemoryCloud(CloudBehaviour(boot_time=8, image_bandwidth=100), {})
     cloud.begin(_operation(OperationKind.START, 0, 0, DiskImage("a", 1024)))
     cloud.begin(replace(_operation(OperationKind.START, 60, 60, DiskImage("a", 1024)), lease_id="2"))
     assert _events(cloud) == [(EventKind.COMPLETED, 90), (EventKind.COMPLETED, 90)]
 
 
-def test_hosts_die_and_come_back() -> None:
+def test_hosts_fail_and_recover_when_configured() -> None:
     cloud = InMemoryCloud(CloudBehaviour(host_failures=(HostFailure(2, 50, 25),)), {})
     assert [(e.kind, e.host) for e in cloud.take_events(50)] == [(EventKind.HOST_DOWN, 2)]
     assert cloud.next_event() == 75
@@ -107,7 +107,7 @@ def test_chance_is_repeatable_and_within_its_bounds() -> None:
     assert 40 <= failed <= 80
 
 
-def test_work_goes_on_as_fast_as_its_share_allows() -> None:
+def test_work_proceeds_at_the_yield_of_its_lease() -> None:
     """100 s of work: 40 at full speed, 20 in 40 s at half speed, nothing for 20 s, and the rest alone."""
     cloud = InMemoryCloud(CloudBehaviour(), {"1": 100})
     cloud.begin(Operation(OperationKind.START, "1", (0,), 0, 0))

@@ -41,7 +41,7 @@ def test_leases_are_merged_by_submission_and_ids_are_shifted_per_file() -> None:
     ]
 
 
-def test_the_base_gives_name_site_and_wins_over_attributes() -> None:
+def test_name_site_and_attributes_of_the_base_take_precedence() -> None:
     site = Site.homogeneous(1, Resources({"VCPU": 100}))
     other = Site.homogeneous(2, Resources({"VCPU": 100}))
     merged = inject(

@@ -80,7 +80,7 @@ def run(
     )
 
 
-def test_waiting_time_of_each_kind() -> None:
+def test_waiting_time_counts_from_submission_or_requested_start() -> None:
     """haizea F83: best-effort and immediate wait from their submission, deadline leases from their requested start."""
     leases = [
         lease("a", submitted=10, started=35),
@@ -160,12 +160,12 @@ def test_a_share_out_of_bounds_is_refused(discard: float) -> None:
         metrics.average_utilisation(run([]), discard)
 
 
-def test_mean_of_nothing_is_none() -> None:
+def test_the_mean_of_nothing_is_none() -> None:
     assert metrics.mean(np.array([])) is None
     assert metrics.mean(np.array([1.0, 4.0])) == 2.5
 
 
-def test_spearman_ranks_with_ties() -> None:
+def test_spearman_gives_ties_their_mean_rank() -> None:
     """haizea section 5.1, check E1.3; ranks (1, 2.5, 2.5, 4) against (1, 2, 3, 4): 4.5 / sqrt(4.5 * 5)."""
     first, second = np.array([1.0, 5.0, 5.0, 9.0]), np.array([0.0, 1.0, 100.0, 101.0])
     assert metrics.spearman(first, second) == pytest.approx(math.sqrt(0.9))
@@ -175,11 +175,11 @@ def test_spearman_ranks_with_ties() -> None:
 @pytest.mark.parametrize(
     ("first", "second"), [([], []), ([1.0], [2.0]), ([1.0, 1.0], [2.0, 3.0]), ([1.0, 2], [3.0, 3])]
 )
-def test_spearman_of_too_little_is_none(first: list[float], second: list[float]) -> None:
+def test_spearman_of_too_few_or_equal_values_is_none(first: list[float], second: list[float]) -> None:
     assert metrics.spearman(np.array(first), np.array(second)) is None
 
 
-def test_all_best_effort_counts_from_the_runs_zero() -> None:
+def test_all_best_effort_counts_from_the_zero_of_the_run() -> None:
     """haizea sections 4.19 and 8.3: until the last best-effort lease is done, whatever other kinds do."""
     leases = [
         lease("a", submitted=40, ended=300),
@@ -196,7 +196,7 @@ def test_all_best_effort_of_a_cut_run_is_unknown() -> None:
     assert metrics.all_best_effort(run([lease("a", RESERVATION, start=3, ended=300)])) is None
 
 
-def test_counts() -> None:
+def test_every_lease_has_exactly_one_outcome() -> None:
     """haizea section 4.19, counts; every lease has exactly one outcome."""
     leases = [lease(str(number), state=state) for number, state in enumerate(LeaseState)]
     counts = metrics.count_leases(leases)
@@ -251,12 +251,12 @@ def test_average_utilisation_leaves_out_ramp_up_and_ramp_down() -> None:
     assert metrics.average_utilisation(result, ramp_up=0) == pytest.approx(0.45)
 
 
-def test_average_utilisation_of_a_run_with_all_submissions_at_its_zero_is_that_of_the_whole() -> None:
+def test_with_all_submissions_at_zero_average_utilisation_covers_the_whole_run() -> None:
     assert metrics.average_utilisation(run([lease("a")], [held("a", Phase.RUN, 0, 50, 0)], end=100)) == 0.25
     assert metrics.average_utilisation(run([], end=0)) == 0.0
 
 
-def test_a_site_without_vcpus_is_never_utilised() -> None:
+def test_a_site_without_vcpus_has_a_utilisation_of_zero() -> None:
     site = Site.homogeneous(1, Resources({"MEMORY_MB": 1}))
     result = RunResult("test", site, (lease("a"),), (held("a", Phase.RUN, 0, 9, 0),), {}, ZERO, ZERO + 9, ZERO, 0.0, 0)
     assert metrics.utilisation(result).average(0, 9) == 0.0
@@ -326,7 +326,7 @@ def test_without_prices_there_is_no_revenue() -> None:
     assert metrics.revenue([lease("a")]) is None
 
 
-def test_an_empty_run_has_metrics() -> None:
+def test_an_empty_run_has_metrics_of_zero() -> None:
     empty = run([], end=0)
     assert len(metrics.waiting_times([])) == 0
     assert metrics.utilisation(empty).values.tolist() == [0.0]

@@ -54,7 +54,7 @@ def test_legacy_slowdown_gives_a_near_perfect_estimate(
 
 
 @pytest.mark.parametrize(("applies_to", "changed"), [("none", set()), ("besteffort", {"1"}), ("all", {"1", "2", "3"})])
-def test_which_leases_get_them(applies_to: str, changed: set[str]) -> None:
+def test_overheads_apply_to_the_chosen_kinds(applies_to: str, changed: set[str]) -> None:
     """haizea F75"""
     workload = Workload("w", tuple(WorkloadLease(request) for request in (BEST_EFFORT, RESERVATION, DEADLINE)))
     result = apply_overheads(workload, OverheadOptions(5, 20, applies_to))  # type: ignore[arg-type]
@@ -82,7 +82,7 @@ def test_percentages_are_exact() -> None:
     assert _durations(100, OverheadOptions(10.0, 0, "all")) == (1_100, 110)
 
 
-def test_nothing_to_add_changes_nothing() -> None:
+def test_overheads_of_zero_change_nothing() -> None:
     workload = Workload("w", (WorkloadLease(BEST_EFFORT, 400), WorkloadLease(DEADLINE)))
     assert apply_overheads(workload, OverheadOptions()) == workload
     assert apply_overheads(workload, OverheadOptions(applies_to="all")) == workload

@@ -39,7 +39,7 @@ def _workload(*leases: tuple[float | str | None, int, int]) -> Workload:
     )
 
 
-def test_parts_of_three_leases() -> None:
+def test_earned_underpriced_and_rejected_shares_add_up() -> None:
     """haizea 4.20: 20 is the total; a user accepts a rate equal to the limit."""
     swept = sweep_rates(_workload((1, 2, 1), (4, 1, 2), (5, 2, 1)), np.array([0.5, 1, 2, 4, 4.01, 6]))
 
@@ -49,7 +49,7 @@ def test_parts_of_three_leases() -> None:
     assert swept.best_rate == 4
 
 
-def test_rates_are_those_that_files_say() -> None:
+def test_rates_are_exactly_those_of_their_texts() -> None:
     """haizea 4.20: 0.10 to 10.00 by 0.01, each exactly the number that its text in a workload means (haizea 8.3)."""
     assert len(RATES) == 991
     assert RATES.tolist() == [float(f"{cents // 100}.{cents % 100:02}") for cents in range(10, 1001)]
@@ -62,7 +62,7 @@ def test_rates_are_those_that_files_say() -> None:
         max_size=30,
     ).filter(lambda leases: any(rate > 0 for rate, _, _ in leases))
 )
-def test_every_rate_is_what_asking_one_lease_after_the_other_gives(leases: list[tuple[float, int, int]]) -> None:
+def test_the_sweep_agrees_with_one_request_after_the_other(leases: list[tuple[float, int, int]]) -> None:
     swept = sweep_rates(_workload(*leases))
     worth = [(highest, nodes * hours) for highest, nodes, hours in leases]
     total = sum(highest * amount for highest, amount in worth)
@@ -78,7 +78,7 @@ def test_every_rate_is_what_asking_one_lease_after_the_other_gives(leases: list[
     assert min(swept.earned.min(), swept.underpriced.min(), swept.rejected.min()) >= -1e-12
 
 
-def test_adaptive_ends_where_its_users_lead_it() -> None:
+def test_adaptive_ends_at_the_rate_that_follows_from_its_users() -> None:
     """haizea A1: 1, 1.5, 2.25, 3.375 (rejected), 2.8125 from then on."""
     policy = Adaptive(PolicyOptions())
     ends = [adaptive_rate(_workload(*[(3, 1, 1)] * count), Adaptive(PolicyOptions())) for count in range(7)]
@@ -92,7 +92,7 @@ def test_median_counts_requests_and_takes_the_upper_of_two() -> None:
 
 
 @pytest.mark.parametrize("rate", [None, "a lot", -1, "nan"])
-def test_every_lease_must_say_what_its_user_would_pay(rate: float | str | None) -> None:
+def test_every_lease_must_have_the_rate_of_its_user(rate: float | str | None) -> None:
     workload = _workload((1, 1, 1), (rate, 1, 1))
     for ask in (sweep_rates, median_rate, lambda asked: adaptive_rate(asked, Adaptive(PolicyOptions()))):
         with pytest.raises(InvalidValueError, match="simul_userrate: lease 1 needs it"):
@@ -100,7 +100,7 @@ def test_every_lease_must_say_what_its_user_would_pay(rate: float | str | None) 
 
 
 @pytest.mark.parametrize("leases", [[], [(0, 1, 1)]])
-def test_a_workload_that_is_worth_nothing_cannot_be_swept(leases: list[tuple[float, int, int]]) -> None:
+def test_a_workload_without_any_worth_is_refused(leases: list[tuple[float, int, int]]) -> None:
     with pytest.raises(InvalidValueError, match="no lease of the workload is worth anything"):
         sweep_rates(_workload(*leases))
     if not leases:

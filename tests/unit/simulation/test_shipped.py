@@ -43,17 +43,17 @@ def test_reservation_sets_are_what_the_generator_makes(tmp_path: Path, name: str
 @pytest.mark.skipif(
     "LEASE_SCHEDULER_DATA" not in os.environ, reason="needs the recorded data; set LEASE_SCHEDULER_DATA to its folder"
 )
-def test_month_is_a_copy_of_its_source() -> None:
+def test_blue1_is_a_copy_of_its_source() -> None:
     source = Path(os.environ["LEASE_SCHEDULER_DATA"]) / "haizea" / "blue-30days.swf.gz"
     assert shipped_path("blue1").read_bytes() == source.read_bytes()
 
 
-def test_month_is_unchanged() -> None:
+def test_blue1_is_unchanged() -> None:
     content = gzip.decompress(shipped_path("blue1").read_bytes())
     assert hashlib.sha256(content).hexdigest() == BLUE1_SHA256
 
 
-def test_month_has_its_hosts() -> None:
+def test_blue1_has_144_hosts() -> None:
     site = load_workload("blue1").site
     assert site is not None
     assert len(site) == 144
@@ -71,7 +71,7 @@ def test_a_file_goes_before_a_shipped_name(tmp_path: Path, monkeypatch: pytest.M
         load_workload("t20")
 
 
-def test_unknown_names() -> None:
+def test_unknown_names_are_refused() -> None:
     with pytest.raises(InvalidValueError, match="there is no shipped workload 't40'; known are blue1, t10, t20, t30"):
         shipped_path("t40")
     with pytest.raises(InputFileError, match="t40: cannot be read"):

@@ -160,5 +160,5 @@ def test_requests_from_outside_are_made_at_the_price_that_their_user_would_pay()
 @pytest.mark.parametrize(
     ("one", "other", "expected"), [(None, None, None), (3, None, 3), (None, 3, 3), (3, 4, 3), (4, 3, 3)]
 )
-def test_the_earlier_of_two_instants(one: int | None, other: int | None, expected: int | None) -> None:
+def test_the_earlier_of_two_instants_ignores_none(one: int | None, other: int | None, expected: int | None) -> None:
     assert earlier(one, other) == expected

@@ -59,7 +59,7 @@ def workload_of(*leases: WorkloadLease, hosts: int | None = 10) -> Workload:
     return Workload("small", leases, None if hosts is None else Site.homogeneous(hosts, NODE))
 
 
-def test_counts() -> None:
+def test_statistics_count_leases_users_and_classes() -> None:
     statistics = describe(
         workload_of(
             lease(1, 5, 1, 60, user="a"),
@@ -95,7 +95,7 @@ def test_counts() -> None:
     assert statistics.overruns == 0
 
 
-def test_load_by_hand() -> None:
+def test_loads_are_those_computed_by_hand() -> None:
     """The three figures on 10 hosts and 1,000 s: a lease within, one cut by its request, one beyond the window."""
     statistics = describe(
         workload_of(
@@ -123,7 +123,7 @@ def test_reservations_count_from_their_start() -> None:
     assert load.clipped == load.without_ramp_up == pytest.approx(50 / 10_000)
 
 
-def test_recorded_waits_and_slowdowns() -> None:
+def test_recorded_waits_have_mean_and_slowdown() -> None:
     """haizea 4.20: run times below 10 s count as 10 s; -1 and texts are not waiting times."""
     statistics = describe(
         workload_of(
@@ -146,13 +146,13 @@ def test_window_is_the_last_submission_in_whole_days() -> None:
     assert load.window == 2 * 86_400
 
 
-def test_no_load_without_site_or_window() -> None:
+def test_without_a_site_or_a_window_there_is_no_load() -> None:
     assert describe(workload_of(lease(1, 9, 1, 10), hosts=None)).load is None
     assert describe(workload_of(lease(1, 0, 1, 10))).load is None
     assert describe(workload_of(lease(1, 0, 1, 10))).interarrival is None
 
 
-def test_load_counts_capacity_of_cores() -> None:
+def test_load_is_a_share_of_the_cores() -> None:
     """A node of half a host is half the work."""
     site = Site.homogeneous(10, Resources({VCPU: 200, MEMORY_MB: 1024}))
     load = describe(dataclasses.replace(workload_of(lease(1, 9, 4, 50)), site=site), window=100).load
@@ -164,7 +164,7 @@ def test_load_counts_capacity_of_cores() -> None:
     ("workload", "window", "field"),
     [(workload_of(), None, "workload"), (workload_of(lease(1, 0, 1, 1)), 0, "length")],
 )
-def test_impossible_questions(workload: Workload, window: int | None, field: str) -> None:
+def test_a_workload_without_leases_or_length_is_refused(workload: Workload, window: int | None, field: str) -> None:
     with pytest.raises(InvalidValueError) as caught:
         describe(workload, window)
     assert caught.value.field == field
@@ -178,7 +178,7 @@ def test_impossible_questions(workload: Workload, window: int | None, field: str
     ),
     st.integers(1, 1000),
 )
-def test_load_and_histograms_hold_together(rows: list[tuple[int, int, int, int]], window: int) -> None:
+def test_loads_are_ordered_and_histograms_add_up(rows: list[tuple[int, int, int, int]], window: int) -> None:
     rows.sort()
     leases = (lease(n, at, nodes, length, real=min(real, length)) for n, (at, nodes, length, real) in enumerate(rows))
     statistics = describe(workload_of(*leases), window)
@@ -198,7 +198,7 @@ def test_figures_become_json() -> None:
     assert json.loads(text)["load"]["hosts"] == 10
 
 
-def test_blue1() -> None:
+def test_blue1_has_the_published_figures() -> None:
     """haizea 6.1: the shipped month; 70.38, 69.60 and 67.10 % of the 144 hosts."""
     statistics = describe(load_workload("blue1"), MONTH)
     assert statistics.leases == 5_108
@@ -239,7 +239,7 @@ def test_blue1_is_what_the_plain_reader_reads() -> None:
     ],
     ids=["BLUE2", "DS"],
 )
-def test_recorded_months(
+def test_recorded_months_have_the_published_figures(
     file: str, options: SwfOptions, leases: int, users: int, full: float, without_ramp_up: float
 ) -> None:
     """haizea 6.1 and 8.1 item 4."""
@@ -250,7 +250,7 @@ def test_recorded_months(
     assert statistics.load.without_ramp_up == pytest.approx(without_ramp_up, abs=5e-5)
 
 
-def test_reservation_set_has_its_share() -> None:
+def test_a_set_of_reservations_has_the_share_of_its_name() -> None:
     """haizea F87: T20 requests 20 % of 144 hosts and 30 days."""
     load = describe(generate_reservations(preset_by_name("T20"), 4), MONTH).load
     assert load is not None

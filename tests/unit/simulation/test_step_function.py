@@ -52,11 +52,11 @@ def test_running_average_at_the_beginning_is_the_value_itself() -> None:
     assert function_of([(0, 3), (10, -1)]).running_averages().tolist() == [3.0, 3.0]
 
 
-def test_outside_it_is_zero() -> None:
+def test_a_step_function_is_zero_outside_its_range() -> None:
     assert function_of([(0, 4)]).average(-LENGTH, 2 * LENGTH) == pytest.approx(4 / 3)
 
 
-def test_averages_between_edges() -> None:
+def test_averages_are_given_between_edges() -> None:
     edges = np.array([0.0, 10.0, 20.0, 40.0])
     assert function_of([(5, 2), (20, -1)]).averages(edges).tolist() == [1.0, 2.0, 1.0]
 

@@ -84,7 +84,7 @@ def test_sites_take_their_steps_in_order_at_the_instants_at_which_something_is_d
     assert results["a"].wall_s == results["b"].wall_s > 0
 
 
-def test_a_site_alone_is_a_run() -> None:
+def test_a_world_of_one_site_equals_a_run() -> None:
     workload = _workload(_best_effort("1"), _best_effort("2", 20, nodes=2), _reservation("3", 90, 30), hosts=2)
     ours, run = _sites(workload), Run(workload, _CHECKED)
     (ours_seen, watch), (run_seen, watch_run) = _noting(ours), _noting({"a": run})
@@ -142,7 +142,7 @@ class _Forwarding(SiteRun):
 
 
 @pytest.mark.parametrize("names", ["ab", "ba"])
-def test_what_one_site_passes_on_to_another_is_due_there_at_the_same_instant(names: str) -> None:
+def test_a_request_that_a_site_forwards_is_due_at_the_same_instant(names: str) -> None:
     """Whichever of the two comes first in the order of the sites."""
     clock = SimulatedClock()
     forwarding = _Forwarding(_workload(_best_effort("1", 70, nodes=2), hosts=1), _CHECKED, clock)
@@ -277,7 +277,7 @@ def test_a_site_that_expects_requests_sees_what_happens_to_its_idle_hosts() -> N
     assert result.sites["a"].counters["host_failures"] == 1
 
 
-def test_a_site_that_gets_all_requests_is_a_run_of_them() -> None:
+def test_a_site_that_gets_all_requests_equals_a_run_of_them() -> None:
     """As long as no request coincides with anything else: at one instant, what else is due comes before requests."""
     requests = (_best_effort("1", 3), _best_effort("2", 21, 80, 2), _reservation("3", 55, 34), _best_effort("4", 71))
     workload = _workload(*requests, hosts=2)
@@ -291,7 +291,7 @@ def test_a_site_that_gets_all_requests_is_a_run_of_them() -> None:
     assert expected.counters["early_ends"] > 0
 
 
-def test_the_same_input_twice_gives_the_same() -> None:
+def test_the_same_input_twice_gives_the_same_result() -> None:
     requests = [_best_effort(str(number), 7 * number, 40 + 13 * number, 1 + number % 2) for number in range(12)]
     first, second = (
         _route(router, *requests, sites=_sites(_workload(hosts=2), _workload(_best_effort("own", 5), hosts=3)))
@@ -320,7 +320,7 @@ def test_a_world_needs_a_site() -> None:
         World({})
 
 
-def test_sites_with_different_clocks_make_no_world() -> None:
+def test_sites_with_different_clocks_are_refused() -> None:
     sites = {"a": Run(_workload(), _CHECKED), "b": Run(_workload(), _CHECKED)}
     with pytest.raises(InvalidValueError, match=r"sites\[b\]: has another clock; give all sites of a world the same"):
         World(sites)

@@ -20,7 +20,7 @@ def _wrapped(inner: Exception) -> Exception:
     return OperationalError("INSERT", {}, inner)
 
 
-def test_a_file_of_sqlite_that_may_not_grow(tmp_path: Path) -> None:
+def test_a_full_file_of_sqlite_is_recognised(tmp_path: Path) -> None:
     """What SQLite really raises, through SQLAlchemy and oslo.db."""
     database = open_database(f"sqlite:///{tmp_path}/full.sqlite")
     with database.connect() as connection:
@@ -43,7 +43,7 @@ def test_a_file_of_sqlite_that_may_not_grow(tmp_path: Path) -> None:
         OSError(errno.ENOSPC, "No space left on device"),
     ],
 )
-def test_what_says_so(error: Exception) -> None:
+def test_errors_of_full_storage_are_recognised(error: Exception) -> None:
     # psycopg2 itself sets the state of errors that come from a server.
     if not isinstance(error, errors.DiskFull):
         assert is_full(_wrapped(error))
@@ -62,5 +62,5 @@ def test_what_says_so(error: Exception) -> None:
         ValueError("disk full"),
     ],
 )
-def test_what_does_not(error: Exception) -> None:
+def test_other_errors_are_not_errors_of_full_storage(error: Exception) -> None:
     assert not is_full(_wrapped(error))

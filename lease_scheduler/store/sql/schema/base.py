@@ -1,4 +1,4 @@
-"""What the tables have in common."""
+"""Parts that the tables share."""
 
 from __future__ import annotations
 

@@ -186,7 +186,9 @@ class TestListsOfOtherProjects:
             ("manager", "1.1", "?all_projects=true", None),
         ],
     )
-    def test_whose(self, app: Flask, role: str, version: str | None, query: str, expected: set[str] | None) -> None:
+    def test_lists_have_leases_of_other_projects_for_administrators_only(
+        self, app: Flask, role: str, version: str | None, query: str, expected: set[str] | None
+    ) -> None:
         answer = Client(app, version, role).get(f"/v1/leases{query}")
         if expected is None:
             assert answer.status_code == 403

@@ -97,7 +97,7 @@ class TestWhoSeesWhat:
         assert [lease["project_id"] for lease in seen.values()] == ["blue", "", "blue"]
         assert [lease["may_change"] for lease in seen.values()] == [True, False, True]
 
-    def test_roles_within_a_project(self, app: Flask) -> None:
+    def test_rights_follow_the_role_within_a_project(self, app: Flask) -> None:
         reader, member = Client(app, roles="reader"), Client(app, roles="member")
         for _ in range(2):
             assert (_get(reader)["may_book"], _get(member)["may_book"]) == (False, True)
@@ -135,9 +135,7 @@ class TestChanges:
             since = answer["revision"]
             assert _get(client, since)["leases"] == []
 
-    def test_another_engine_or_another_database(
-        self, admin: Client, site: Site, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_another_epoch_gets_everything(self, admin: Client, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
         """The same revision of another epoch is something else."""
         assert "ours" in _names(_get(admin))
         site.calendar_document["leases"] = [_lease("new", "red")]
@@ -180,7 +178,9 @@ class TestChanges:
         answer = _get(admin, since)
         assert (answer["complete"], len(answer["leases"])) == (True, 3)
 
-    def test_a_lease_that_is_gone_meanwhile(self, admin: Client, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_lease_that_is_purged_meanwhile_is_left_out(
+        self, admin: Client, site: Site, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """Purged between two statements."""
         kept = site.calendar_leases
 
@@ -233,7 +233,7 @@ def test_memory_is_bounded(site: Site) -> None:
         assert cache.size <= bound
 
 
-def test_a_part_has_everything_of_the_lease() -> None:
+def test_a_part_has_all_fields_of_the_lease() -> None:
     lease = _lease('a "name", \\', "red")
     part = LeasePart.of(copy.deepcopy(lease))
     shown = json.loads(part.text(3, may_change=True, with_names=True))

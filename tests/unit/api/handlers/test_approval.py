@@ -23,7 +23,7 @@ def _shown(client: Client, version: str, lease_id: str) -> dict[str, Any]:
     return dict((client.at(version).get(f"/v1/leases/{lease_id}").json or {})["lease"])
 
 
-def test_the_state_has_a_word_of_its_own_from_its_microversion_on(member: Client, site: Site) -> None:
+def test_the_state_is_awaiting_approval_from_1_42_on(member: Client, site: Site) -> None:
     lease_id = _waiting(member, site)
     shown = _shown(member, "1.42", lease_id)
     assert (shown["state"], shown["approval"], shown["status"]) == ("awaiting-approval", "awaiting", "PENDING")
@@ -47,14 +47,14 @@ def test_only_those_whom_the_rule_allows_decide(
 
 
 @pytest.mark.parametrize("body", [{}, {"approve": {}, "cancel": {}}, {"cancel": {}, "approve": {}}, [], ["approve"], 1])
-def test_no_other_body_is_judged_by_the_rule_for_approval(member: Client, site: Site, body: Any) -> None:
+def test_a_wrong_body_needs_no_permission_to_approve(member: Client, site: Site, body: Any) -> None:
     """A member is told what is wrong with it, and nothing happens."""
     path = f"/v1/leases/{_waiting(member, site)}/action"
     assert member.at("1.42").post(path, body).status_code == 400
     assert site.calls[-1][0] == "create_lease"
 
 
-def test_who_may_not_act_learns_nothing_about_the_body(app: Flask, member: Client, site: Site) -> None:
+def test_who_may_not_act_is_refused_before_the_body_is_read(app: Flask, member: Client, site: Site) -> None:
     other = Client(app, "1.42", "member", project="blue")
     path = f"/v1/leases/{_waiting(member, site)}/action"
     bodies: list[Any] = [{"cancel": {}}, {"nonsense": 1}, []]

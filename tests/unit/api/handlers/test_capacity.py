@@ -24,7 +24,7 @@ def _used(site: Site, days: int, hosts: float, project: str = "red") -> list[dic
     ]
 
 
-def test_administrators_see_what_can_go(admin: Client, member: Client, site: Site) -> None:
+def test_administrators_see_how_many_hosts_can_go(admin: Client, member: Client, site: Site) -> None:
     """Use of all projects adds up; a class that no host has does not count."""
     for name in ("host-1", "host-2", "host-3"):
         admin.post("/v1/os-hosts", {"name": name})
@@ -66,7 +66,7 @@ def test_wrong_parameters_are_named(admin: Client, query: str, field: str, messa
 
 
 @pytest.mark.parametrize("query", ["", "start=2099-01-01&end=2099-02-01"])
-def test_a_site_that_knows_nothing_says_so(admin: Client, site: Site, query: str) -> None:
+def test_without_recorded_use_no_number_of_hosts_is_given(admin: Client, site: Site, query: str) -> None:
     """Without use, in the future, and even without hosts."""
     admin.post("/v1/os-hosts", {"name": "host-1"})
     for hosts in (1, 0):
@@ -93,7 +93,7 @@ def test_yields_with_fewer_hosts_come_from_the_engine(admin: Client, site: Site)
 
 
 @pytest.mark.parametrize("numbers", ["-1", "1.5", "many", "1,,2", "100001", "9" * 40, "²"])
-def test_numbers_of_hosts_are_whole(admin: Client, numbers: str) -> None:
+def test_numbers_of_hosts_must_be_whole(admin: Client, numbers: str) -> None:
     answer = admin.at("latest").get(f"/v1/capacity?fewer_hosts={numbers}")
     assert (answer.status_code, (answer.json or {})["field"]) == (400, "fewer_hosts")
 

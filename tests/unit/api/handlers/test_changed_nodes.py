@@ -36,7 +36,9 @@ def changed(client: Client, site: Site, nodes: dict[str, Any], **changes: Any) -
         ({"affinity": True}, {"refused": (409, "reservations[0].affinity")}),
     ],
 )
-def test_instances(member: Client, site: Site, changes: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_keys_of_instances_change_the_nodes(
+    member: Client, site: Site, changes: dict[str, Any], expected: dict[str, Any]
+) -> None:
     nodes = {"count": 2, "resources": {"VCPU": 2}}
     assert changed(member.at("1.2"), site, nodes, **changes).items() >= expected.items()
 
@@ -52,6 +54,8 @@ def test_instances(member: Client, site: Site, changes: dict[str, Any], expected
         ),
     ],
 )
-def test_whole_hosts(member: Client, site: Site, changes: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_keys_of_hosts_change_the_nodes(
+    member: Client, site: Site, changes: dict[str, Any], expected: dict[str, Any]
+) -> None:
     nodes = {"count": 2, "exclusive": True}
     assert changed(member.at("1.2"), site, nodes, **changes).items() >= expected.items()

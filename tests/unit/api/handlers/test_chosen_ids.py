@@ -25,7 +25,7 @@ def test_a_retry_gives_no_trust(member: Client, trusts: Trusts) -> None:
     assert trusts.given == ["trust-0-of-ada"]
 
 
-def test_of_two_requests_at_a_time_one_trust_stays(
+def test_of_two_concurrent_requests_one_trust_stays(
     member: Client, site: Site, trusts: Trusts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other request creates the lease after this one has found that there is none."""
@@ -40,7 +40,7 @@ def test_of_two_requests_at_a_time_one_trust_stays(
     assert trusts.given == []
 
 
-def test_a_refusal_of_the_engine_takes_the_trust_back(member: Client, site: Site, trusts: Trusts) -> None:
+def test_a_refusal_of_the_engine_deletes_the_trust(member: Client, site: Site, trusts: Trusts) -> None:
     site.refusal = RefusedError(409, "id: is taken", "id")
     assert member.at("1.18").post("/v1/leases", _BODY, **_ADA).status_code == 409
     assert trusts.given == []

@@ -70,12 +70,12 @@ def test_secrets_are_long_and_different() -> None:
 
 
 @pytest.mark.parametrize("secret", ["", "x", "x" * 43, "x" * 2_000, "..", "%00", "%ff", "%E2%82%AC", "a%2Fb"])
-def test_addresses_that_never_were(app: Flask, member: Client, secret: str) -> None:
+def test_unknown_addresses_are_404(app: Flask, member: Client, secret: str) -> None:
     _make(member)
     assert _read(app, {"url": f"/v1/feeds/{secret}/leases.ics"}).status_code == 404
 
 
-def test_a_withdrawn_address_answers_as_one_that_never_was(app: Flask, member: Client) -> None:
+def test_a_withdrawn_address_answers_like_an_unknown_one(app: Flask, member: Client) -> None:
     feed, kept = _make(member), _make(member, "wall")
     assert member.at("latest").delete(f"/v1/feeds/{feed['id']}").status_code == 204
     withdrawn, unknown = _read(app, feed), _read(app, {"url": f"/v1/feeds/{new_secret()}/leases.ics"})
@@ -116,7 +116,7 @@ def test_an_error_does_not_write_the_secret_into_the_log(
     assert feed["url"].split("/")[-2] not in caplog.text + answer.text
 
 
-def test_a_refusal_of_the_engine(member: Client, site: Site) -> None:
+def test_a_refusal_of_the_engine_is_passed_on(member: Client, site: Site) -> None:
     site.refusal = RefusedError(403, "a project may have at most 10 feeds; delete one first")
     answer = member.at("latest").post("/v1/feeds", {"name": "phone"})
     assert (answer.status_code, (answer.json or {})["error_message"]) == (
@@ -131,7 +131,7 @@ def test_no_address_is_served_where_the_operator_allows_none(build: Build, app: 
     assert _read(build(ApiSettings(auth="noauth", feeds=False)), feed).status_code == 404
 
 
-def test_feeds_of_other_projects(app: Flask, member: Client) -> None:
+def test_only_administrators_see_feeds_of_other_projects(app: Flask, member: Client) -> None:
     ours, theirs = _make(member), _make(Client(app, roles="member", project="blue"))
     latest, admin = member.at("latest"), Client(app, "latest", "admin")
     assert [each["id"] for each in (latest.get("/v1/feeds").json or {})["feeds"]] == [ours["id"]]
@@ -142,7 +142,7 @@ def test_feeds_of_other_projects(app: Flask, member: Client) -> None:
     assert admin.delete(f"/v1/feeds/{theirs['id']}").status_code == 204
 
 
-def test_the_feed_of_a_deleted_project_shows_what_there_is_until_an_administrator_withdraws_it(app: Flask) -> None:
+def test_the_feed_of_a_deleted_project_works_until_an_administrator_withdraws_it(app: Flask) -> None:
     """Nobody tells the service that Keystone has deleted a project, so its feed is not answered like no feed."""
     gone, admin = Client(app, roles="member", project="gone"), Client(app, "latest", "admin")
     lease, feed = made(gone, HOSTS, name="last"), _make(gone)

@@ -32,7 +32,7 @@ def test_a_project_sees_its_own_share(member: Client, admin: Client, site: Site)
     assert (admin.at("latest").get("/v1/flows?visible=true").json or {})["flows"] == listed
 
 
-def test_shares_of_each_hour_of_the_last_day(member: Client, site: Site) -> None:
+def test_a_flow_has_the_shares_of_each_hour_of_the_last_day(member: Client, site: Site) -> None:
     """Own use in relation to that of all projects; the first hour is the part that is within the day."""
     now = site.clock.now()
     first, last = now - 86_400, now - now % 3_600
@@ -52,7 +52,7 @@ def test_shares_of_each_hour_of_the_last_day(member: Client, site: Site) -> None
     assert "hours" not in (member.at("1.27").get("/v1/flows/red").json or {})["flow"]
 
 
-def test_why_a_queued_lease_cannot_start(member: Client, admin: Client, site: Site) -> None:
+def test_a_flow_says_why_a_queued_lease_cannot_start(member: Client, admin: Client, site: Site) -> None:
     admin.at("latest").send("PUT", "/v1/flows/red", {"weight": 30})
     site.flows["red"]["leases"] = [{"lease_id": "1", "position": 1, "expected_start": None, "blocked": "too wide"}]
 

@@ -6,7 +6,7 @@ from tests.unit.api.conftest import Client
 from tests.unit.api.fakes import Site
 
 
-def test_forecasts(admin: Client, site: Site) -> None:
+def test_forecasts_show_how_often_they_held(admin: Client, site: Site) -> None:
     site.forecast_rows = [
         {"name": "start", "pool": None, "asked": 0.95, "held": 29 / 30, "count": 30, "since": 1_900_000_000},
         {"name": "demand", "pool": None, "asked": None, "held": None, "count": 0, "since": None},

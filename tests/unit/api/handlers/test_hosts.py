@@ -12,7 +12,7 @@ from tests.unit.api.fakes import Site
 from tests.unit.api.handlers.test_leases import HOSTS, made, refused
 
 
-def test_the_life_of_a_host(admin: Client, site: Site) -> None:
+def test_a_host_is_created_listed_changed_and_deleted(admin: Client, site: Site) -> None:
     answer = admin.post("/v1/os-hosts", {"name": "host-1", "gpu": "yes", "slots": 4, "fast": True})
     assert answer.status_code == 201
     host = (answer.json or {})["host"]
@@ -67,7 +67,9 @@ def test_a_host_that_is_out_of_service_is_not_reservable(admin: Client, site: Si
         ("DELETE", "/v1/floatingips/x", None, 404, "Object with {'floatingip_id': 'x'} not found"),
     ],
 )
-def test_what_is_wrong(admin: Client, site: Site, method: str, path: str, sent: Any, code: int, message: str) -> None:
+def test_wrong_requests_are_refused(
+    admin: Client, site: Site, method: str, path: str, sent: Any, code: int, message: str
+) -> None:
     site.add_host("host-1", {"gpu": "yes"})
     answer = admin.send(method, path, sent)
     assert refused(answer)[0] == code
@@ -80,7 +82,7 @@ def test_a_capability_never_hides_a_fact(admin: Client, site: Site) -> None:
     assert (admin.get("/v1/os-hosts/1").json or {})["host"]["vcpus"] == 16
 
 
-def test_allocations(admin: Client, site: Site) -> None:
+def test_allocations_list_the_leases_of_each_host(admin: Client, site: Site) -> None:
     site.add_host("host-1")
     site.add_host("host-2")
     first, second = made(admin, HOSTS), made(admin, HOSTS)
@@ -100,7 +102,7 @@ def test_allocations(admin: Client, site: Site) -> None:
     assert admin.get("/v1/os-hosts/2/allocation").json == {"allocation": {"resource_id": "2", "reservations": []}}
 
 
-def test_properties(admin: Client, site: Site) -> None:
+def test_private_properties_are_listed_on_request_only(admin: Client, site: Site) -> None:
     site.add_host("host-1", {"gpu": "yes", "rack": "7"})
     site.private.add("rack")
     path = "/v1/os-hosts/properties"
@@ -117,7 +119,7 @@ def test_properties(admin: Client, site: Site) -> None:
     assert admin.get(path).json == {"resource_properties": []}
 
 
-def test_floating_ips(admin: Client, member: Client) -> None:
+def test_a_floating_ip_is_created_listed_and_deleted(admin: Client, member: Client) -> None:
     answer = admin.post("/v1/floatingips", {"floating_network_id": "net", "floating_ip_address": "10.0.0.1"})
     address = (answer.json or {})["floatingip"]
     assert (answer.status_code, address["floating_ip_address"], address["reservable"]) == (201, "10.0.0.1", True)
@@ -136,7 +138,7 @@ def test_nested_providers_are_shown_to_clients_that_know_them(admin: Client) -> 
     assert (host["resources"], host["traits"]) == ({}, ["HW_CPU_X86_VMX"])
 
 
-def test_hosts_that_sleep(app: Flask) -> None:
+def test_administrators_put_hosts_to_sleep_and_wake_them(app: Flask) -> None:
     """Microversion 1.27; a property of the host takes precedence over the configured watts."""
     old, new = (Client(app, version, "admin") for version in ("1.26", "1.27"))
     created = new.post("/v1/os-hosts", {"name": "host-9", "watts_awake": "200", "power_state": "mine"})

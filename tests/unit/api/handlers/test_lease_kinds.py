@@ -64,7 +64,7 @@ def lease(**more: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_what_is_asked_for_becomes_a_lease(
+def test_the_request_becomes_terms_of_its_kind(
     client: Client, site: Site, sent: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     answer = client.post("/v1/leases", lease(**sent))
@@ -192,13 +192,13 @@ def test_a_smallest_size_must_be_within_the_resources(
     ("assurance", "message"),
     [(1, "assurance: must be less than 1, not 1"), (0, "assurance: must be more than 0, not 0")],
 )
-def test_nothing_is_certain(member: Client, site: Site, assurance: float, message: str) -> None:
+def test_an_assurance_is_between_0_and_1(member: Client, site: Site, assurance: float, message: str) -> None:
     terms = lease(kind="best-effort", duration="1h", min_lifetime="30m", assurance=assurance)
     assert refused(member.at("1.30").post("/v1/leases", terms)) == (400, message)
     assert site.calls == []
 
 
-def test_an_extended_lease_for_clients_that_know_blazar_only(client: Client, member: Client) -> None:
+def test_clients_of_blazar_see_a_best_effort_lease_with_dates(client: Client, member: Client) -> None:
     """These clients need a start and an end; the nearest equivalents are shown."""
     answer = client.post("/v1/leases", lease(kind="best-effort", duration="1h"))
     shown = (answer.json or {})["lease"]
@@ -217,7 +217,7 @@ def test_an_extended_lease_for_clients_that_know_blazar_only(client: Client, mem
     assert "kind" not in plain
 
 
-def test_holdings_and_a_duration_without_end(client: Client, site: Site) -> None:
+def test_holdings_are_shown_and_a_duration_may_be_infinite(client: Client, site: Site) -> None:
     shown = (client.post("/v1/leases", lease(**DATES)).json or {})["lease"]
     assert shown["holdings"] == [
         {
@@ -233,7 +233,7 @@ def test_holdings_and_a_duration_without_end(client: Client, site: Site) -> None
     assert shown["duration"] is None
 
 
-def test_who_wants_servers_trusts_the_service(member: Client, site: Site, trusts: Trusts) -> None:
+def test_a_lease_with_servers_has_a_trust(member: Client, site: Site, trusts: Trusts) -> None:
     """The trust is deleted at once if the lease is refused, and decided about later if the outcome is unknown."""
     client = member.at("1.3")
     ada: dict[str, Any] = {"environ_overrides": {"keystone.token_auth": "ada"}}
@@ -252,7 +252,7 @@ def test_who_wants_servers_trusts_the_service(member: Client, site: Site, trusts
     assert trusts.doubtful == trusts.given[1:]
 
 
-def test_servers_and_on_end_come_with_1_3(member: Client, site: Site) -> None:
+def test_servers_and_on_end_are_accepted_from_1_3_on(member: Client, site: Site) -> None:
     server = {"name": "web", "image_id": "cirros", "networks": [{"network_id": "net"}], "metadata": {"a": "b"}}
     answer = member.at("1.3").post("/v1/leases", lease(**DATES, servers=[server], on_end="shelve"))
     assert (answer.json or {})["lease"]["servers"] == [server]
@@ -265,7 +265,7 @@ class TestChanges:
     def path(self, client: Client, **terms: Any) -> str:
         return f"/v1/leases/{(client.post('/v1/leases', lease(**terms)).json or {})['lease']['id']}"
 
-    def test_of_a_best_effort_lease(self, client: Client, site: Site) -> None:
+    def test_dates_of_a_best_effort_lease_cannot_be_changed(self, client: Client, site: Site) -> None:
         path = self.path(client, kind="best-effort", duration="1h")
         assert client.put(path, {"duration": "3h", "preemption_mode": "delete", "version": 1}).status_code == 200
         assert site.calls[-1][3] == {"duration": 3 * HOUR, "preemption_mode": "delete", "version": 1}
@@ -278,13 +278,13 @@ class TestChanges:
             answer = client.put(path, sent)
             assert (answer.status_code, (answer.json or {})["field"]) == (400, field)
 
-    def test_of_a_deadline_lease(self, client: Client, site: Site) -> None:
+    def test_a_deadline_must_not_lie_in_the_past(self, client: Client, site: Site) -> None:
         path = self.path(client, kind="deadline", duration="1h", deadline="2030-03-01 00:00")
         assert client.put(path, {"deadline": "2030-04-01 00:00"}).status_code == 200
         assert site.calls[-1][3] == {"deadline": 1_901_232_000}
         assert "must not lie in the past" in refused(client.put(path, {"deadline": "2030-01-01 00:00"}))[1]
 
-    def test_the_duration_of_a_reservation_is_its_end(self, client: Client, site: Site) -> None:
+    def test_changing_the_duration_of_a_reservation_changes_its_end(self, client: Client, site: Site) -> None:
         path = self.path(client, **DATES)
         assert client.put(path, {"duration": "1h"}).status_code == 200
         assert site.calls[-1][3] == {"end": 1_896_138_000}
@@ -318,19 +318,19 @@ class TestSeconds:
         assert client.put(path, back).status_code == 200
         assert [call[3] for call in site.calls] == [self.TERMS, {"start": 1_896_134_400, "end": 1_896_220_800}]
 
-    def test_moves_quotes_and_counters_too(self, client: Client, site: Site) -> None:
+    def test_seconds_count_in_moves_quotes_and_counters_too(self, client: Client, site: Site) -> None:
         path = self.path(client, site, **DATES)
         assert client.post(f"{path}/quote", {"change": self.MOVED}).status_code == 200
         assert client.post(f"{path}/action", {"counter": self.MOVED}).status_code == 200
         assert client.post(f"{path}/action", {"move": self.MOVED}).status_code == 200
         assert [call[3] for call in site.calls] == [self.TERMS] * 3
 
-    def test_a_start_with_a_duration(self, client: Client, site: Site) -> None:
+    def test_a_start_with_seconds_and_a_duration_is_exact(self, client: Client, site: Site) -> None:
         path = self.path(client, site, **DATES)
         assert client.put(path, {"start_date": "2030-02-01T00:00:45Z", "duration": "1h"}).status_code == 200
         assert site.calls[-1][3] == {"start": 1_896_134_445, "end": 1_896_138_045}
 
-    def test_maintenance(self, admin: Client, site: Site) -> None:
+    def test_seconds_count_in_maintenances_too(self, admin: Client, site: Site) -> None:
         site.add_host("host-1", {})
         made = admin.at("latest").post("/v1/maintenances", {"name": "fans", "hosts": ["host-1"], **DATES}).json or {}
         assert admin.at("latest").put(f"/v1/leases/{made['maintenance']['id']}", self.MOVED).status_code == 200
@@ -366,7 +366,7 @@ class TestSeconds:
         assert client.put(path, {"end_date": "2030-02-02T00:00:45Z"}).status_code == 200
         assert site.calls[-1][3] == {"end": 1_896_220_845}
 
-    def test_an_end_before_this_minute_of_the_present_end(self, client: Client, site: Site) -> None:
+    def test_an_end_in_an_earlier_minute_is_a_change(self, client: Client, site: Site) -> None:
         path = self.path(client, site, **(DATES | self.MOVED))
         assert client.put(path, {"end_date": "2030-02-01 23:59"}).status_code == 200
         assert site.calls[-1][3] == {"end": 1_896_220_740}
@@ -379,7 +379,7 @@ class TestSeconds:
         assert client.put(path, {"end_date": "now"}).status_code == 200
         assert [call[0] for call in site.calls] == ["end_lease"]
 
-    def test_a_start_after_the_end_that_stays(self, client: Client, site: Site) -> None:
+    def test_a_start_after_the_unchanged_end_is_refused(self, client: Client, site: Site) -> None:
         path = self.path(client, site, **(DATES | self.MOVED))
         moved = {"start_date": "2030-02-02T00:00:50Z", "end_date": "2030-02-02 00:00"}
         assert refused(client.put(path, moved)) == (400, "End date must be later than current and start date")
@@ -403,7 +403,7 @@ class TestSeconds:
             "Cannot modify the start date of already started leases"
         )
 
-    def test_an_end_before_the_start_of_the_same_minute(self, client: Client, site: Site) -> None:
+    def test_an_end_before_the_start_in_the_same_minute_is_refused(self, client: Client, site: Site) -> None:
         path = self.path(client, site, **DATES)
         answer = client.put(path, {"start_date": "2030-02-01T00:00:45Z", "end_date": "2030-02-01T00:00:30Z"})
         assert refused(answer) == (400, "End date must be later than current and start date")
@@ -455,7 +455,7 @@ class TestActions:
             ({"cancel": {"reason": "no need"}}, ("delete_lease", "no need")),
         ],
     )
-    def test_what_the_engine_is_asked(
+    def test_each_action_becomes_a_call_of_the_engine(
         self, client: Client, site: Site, lease_id: str, action: dict[str, Any], call: tuple[Any, ...]
     ) -> None:
         answer = client.post(f"/v1/leases/{lease_id}/action", action)
@@ -481,7 +481,7 @@ class TestActions:
             ({"move": {"hosts_away": []}}, 400, "move.hosts_away: must have 1 to 1000 elements"),
         ],
     )
-    def test_what_is_wrong(
+    def test_wrong_actions_are_refused(
         self, client: Client, site: Site, lease_id: str, action: dict[str, Any], code: int, message: str
     ) -> None:
         answer = client.post(f"/v1/leases/{lease_id}/action", action)
@@ -489,7 +489,7 @@ class TestActions:
         assert message in refused(answer)[1]
         assert site.calls == []
 
-    def test_shrink_to_fewer_instances(self, client: Client, site: Site, lease_id: str) -> None:
+    def test_shrinking_to_fewer_instances_changes_the_nodes(self, client: Client, site: Site, lease_id: str) -> None:
         reservation_id = site.views[lease_id]["reservations"][0]["id"]
         sent = {"shrink": {"reservations": [{"id": reservation_id, "amount": 1}]}}
         assert client.post(f"/v1/leases/{lease_id}/action", sent).status_code == 200
@@ -497,7 +497,7 @@ class TestActions:
         assert (change["id"], change["amount"]) == (reservation_id, 1)
         assert [node["count"] for node in change["nodes"]] == [1]
 
-    def test_extend_and_shrink_a_best_effort_lease(self, client: Client, site: Site) -> None:
+    def test_extending_a_best_effort_lease_changes_its_duration(self, client: Client, site: Site) -> None:
         made = (client.post("/v1/leases", lease(kind="best-effort", duration="2h")).json or {})["lease"]
         path = f"/v1/leases/{made['id']}/action"
         assert client.post(path, {"extend": {"by": "1h"}}).status_code == 200
@@ -520,7 +520,7 @@ class TestActions:
         assert answer.status_code == 200
         assert [call[0] for call in site.calls] == ["end_lease"]
 
-    def test_hosts(self, client: Client, site: Site, lease_id: str) -> None:
+    def test_the_hosts_of_a_lease_are_listed(self, client: Client, site: Site, lease_id: str) -> None:
         reservation_id = site.views[lease_id]["reservations"][0]["id"]
         assert client.get(f"/v1/leases/{lease_id}/hosts").json == {
             "hosts": [
@@ -530,7 +530,7 @@ class TestActions:
         }
 
 
-def test_deleted_leases_and_history(member: Client) -> None:
+def test_deleted_leases_and_their_history_are_shown_on_request(member: Client) -> None:
     client = member.at("1.4")
     lease_id = (client.post("/v1/leases", lease(**DATES)).json or {})["lease"]["id"]
     client.delete(f"/v1/leases/{lease_id}")
@@ -559,7 +559,7 @@ def test_who_asked_for_it_is_in_the_history(member: Client, admin: Client) -> No
     assert shown(admin) == [own, ("root", "operators", True), (None, None, False)]
 
 
-def test_since_when_a_lease_is_idle(member: Client, site: Site) -> None:
+def test_a_lease_shows_since_when_it_is_idle(member: Client, site: Site) -> None:
     made = member.at("latest").post("/v1/leases", {"name": "x", "kind": "best-effort", "nodes": NODES})
     path = f"/v1/leases/{made.get_json()['lease']['id']}"
     assert member.at("1.21").get(path).get_json()["lease"]["idle_since"] is None
@@ -568,7 +568,7 @@ def test_since_when_a_lease_is_idle(member: Client, site: Site) -> None:
     assert "idle_since" not in member.at("1.20").get(path).get_json()["lease"]
 
 
-def test_how_a_fluid_lease_shares_cpu(member: Client, site: Site) -> None:
+def test_a_fluid_lease_shows_its_yield_virtual_time_and_stretch(member: Client, site: Site) -> None:
     """At present, and at its end; null before it has run."""
     asked = {"name": "x", "kind": "best-effort", "nodes": NODES, "min_yield": 0.25}
     made = member.at("latest").post("/v1/leases", asked).get_json()["lease"]

@@ -79,7 +79,7 @@ def test_what_the_client_sends_becomes_a_lease(member: Client, site: Site) -> No
     assert document["reservations"][1]["affinity"] is None
 
 
-def test_a_lease_without_reservations(member: Client) -> None:
+def test_a_lease_without_reservations_is_accepted(member: Client) -> None:
     assert member.post("/v1/leases", {"name": "empty", **DATES}).status_code == 201
 
 
@@ -88,7 +88,7 @@ def test_now_is_the_present_minute(member: Client, site: Site) -> None:
     assert site.calls[-1][2]["start"] == MINUTE
 
 
-def test_list_show_and_delete(member: Client, site: Site) -> None:
+def test_a_lease_is_listed_shown_and_deleted(member: Client, site: Site) -> None:
     lease = made(member, HOSTS)
     assert member.get("/v1/leases").json == {"leases": [lease]}
     assert member.get(f"/v1/leases/{lease['id']}").json == {"lease": lease}
@@ -102,14 +102,14 @@ def test_list_show_and_delete(member: Client, site: Site) -> None:
     assert site.calls[-1][0] == "delete_lease"
 
 
-def test_every_route_also_with_json_behind_it(member: Client) -> None:
+def test_every_route_is_also_there_with_the_suffix_json(member: Client) -> None:
     lease_id = made(member)["id"]
     assert member.get("/v1/leases.json").json["leases"][0]["id"] == lease_id  # type: ignore[index]
     assert member.get(f"/v1/leases/{lease_id}.json").status_code == 200
     assert member.delete(f"/v1/leases/{lease_id}.json").status_code == 204
 
 
-def test_isolation_of_projects(app: Flask, member: Client) -> None:
+def test_leases_of_other_projects_are_hidden_and_refused(app: Flask, member: Client) -> None:
     lease_id = made(member)["id"]
     stranger = Client(app, roles="member", project="blue")
     assert stranger.get("/v1/leases").json == {"leases": []}
@@ -201,7 +201,7 @@ def test_isolation_of_projects(app: Flask, member: Client) -> None:
         ([], 400, "body: must be a JSON object, not []"),
     ],
 )
-def test_what_is_wrong_with_a_new_lease(member: Client, site: Site, sent: Any, code: int, message: str) -> None:
+def test_a_wrong_lease_is_refused(member: Client, site: Site, sent: Any, code: int, message: str) -> None:
     answer = member.post("/v1/leases", sent)
     assert refused(answer)[0] == code
     assert message in refused(answer)[1]
@@ -220,7 +220,7 @@ def test_affinity_may_be_text(member: Client, site: Site, affinity: Any) -> None
     assert site.calls[-1][2]["reservations"][0]["affinity"] is True
 
 
-def test_the_body_that_warre_sends(member: Client, site: Site) -> None:
+def test_the_body_that_warre_sends_is_accepted(member: Client, site: Site) -> None:
     """NeCTAR's Warre books with the keys that NeCTAR's Blazar takes beside those of Blazar."""
     sent = {**INSTANCES, "ephemeral_gb": 0, "extra_specs": {}, "affinity": None}
     made(member, sent)
@@ -241,7 +241,9 @@ def test_the_body_that_warre_sends(member: Client, site: Site) -> None:
         ({"extra_specs": {"trait:HW": True}}, "reservations[0].extra_specs.trait:HW"),
     ],
 )
-def test_extra_specs_that_are_for_operators(member: Client, site: Site, change: dict[str, Any], message: str) -> None:
+def test_extra_specs_for_operators_are_refused(
+    member: Client, site: Site, change: dict[str, Any], message: str
+) -> None:
     answer = member.post("/v1/leases", body({**INSTANCES, **change}))
     assert refused(answer)[0] == 400
     assert message in refused(answer)[1]
@@ -254,7 +256,7 @@ def test_a_flavor_reservation_shows_the_flavor_of_the_reservation(member: Client
     assert site.calls[-1][2]["reservations"][0]["flavor_id"] == "m1"
 
 
-def test_not_enough_hosts(member: Client, site: Site) -> None:
+def test_too_few_hosts_are_a_conflict_with_alternatives(member: Client, site: Site) -> None:
     alternative = {"change": "start", "start": NOW, "end": NOW + HOUR, "count": 2}
     site.refusal = RefusedError(409, "Not enough hosts available", "start_date", [alternative])
     assert refused(member.post("/v1/leases", body(HOSTS))) == (409, "Not enough hosts available")
@@ -266,7 +268,7 @@ def test_not_enough_hosts(member: Client, site: Site) -> None:
     ]
 
 
-def test_no_engine(member: Client, site: Site) -> None:
+def test_without_an_engine_the_answer_is_503(member: Client, site: Site) -> None:
     site.refusal = EngineUnavailableError()
     answer = member.post("/v1/leases", body(HOSTS))
     assert answer.status_code == 503
@@ -286,22 +288,24 @@ class TestUpdate:
     def start(site: Site, lease: dict[str, Any], at: int) -> None:
         site.views[lease["id"]].update(state="active", start=at, started=at)
 
-    def test_rename(self, member: Client, site: Site, path: str) -> None:
+    def test_a_lease_is_renamed(self, member: Client, site: Site, path: str) -> None:
         answer = member.put(path, {"name": "yours"})
         assert (answer.json or {})["lease"]["name"] == "yours"
         assert site.calls[-1][3] == {"name": "yours"}
 
-    def test_nothing(self, member: Client, site: Site, path: str) -> None:
+    def test_an_empty_change_does_not_reach_the_engine(self, member: Client, site: Site, path: str) -> None:
         assert member.put(path, {}).status_code == 200
         assert len(site.calls) == 1
 
-    def test_dates(self, member: Client, site: Site, path: str) -> None:
+    def test_dates_are_changed(self, member: Client, site: Site, path: str) -> None:
         sent = {"start_date": "2030-02-01 01:00", "end_date": "2030-02-03 00:00", "before_end_date": "2030-02-02 23:00"}
         answer = member.put(path, sent)
         assert (answer.json or {})["lease"]["end_date"] == "2030-02-03T00:00:00.000000"
         assert site.calls[-1][3] == {"start": 1_896_138_000, "end": 1_896_307_200, "before_end": 1_896_303_600}
 
-    def test_reservations(self, member: Client, site: Site, path: str, lease: dict[str, Any]) -> None:
+    def test_a_change_of_a_reservation_has_only_what_differs(
+        self, member: Client, site: Site, path: str, lease: dict[str, Any]
+    ) -> None:
         hosts, instances = lease["reservations"]
         sent = {"reservations": [{"id": hosts["id"], "max": 5, "resource_type": "physical:host"}]}
         assert (member.put(path, sent).json or {})["lease"]["reservations"][0]["max"] == 5
@@ -323,7 +327,7 @@ class TestUpdate:
             ({"id": 1, "affinity": 3}, 400, "reservations[0].affinity: must be true, false or null"),
         ],
     )
-    def test_what_is_wrong_with_a_reservation(
+    def test_a_wrong_change_of_a_reservation_is_refused(
         self,
         member: Client,
         site: Site,
@@ -340,12 +344,14 @@ class TestUpdate:
         assert message in refused(answer)[1]
         assert len(site.calls) == 1
 
-    def test_a_flavor_reservation_cannot_change(self, member: Client) -> None:
+    def test_a_flavor_reservation_cannot_be_changed(self, member: Client) -> None:
         lease = made(member, FLAVOR)
         sent = {"reservations": [{"id": lease["reservations"][0]["id"], "amount": 2}]}
         assert member.put(f"/v1/leases/{lease['id']}", sent).status_code == 409
 
-    def test_the_start_of_a_started_lease(self, member: Client, site: Site, path: str, lease: dict[str, Any]) -> None:
+    def test_a_started_lease_keeps_its_start(
+        self, member: Client, site: Site, path: str, lease: dict[str, Any]
+    ) -> None:
         self.start(site, lease, NOW - HOUR)
         assert refused(member.put(path, {"start_date": "2030-02-01 01:00"})) == (
             400,
@@ -367,13 +373,15 @@ class TestUpdate:
             ({"name": 3}, "name: must be a text, not 3"),
         ],
     )
-    def test_what_is_wrong(self, member: Client, site: Site, path: str, sent: dict[str, Any], message: str) -> None:
+    def test_a_wrong_change_is_refused(
+        self, member: Client, site: Site, path: str, sent: dict[str, Any], message: str
+    ) -> None:
         answer = member.put(path, sent)
         assert refused(answer)[0] == 400
         assert message in refused(answer)[1]
         assert len(site.calls) == 1
 
-    def test_before_end_outside_the_lease(self, member: Client, path: str) -> None:
+    def test_before_end_must_be_within_the_lease(self, member: Client, path: str) -> None:
         assert refused(member.put(path, {"before_end_date": "2030-02-09 00:00"})) == (
             403,
             "Datetime is out of lease limits",
@@ -419,7 +427,7 @@ class TestUpdate:
         ("rejected", None, None, "ERROR"),
     ],
 )
-def test_states_in_blazars_words(
+def test_states_are_shown_as_statuses_of_blazar(
     member: Client, site: Site, state: str, operation: str | None, started: int | None, expected: str
 ) -> None:
     lease = made(member, HOSTS)

@@ -26,7 +26,7 @@ def latest(member: Client) -> Client:
 
 
 class TestAvailability:
-    def test_defaults(self, latest: Client, site: Site) -> None:
+    def test_the_engine_gets_the_defaults(self, latest: Client, site: Site) -> None:
         answer = latest.get("/v1/availability?vcpus=2")
         assert site.calls[-1][2] == {
             "nodes": {
@@ -56,7 +56,7 @@ class TestAvailability:
             "availability": {"windows": [window], "earliest": "2030-01-31T12:00:30Z"}
         }
 
-    def test_groups(self, latest: Client, site: Site) -> None:
+    def test_groups_are_parsed(self, latest: Client, site: Site) -> None:
         latest.get("/v1/availability?vcpus=1&groups=VGPU:1@CUSTOM_A/CUSTOM_B,NET_OUT:5/NET_IN:6")
         assert site.calls[-1][2]["nodes"]["groups"] == [
             {"resources": {"VGPU": 1}, "traits": ["CUSTOM_A", "CUSTOM_B"]},
@@ -67,7 +67,7 @@ class TestAvailability:
             assert (answer.status_code, (answer.json or {})["field"]) == (400, "groups")
         assert latest.at("1.23").get("/v1/availability?vcpus=1&groups=VGPU:1").status_code == 400
 
-    def test_everything(self, latest: Client, site: Site) -> None:
+    def test_the_engine_gets_all_parameters(self, latest: Client, site: Site) -> None:
         query = (
             "start=2030-02-01T00:00:00Z&end=2030-02-02 00:00&duration=2h&count=3&memory_mb=10&disk_gb=5&per_host=1"
             '&resources=PCPU:2,CUSTOM_GPU:1&traits=B, A&properties=["in","$a",["1"]]&exclusive=true'
@@ -105,7 +105,7 @@ class TestAvailability:
             ("vcpus=1&count=0", "count"),
         ],
     )
-    def test_what_is_wrong(self, latest: Client, site: Site, query: str, field: str) -> None:
+    def test_wrong_parameters_are_named(self, latest: Client, site: Site, query: str, field: str) -> None:
         answer = latest.get(f"/v1/availability?{query}")
         assert (answer.status_code, (answer.json or {})["field"]) == (400, field)
         assert site.calls == []
@@ -123,7 +123,7 @@ class TestQuotes:
             answer = Client(app, roles=role).at("latest").post("/v1/quotes", {"name": "a", **DATES})
             assert (answer.json or {})["quote"].get("hosts") == shown
 
-    def test_granted(self, latest: Client, app: Flask, site: Site) -> None:
+    def test_a_granted_quote_hides_leases_of_others(self, latest: Client, app: Flask, site: Site) -> None:
         mine = made(latest, HOSTS)
         other = made(Client(app, roles="member", project="blue"), HOSTS)
         site.quote = {
@@ -171,7 +171,7 @@ class TestQuotes:
         }
         assert len(site.views) == 2
 
-    def test_refused(self, latest: Client, site: Site) -> None:
+    def test_a_refused_quote_has_a_reason_and_alternatives(self, latest: Client, site: Site) -> None:
         site.refusal = RefusedError(409, "Not enough hosts available", None, [{"start": NOW, "end": None, "count": 1}])
         quote = (latest.post("/v1/quotes", {"name": "a", **DATES}).json or {})["quote"]
         assert (quote["granted"], quote["reason"]) == (False, "Not enough hosts available")
@@ -194,7 +194,7 @@ class TestQuotes:
             (only,) = document.get("quote", document)["alternatives"]
             assert only == {"change": "nodes", "start": "2030-01-31T12:00:30Z", "end": None, "count": 35}
 
-    def test_held(self, latest: Client, site: Site, trusts: Trusts) -> None:
+    def test_a_held_quote_is_a_lease_with_price_and_expiry(self, latest: Client, site: Site, trusts: Trusts) -> None:
         """A lease that waits for its project's answer is shown with its price and how long it is held."""
         servers = [{"name": "web", "image_id": "i"}]
         body = {"name": "a", **DATES, "max_price": 3, "servers": servers, "hold": True}
@@ -212,7 +212,7 @@ class TestQuotes:
         assert (latest.post(f"{path}/action", {"reject": {}}).json or {})["lease"]["state"] == "rejected-by-user"
         assert [call[0] for call in site.calls[-2:]] == ["accept_lease", "reject_lease"]
 
-    def test_trust_of_a_lease_that_was_offered_in_place_of_another(
+    def test_accepting_a_replacement_offer_creates_another_trust(
         self, app: Flask, latest: Client, site: Site, trusts: Trusts
     ) -> None:
         """haizea F95: the lost lease's trust has ended, so accepting creates another one; a refusal leaves none."""
@@ -230,7 +230,9 @@ class TestQuotes:
         assert site.calls[-1][0] == "accept_lease"
         assert [site.views[held]["trust_id"]] == trusts.given
 
-    def test_what_cannot_be_held(self, latest: Client, site: Site, trusts: Trusts) -> None:
+    def test_only_reservations_and_deadline_leases_can_be_held(
+        self, latest: Client, site: Site, trusts: Trusts
+    ) -> None:
         nodes = {"name": "a", "nodes": [{"count": 1, "resources": {"VCPU": 1}}], "duration": "1h"}
         for kind in ("best-effort", "immediate"):
             answer = latest.post("/v1/quotes", {**nodes, "kind": kind, "hold": True})
@@ -249,7 +251,7 @@ class TestQuotes:
         )
         assert trusts.given == []
 
-    def test_counter_offers(self, latest: Client, site: Site, trusts: Trusts) -> None:
+    def test_each_counter_offer_has_its_own_trust(self, latest: Client, site: Site, trusts: Trusts) -> None:
         """haizea F8: counter-offers, each with a trust of its own; the engine gets instants and seconds."""
         offer: dict[str, Any] = {"lease_id": "o", "change": "nodes", "count": 1, "duration": HOUR, "price": 1.0}
         offer["expires_at"] = NOW + 300
@@ -301,7 +303,7 @@ class TestQuotes:
             ({"flexibility": {"colour": "red"}, "hold": True}, "flexibility.colour"),
         ],
     )
-    def test_counter_offers_that_are_asked_for_wrongly(
+    def test_wrong_parameters_of_counter_offers_are_named(
         self, latest: Client, site: Site, said: dict[str, Any], field: str
     ) -> None:
         answer = latest.post("/v1/quotes", {"name": "a", **DATES, **said})
@@ -309,7 +311,7 @@ class TestQuotes:
         assert site.calls == []
         assert latest.at("1.13").post("/v1/quotes", {"name": "a", **DATES, **said}).status_code == 400
 
-    def test_a_counter_and_the_price_of_a_change(self, latest: Client, site: Site) -> None:
+    def test_a_counter_and_a_quote_of_a_change_reach_the_engine(self, latest: Client, site: Site) -> None:
         lease_id = made(latest, HOSTS)["id"]
         path = f"/v1/leases/{lease_id}"
         assert latest.post(f"{path}/action", {"counter": {"max_price": 4}}).status_code == 200
@@ -332,7 +334,7 @@ class TestQuotes:
         assert before.post(f"{path}/action", {"counter": {"max_price": 4}}).status_code == 400
         assert before.post(f"{path}/action", {"extend": {"by": "1h", "max_price": 4}}).status_code == 400
 
-    def test_who_may_create_no_lease_may_have_none_held(self, app: Flask, site: Site) -> None:
+    def test_holding_a_quote_needs_the_permission_to_create_leases(self, app: Flask, site: Site) -> None:
         reader = Client(app, "latest", "reader")
         assert reader.post("/v1/quotes", {"name": "a", **DATES, "hold": True}).status_code == 403
         assert site.calls == []
@@ -347,7 +349,7 @@ class TestQuotes:
         assert not {"price", "lease_id"} & set((before.post("/v1/quotes", {"name": "a", **DATES}).json or {})["quote"])
 
     @pytest.mark.parametrize("price", [-1, "3", None, 1e16])
-    def test_a_highest_price_is_a_number(self, latest: Client, price: object) -> None:
+    def test_a_max_price_must_be_a_number(self, latest: Client, price: object) -> None:
         answer = latest.post("/v1/leases", {"name": "a", **DATES, "max_price": price})
         assert (answer.status_code, (answer.json or {})["field"]) == (400, "max_price")
 
@@ -357,7 +359,7 @@ class TestQuotes:
         assert latest.post("/v1/quotes", {"name": "a", **DATES}).status_code == 400
 
 
-def test_maintenances(admin: Client, site: Site) -> None:
+def test_a_maintenance_is_a_reservation_of_the_named_hosts(admin: Client, site: Site) -> None:
     client = admin.at("latest")
     site.add_host("host-1")
     site.add_host("host-2")
@@ -382,7 +384,7 @@ WEEKLY = {"name": "weekly", **DATES, "before_end_date": "2030-02-01 23:00"}
 
 
 class TestSeries:
-    def test_its_life(self, latest: Client, app: Flask, site: Site) -> None:
+    def test_a_series_is_created_listed_and_deleted(self, latest: Client, app: Flask, site: Site) -> None:
         answer = latest.post("/v1/series", {"rule": "FREQ=WEEKLY;COUNT=3", "lease": WEEKLY})
         assert answer.status_code == 201
         series = (answer.json or {})["series"]
@@ -427,7 +429,7 @@ class TestSeries:
         assert latest.post("/v1/series", body, **ada).status_code == 409
         assert trusts.given == []
 
-    def test_in_local_time(self, latest: Client, site: Site) -> None:
+    def test_a_series_follows_the_clocks_of_its_time_zone(self, latest: Client, site: Site) -> None:
         """Clocks in Berlin are set forward on 2030-03-31."""
         class_at_eight = {"name": "class", "start_date": "2030-03-30T08:00:00+01:00", "duration": "1h"}
         body = {"rule": "FREQ=DAILY;COUNT=2", "time_zone": "Europe/Berlin", "lease": class_at_eight}
@@ -466,7 +468,9 @@ class TestSeries:
             ({"color": 1}, "color", "is not a known key"),
         ],
     )
-    def test_what_is_wrong(self, build: Build, site: Site, sent: dict[str, Any], field: str, message: str) -> None:
+    def test_wrong_series_are_refused(
+        self, build: Build, site: Site, sent: dict[str, Any], field: str, message: str
+    ) -> None:
         settings = ApiSettings(auth="noauth", maximum_occurrences=10, series_days=60)
         client = Client(build(settings), "latest", "member")
         answer = client.post("/v1/series", {"rule": "FREQ=WEEKLY;COUNT=2", "lease": WEEKLY, **sent})
@@ -500,7 +504,7 @@ class TestUsage:
             {"project_id": "red", "kind": "late-start", "count": 2, "node_seconds": 3_600, "penalty": 1.5},
         ]
 
-    def test_of_ones_own_project(self, member: Client) -> None:
+    def test_a_project_sees_its_own_usage(self, member: Client) -> None:
         assert member.at("1.12").get("/v1/usage?start=2030-01-01 00:00&end=2030-01-31 00:00").json == {
             "start": "2030-01-01T00:00:00Z",
             "end": "2030-01-31T00:00:00Z",
@@ -521,7 +525,7 @@ class TestUsage:
             ],
         }
 
-    def test_terms_that_were_not_kept(self, latest: Client) -> None:
+    def test_usage_has_breaches_and_net_revenue(self, latest: Client) -> None:
         (project,) = (latest.get("/v1/usage?start=2030-01-01 00:00&end=2030-01-31 00:00").json or {})["usage"]
         assert project["revenue"] == {
             "earned": 7.5,
@@ -534,7 +538,7 @@ class TestUsage:
             "late-start": {"count": 2, "node_hours": 1.0, "penalty": 1.5},
         }
 
-    def test_penalties_came_later(self, latest: Client, site: Site) -> None:
+    def test_penalties_are_hidden_before_their_microversion(self, latest: Client, site: Site) -> None:
         (project,) = (latest.at("1.13").get("/v1/usage").json or {})["usage"]
         assert set(project["revenue"]) == {"earned", "missed"}
         assert "breaches" not in project
@@ -546,7 +550,7 @@ class TestUsage:
         assert latest.get("/v1/usage?start=2030-01-01 00:00&end=2030-01-31 00:00").status_code == 200
         assert site.calls[-1] == ("penalties", "red", 1_893_456_000, 1_896_048_000)
 
-    def test_of_others(self, app: Flask, latest: Client) -> None:
+    def test_administrators_see_the_usage_of_others(self, app: Flask, latest: Client) -> None:
         administrator = Client(app, "latest", "admin", "green")
         found = administrator.get("/v1/usage?all_projects=true").json or {}
         assert [each["project_id"] for each in found["usage"]] == ["blue", "red"]
@@ -574,11 +578,11 @@ class TestUsage:
             ("interval=60", "interval"),
         ],
     )
-    def test_what_is_wrong(self, latest: Client, query: str, field: str) -> None:
+    def test_wrong_periods_are_refused(self, latest: Client, query: str, field: str) -> None:
         answer = latest.get(f"/v1/usage?{query}")
         assert (answer.status_code, (answer.json or {})["field"]) == (400, field)
 
-    def test_how_long_leases_waited(self, latest: Client, site: Site) -> None:
+    def test_usage_has_mean_waits_by_kind(self, latest: Client, site: Site) -> None:
         row = {"project_id": "red", "done": 3, "mean_wait": 1.23456, "mean_bounded_slowdown": 2.0}
         site.delay_rows = [
             {**row, "kind": "best-effort"},
@@ -592,7 +596,7 @@ class TestUsage:
         assert (kinds["deadline"]["node_hours"], kinds["deadline"]["done"]) == (0.0, 3)
         assert "history" not in project
 
-    def test_by_steps(self, app: Flask, latest: Client, site: Site) -> None:
+    def test_usage_is_divided_into_steps(self, app: Flask, latest: Client, site: Site) -> None:
         start = 1_893_456_000
         for row, beginning in zip(site.usage_rows, (start + HOUR, start + DAY, start + DAY), strict=True):
             row["start"] = beginning
@@ -617,7 +621,7 @@ class TestUsage:
         steps = [(step["node_hours"], step["capacity_hours"]) for step in (found or {})["history"]]
         assert steps == [(2.0, {"VCPU": 23.0}), (0.0169, {"VCPU": 24.0})]
 
-    def test_steps_came_with_a_microversion(self, member: Client) -> None:
+    def test_steps_are_refused_before_their_microversion(self, member: Client) -> None:
         assert member.at("1.13").get("/v1/usage?interval=day").status_code == 400
         (project,) = (member.at("1.13").get("/v1/usage").json or {})["usage"]
         assert set(project["kinds"]["reservation"]) == {"node_hours", "resource_hours"}
@@ -635,7 +639,7 @@ class TestCalendar:
             {"id": "1", "name": "host-1", "state": "up", "vcpus": 1, "memory_mb": 1},
         ]
 
-    def test_the_own_project(self, build: Build, admin: Client) -> None:
+    def test_the_calendar_names_the_own_project(self, build: Build, admin: Client) -> None:
         """It has a name for people; nobody has one if identity is not checked."""
         assert (admin.at("1.1").get("/v1/calendar").json or {})["project"] is None
         client = Client(build(ApiSettings(auth="keystone")), "1.1", "member")
@@ -644,7 +648,7 @@ class TestCalendar:
             found = client.get("/v1/calendar", headers=headers).json or {}
             assert found["project"] == {"id": "red", "name": shown}
 
-    def test_others_are_busy_time_only(self, member: Client, admin: Client, site: Site) -> None:
+    def test_other_projects_are_shown_as_busy_time_only(self, member: Client, admin: Client, site: Site) -> None:
         """No ids, no hosts except those of own leases, no numbers; two overlapping leases are one period."""
         held = {"run_start": 0, "run_end": 9, "closing": "shutdown"}
         mine, *_ = site.calendar_document["leases"]
@@ -721,11 +725,13 @@ class TestCalendar:
             ("?start=2030-02-01T00:00:00Z", ("calendar_index", 1_896_134_400, 1_896_134_400 + 7 * DAY)),
         ],
     )
-    def test_what_is_asked(self, admin: Client, site: Site, query: str, asked: tuple[Any, ...]) -> None:
+    def test_the_reader_is_asked_for_the_interval_or_the_changes(
+        self, admin: Client, site: Site, query: str, asked: tuple[Any, ...]
+    ) -> None:
         assert admin.at("latest").get(f"/v1/calendar{query}").status_code == 200
         assert [call for call in site.calls if call[0] in ("calendar_index", "calendar_changes")] == [asked]
 
-    def test_what_the_caller_may_do(self, build: Build) -> None:
+    def test_rights_follow_the_role(self, build: Build) -> None:
         """A member may book, and change the leases of their project; a reader may do neither; an admin may do all."""
         app = build(ApiSettings(auth="noauth", privacy=False))
         expected = {"reader": (False, [False, False]), "member": (True, [True, False]), "admin": (True, [True, True])}
@@ -744,7 +750,7 @@ class TestCalendar:
         assert site.calls == [("site_version",)]
 
     @pytest.mark.parametrize("query", ["start=5&end=5", "start=0&end=99999999999", "start=x", "since=-1", "end=\u0661"])
-    def test_what_is_wrong(self, latest: Client, query: str) -> None:
+    def test_wrong_intervals_are_refused(self, latest: Client, query: str) -> None:
         assert latest.get(f"/v1/calendar?{query}").status_code == 400
 
 
@@ -763,7 +769,7 @@ _FIRST, _LAST = -62_135_596_800, 253_402_300_799
     ],
 )
 @pytest.mark.parametrize("zone", [-12, 0, 14])
-def test_feed_with_a_lease_beyond_all_dates(
+def test_events_beyond_the_last_date_are_cut(
     latest: Client, site: Site, start: int, end: int, year: int, zone: int
 ) -> None:
     """Such a lease does not remove the others, and has dates that every program can show."""
@@ -840,7 +846,7 @@ def test_a_deleted_lease_is_gone_from_the_feed(latest: Client) -> None:
     assert not Calendar.from_ical(answer.data).walk("VEVENT")
 
 
-def test_feed(latest: Client, app: Flask, site: Site) -> None:
+def test_the_feed_has_the_present_leases_of_the_project(latest: Client, app: Flask, site: Site) -> None:
     lease = made(latest, HOSTS, name="Größe; 2, 3")
     made(Client(app, roles="member", project="blue"), HOSTS)
     latest.post("/v1/leases", {"name": "q", "kind": "best-effort", "nodes": [{"count": 1, "resources": {"VCPU": 1}}]})

@@ -47,7 +47,9 @@ def _client(app: Flask, roles: str = "member", project: str = "red", version: st
         ("red", "admin", ["general"]),
     ],
 )
-def test_pools_of_a_project(pools: Flask, site: Site, project: str, roles: str, names: list[str]) -> None:
+def test_a_project_sees_the_pools_that_it_may_use(
+    pools: Flask, site: Site, project: str, roles: str, names: list[str]
+) -> None:
     """By its id or by a role of its user; a lease is planned only in these, in the configured order."""
     client = _client(pools, roles, project)
     assert client.get("/v1/pools").get_json() == {"pools": [{"name": name} for name in names]}
@@ -91,7 +93,7 @@ def test_pools_that_the_project_may_not_use_do_not_exist_for_it(pools: Flask, pa
     assert messages == ["pool: there is no pool ... that the project may use; right is general"] * 2
 
 
-def test_a_project_without_any_pool(build: Build) -> None:
+def test_a_project_without_any_pool_is_refused(build: Build) -> None:
     client = _client(build(ApiSettings(auth="noauth", pools=_RULES[:1])))
     answer = client.post("/v1/leases", _BODY)
     assert (answer.status_code, answer.get_json()["error_message"]) == (
@@ -100,7 +102,7 @@ def test_a_project_without_any_pool(build: Build) -> None:
     )
 
 
-def test_a_site_without_pools_has_none_to_name(member: Client, site: Site) -> None:
+def test_a_site_without_pools_accepts_no_name_of_one(member: Client, site: Site) -> None:
     client = member.at("latest")
     assert client.get("/v1/pools").get_json() == {"pools": []}
     answer = client.post("/v1/leases", {**_BODY, "pool": "gpu"})
@@ -115,7 +117,7 @@ def test_a_site_without_pools_has_none_to_name(member: Client, site: Site) -> No
     assert "pool" not in _asked(site, "availability")
 
 
-def test_availability_of_a_pool(pools: Flask, site: Site) -> None:
+def test_availability_is_that_of_one_pool(pools: Flask, site: Site) -> None:
     client = _client(pools, project="blue")
     client.get("/v1/availability?vcpus=1&pool=general")
     assert _asked(site, "availability")["pool"] == "general"
@@ -124,7 +126,7 @@ def test_availability_of_a_pool(pools: Flask, site: Site) -> None:
     assert client.at("1.25").get("/v1/availability?vcpus=1&pool=general").status_code == 400
 
 
-def test_hosts_and_addresses_are_in_pools(pools: Flask) -> None:
+def test_an_administrator_puts_hosts_and_addresses_into_pools(pools: Flask) -> None:
     """From microversion 1.26 on; before, ``pool`` is a capability like any other."""
     admin = _client(pools, "admin")
     made = admin.post("/v1/os-hosts", {"name": "host-1", "pool": "gpu"}).get_json()["host"]
@@ -139,5 +141,5 @@ def test_hosts_and_addresses_are_in_pools(pools: Flask) -> None:
     assert admin.at("1.25").post("/v1/floatingips", {**address, "pool": "gpu"}).status_code == 400
 
 
-def test_the_calendar_has_the_pools_to_choose_from(pools: Flask) -> None:
+def test_the_calendar_names_the_pools_of_the_project(pools: Flask) -> None:
     assert _client(pools, project="blue").get("/v1/calendar").get_json()["pools"] == ["gpu", "general"]

@@ -15,7 +15,7 @@ def _read(value: Any, known: str = "domain user password passcode project_id") -
     return bodies.read_body(json.dumps(value).encode(), "application/json", frozenset(known.split()))
 
 
-def test_a_password() -> None:
+def test_a_password_is_read_and_not_shown() -> None:
     body = _read({"domain": "Default", "user": "eve", "password": _SECRET, "passcode": ""})
     found = bodies.password(body)
     assert (found.domain, found.user, found.password, found.passcode) == ("Default", "eve", _SECRET, None)
@@ -35,12 +35,12 @@ def test_wrong_values_are_named_but_not_repeated(key: str, value: Any) -> None:
 
 @pytest.mark.parametrize("key", ["domain", "user", "password"])
 @pytest.mark.parametrize("value", ["", None])
-def test_missing_values(key: str, value: Any) -> None:
+def test_missing_values_are_named(key: str, value: Any) -> None:
     with pytest.raises(ApiError, match=f"^{key}: must be a text"):
         bodies.password({"domain": "Default", "user": "eve", "password": "x", key: value})
 
 
-def test_application_credentials() -> None:
+def test_application_credentials_have_an_id_or_a_name_and_user() -> None:
     by_id = bodies.application_credential({"id": "c1", "secret": _SECRET})
     assert (by_id.id, by_id.name, by_id.secret) == ("c1", None, _SECRET)
     by_name = bodies.application_credential({"name": "page", "user": "eve", "domain": "Default", "secret": _SECRET})
@@ -51,7 +51,7 @@ def test_application_credentials() -> None:
 
 
 @pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a b", "ä", "", "x" * 8_193, None, 5, ["x"], "a\x00"])
-def test_what_is_no_token(value: Any) -> None:
+def test_invalid_tokens_are_refused(value: Any) -> None:
     """A token gets into a header, so nothing that could end the header gets through."""
     for read in (lambda: bodies.token({"token": value}), lambda: bodies.tokens({"tokens": [value]})):
         with pytest.raises(ApiError, match="must be a token$"):
@@ -59,14 +59,14 @@ def test_what_is_no_token(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [None, [], ["a", "b", "c"], "a", {"a": 1}])
-def test_lists_of_tokens_are_short(value: Any) -> None:
+def test_one_or_two_tokens_are_accepted(value: Any) -> None:
     with pytest.raises(ApiError, match="^tokens: "):
         bodies.tokens({"tokens": value})
     assert bodies.tokens({"tokens": ["a", "a"]}) == ("a",)
 
 
 @pytest.mark.parametrize("value", ["../users", "a b", "x" * 65, "ä", "a\n"])
-def test_what_is_no_project(value: str) -> None:
+def test_invalid_project_ids_are_refused(value: str) -> None:
     with pytest.raises(ApiError, match="^project_id: "):
         bodies.project_id({"project_id": value})
 

@@ -62,7 +62,7 @@ def _post(app: flask.Flask, name: str, body: Any = None, **options: Any) -> Test
     return answer
 
 
-def test_what_is_offered(app: flask.Flask) -> None:
+def test_the_page_learns_which_logins_are_offered(app: flask.Flask) -> None:
     assert app.test_client().get("/login").json == {
         "login": True,
         "default_domain": "Default",
@@ -79,7 +79,7 @@ def test_the_page_learns_which_sites_may_hand_it_a_session(identity: FakeIdentit
         assert found["frame_ancestors"] == sites
 
 
-def test_a_service_without_login(identity: FakeIdentity) -> None:
+def test_without_login_all_its_routes_are_404(identity: FakeIdentity) -> None:
     app = _app(None)
     assert app.test_client().get("/login").json == {"login": False, "frame_ancestors": []}
     for name in ("password", "application-credential", "token", "end", "websso"):
@@ -87,7 +87,9 @@ def test_a_service_without_login(identity: FakeIdentity) -> None:
     assert identity.clients == []
 
 
-def test_log_in_and_out(app: flask.Flask, identity: FakeIdentity, caplog: pytest.LogCaptureFixture) -> None:
+def test_logging_in_and_out_reveals_no_secret_in_the_log(
+    app: flask.Flask, identity: FakeIdentity, caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level(logging.DEBUG):
         found = _post(app, "password", {**_CREDENTIALS, "project_id": "b2"}, environ_base={"REMOTE_ADDR": "192.0.2.9"})
     assert (found.status_code, (found.json or {})["token"]) == (200, "for-b2")
@@ -113,7 +115,7 @@ def test_a_failure_is_logged_in_one_line(app: flask.Flask, caplog: pytest.LogCap
     assert line == r"login of 'eve\nINFO all is well' of domain 'Default' from None failed with 401"
 
 
-def test_an_identity_service_that_is_away(app: flask.Flask, identity: FakeIdentity) -> None:
+def test_while_the_identity_service_is_away_the_answer_is_503(app: flask.Flask, identity: FakeIdentity) -> None:
     identity.is_away = True
     for name, body in (("password", _CREDENTIALS), ("token", {"token": "unscoped"}), ("end", {"tokens": ["a"]})):
         answer = _post(app, name, body)
@@ -146,27 +148,29 @@ def test_a_slow_identity_service_occupies_few_threads() -> None:
 
 @pytest.mark.parametrize("name", ["password", "application-credential", "token", "end"])
 class TestOtherSites:
-    def test_forms(self, app: flask.Flask, identity: FakeIdentity, name: str) -> None:
+    def test_forms_are_refused(self, app: flask.Flask, identity: FakeIdentity, name: str) -> None:
         assert _post(app, name, data=_CREDENTIALS).status_code == 400
         assert _post(app, name, data='{"user": "eve"}', content_type="text/plain").status_code == 400
         assert identity.clients == []
 
     @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-    def test_scripts(self, app: flask.Flask, identity: FakeIdentity, name: str, site: str) -> None:
+    def test_scripts_of_other_sites_are_refused(
+        self, app: flask.Flask, identity: FakeIdentity, name: str, site: str
+    ) -> None:
         assert _post(app, name, _CREDENTIALS, headers={"Sec-Fetch-Site": site}).status_code == 403
         assert identity.clients == []
 
-    def test_they_are_allowed_nothing_in_advance(self, app: flask.Flask, name: str) -> None:
+    def test_preflight_requests_are_refused(self, app: flask.Flask, name: str) -> None:
         headers = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
         answer = app.test_client().options(f"/login/{name}", headers=headers)
         assert answer.status_code == 405
         assert not [header for header, _ in answer.headers if header.startswith("Access-Control")]
 
-    def test_other_methods(self, app: flask.Flask, name: str) -> None:
+    def test_other_methods_are_refused(self, app: flask.Flask, name: str) -> None:
         assert app.test_client().get(f"/login/{name}?user=eve&password=x").status_code == 405
 
 
-def test_huge_bodies(app: flask.Flask, identity: FakeIdentity) -> None:
+def test_huge_bodies_are_refused(app: flask.Flask, identity: FakeIdentity) -> None:
     answer = _post(app, "password", {**_CREDENTIALS, "password": "x" * 40_000})
     assert answer.status_code == 413
     assert (answer.json or {})["error_message"] == "The body must not have more than 32768 bytes"
@@ -176,7 +180,7 @@ def test_huge_bodies(app: flask.Flask, identity: FakeIdentity) -> None:
 
 
 class TestWebSso:
-    def test_a_token_of_keystone(self, app: flask.Flask) -> None:
+    def test_the_page_gets_the_token_without_a_script(self, app: flask.Flask) -> None:
         answer = _post(app, "websso", data={"token": "gAAAA-_=."}, headers={"Origin": _KEYSTONE})
         assert (answer.status_code, answer.mimetype) == (200, "text/html")
         assert '<meta name="token" content="gAAAA-_=.">' in answer.text
@@ -189,19 +193,19 @@ class TestWebSso:
         "origin",
         [None, "null", "https://evil.example", "http://keystone.example", f"{_KEYSTONE}:8443", f"{_KEYSTONE}.evil"],
     )
-    def test_other_origins(self, app: flask.Flask, origin: str | None) -> None:
+    def test_other_origins_are_refused(self, app: flask.Flask, origin: str | None) -> None:
         headers = {} if origin is None else {"Origin": origin}
         answer = _post(app, "websso", data={"token": "gAAAA"}, headers=headers)
         assert answer.status_code == 403
         assert "gAAAA" not in answer.text
 
     @pytest.mark.parametrize("token", [None, "", '"><script>alert(1)</script>', "a\r\nb", "x" * 8_193])
-    def test_what_is_no_token(self, app: flask.Flask, token: str | None) -> None:
+    def test_invalid_tokens_are_refused(self, app: flask.Flask, token: str | None) -> None:
         data = {} if token is None else {"token": token}
         answer = _post(app, "websso", data=data, headers={"Origin": _KEYSTONE})
         assert answer.status_code == 400
         assert "<script" not in answer.text
 
-    def test_a_site_without_it(self, identity: FakeIdentity) -> None:
+    def test_without_websso_the_route_is_404(self, identity: FakeIdentity) -> None:
         app = _app(Login(LoginSettings(), identity))
         assert _post(app, "websso", data={"token": "gAAAA"}, headers={"Origin": "null"}).status_code == 404

@@ -23,7 +23,9 @@ def identity() -> FakeIdentity:
         ("gone", "gone", ALPHA),
     ],
 )
-def test_which_project(identity: FakeIdentity, last: str | None, default: str | None, chosen: object) -> None:
+def test_the_last_project_is_chosen_or_the_default_or_the_first(
+    identity: FakeIdentity, last: str | None, default: str | None, chosen: object
+) -> None:
     """The one used last, else the default one, else the first."""
     identity.default = default
     found = sessions.by_password(identity, Password("Default", "eve", PASSWORD), last, "192.0.2.1")
@@ -31,7 +33,7 @@ def test_which_project(identity: FakeIdentity, last: str | None, default: str | 
     assert set(identity.clients) == {"192.0.2.1"}
 
 
-def test_one_project_is_no_choice(identity: FakeIdentity) -> None:
+def test_a_single_project_is_chosen_without_a_request(identity: FakeIdentity) -> None:
     identity.member_of, identity.default = (GAMMA,), "a1"
     found = sessions.by_token(identity, "unscoped", "a1", None)
     assert found.project == GAMMA
@@ -39,7 +41,7 @@ def test_one_project_is_no_choice(identity: FakeIdentity) -> None:
     assert len(identity.clients) == 2
 
 
-def test_without_a_project_nothing_is_left(identity: FakeIdentity) -> None:
+def test_without_a_project_the_token_is_revoked(identity: FakeIdentity) -> None:
     identity.member_of = ()
     with pytest.raises(ApiError, match="no role in any project") as raised:
         sessions.by_password(identity, Password("Default", "eve", PASSWORD), None, None)
@@ -52,7 +54,7 @@ def test_an_application_credential_has_one_project(identity: FakeIdentity) -> No
     assert (found.token, found.unscoped, found.projects) == ("for-b2", None, (BETA,))
 
 
-def test_documents_have_tokens_and_texts_have_none(identity: FakeIdentity) -> None:
+def test_tokens_are_in_the_document_and_not_in_the_repr(identity: FakeIdentity) -> None:
     found = sessions.by_token(identity, "unscoped", None, None)
     assert found.document()["projects"] == [{"id": "a1", "name": "alpha"}, {"id": "b2", "name": "beta"}]
     assert (found.document()["token"], found.document()["unscoped"]) == ("for-a1", "unscoped")

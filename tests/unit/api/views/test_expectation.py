@@ -17,11 +17,11 @@ _VIEW: dict[str, Any] = {
 }
 
 
-def test_a_lease_that_waits() -> None:
+def test_a_waiting_lease_shows_by_when_it_is_expected_to_start() -> None:
     said = "has started by 2030-03-17T18:46:40Z with 95 %, from 812 leases that waited; this is not a promise"
     assert expectation_in_words(_VIEW) == said
 
 
 @pytest.mark.parametrize("change", [{"started": 1_900_000_007}, {"state": "cancelled"}, {"expected_wait": None}])
-def test_nothing_is_expected_of_others(change: dict[str, Any]) -> None:
+def test_other_leases_have_no_expectation(change: dict[str, Any]) -> None:
     assert expectation_in_words({**_VIEW, **change}) is None

@@ -226,7 +226,7 @@ def test_the_full_example_has_every_option_of_the_table() -> None:
     assert written == {name for options in OPTIONS.values() for name in options}
 
 
-def test_paths_are_taken_from_the_working_directory_or_else_from_the_file_s_folder(
+def test_paths_are_relative_to_the_working_directory_or_else_to_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elsewhere = tmp_path / "elsewhere"
@@ -253,7 +253,7 @@ def test_a_site_file_that_is_wrong_is_the_one_named(tmp_path: Path) -> None:
         _read(tmp_path, MINIMAL.replace("in-tracefile", "file:site.xml"))
 
 
-def test_the_sample_of_the_dissertation_is_for_live_mode(tmp_path: Path) -> None:
+def test_the_sample_of_the_dissertation_is_refused_by_the_simulator(tmp_path: Path) -> None:
     """Sotomayor 2010, figure 4.6"""
     with pytest.raises(InputFileError, match="haizea.conf:2: the simulator needs 'mode: simulated'"):
         _read(tmp_path, MINIMAL.replace("mode: simulated", "mode: opennebula"))
@@ -306,7 +306,7 @@ def test_a_bad_file_names_line_and_problem(tmp_path: Path, old: str, new: str, l
     assert problem in error.value.problem
 
 
-def test_options_that_do_not_count_are_passed_over_as_haizea_does(tmp_path: Path) -> None:
+def test_options_without_effect_are_ignored_as_by_haizea(tmp_path: Path) -> None:
     text = MINIMAL.replace("suspension: none", "suspension: none\nbackfilling: aggressive\nbackfilling-reservations: 4")
     assert "backfilling-reservations" in text
     assert "scheduling.backfilling_reservations" not in _read(tmp_path, text).overrides

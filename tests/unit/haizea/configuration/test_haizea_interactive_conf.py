@@ -25,7 +25,7 @@ def _write(folder: Path, simulation: str = "resources: 4 CPU:100,Memory:1024", m
     return path
 
 
-def test_defaults(tmp_path: Path) -> None:
+def test_the_defaults_are_those_of_haizea(tmp_path: Path) -> None:
     """Haizea's: the real clock, 60 s and 10 s; neither a trace file nor a simulated start time."""
     path = _write(tmp_path)
     assert read_mode(path) == ("simulated", "real")
@@ -38,7 +38,7 @@ def test_defaults(tmp_path: Path) -> None:
     assert conf.overrides["scheduling.suspend_estimate"] == "sum"
 
 
-def test_everything_that_counts(tmp_path: Path) -> None:
+def test_every_option_of_interactive_mode_is_read(tmp_path: Path) -> None:
     text = """[general]
 loglevel: VDEBUG
 logfile: log
@@ -77,21 +77,21 @@ tracefile: trace.lwf
         ),
     ],
 )
-def test_refusals(simulation: str, more: str, message: str, tmp_path: Path) -> None:
+def test_wrong_files_are_refused(simulation: str, more: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputFileError) as caught:
         read_interactive_conf(_write(tmp_path, simulation, more))
     assert message.partition(" ")[2] in str(caught.value)
 
 
 @pytest.mark.parametrize("word", ["exit", "exit-raise"])
-def test_failures_end_no_service(word: str, tmp_path: Path) -> None:
+def test_lease_failure_handling_must_be_cancel(word: str, tmp_path: Path) -> None:
     path = _write(tmp_path)
     path.write_text(path.read_text().replace("mode:", f"lease-failure-handling: {word}\nmode:"))
     with pytest.raises(InputFileError, match="ends alone; take cancel"):
         read_interactive_conf(path)
 
 
-def test_no_mode(tmp_path: Path) -> None:
+def test_a_file_without_a_mode_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "haizea.conf"
     path.write_text("[general]\nloglevel: INFO\n")
     with pytest.raises(InputFileError, match="lacks the option 'mode'"):

@@ -61,7 +61,7 @@ def _multi(folder: Path, multi: str, rest: str = COMMON + PROFILES) -> Path:
     return path
 
 
-def test_the_product_of_everything(folder: Path) -> None:
+def test_configurations_are_the_product_of_all_lists(folder: Path) -> None:
     lists = (
         f"tracefiles: a.swf b.v2.swf.gz\ninjectiondir: {folder}/inj\ninjectionfiles: one.lwf\n  two.lwf\n"
         f"annotationdir: {folder}/img\nannotationfiles: *.lwfa\ndatadir: {folder}/data"
@@ -90,7 +90,7 @@ def test_the_product_of_everything(folder: Path) -> None:
     }
 
 
-def test_a_profile_wins_over_what_is_common_and_keeps_to_itself(folder: Path) -> None:
+def test_a_profile_overrides_the_common_options_for_itself_only(folder: Path) -> None:
     by_name = {found.name: found for found in read_multi_conf(_multi(folder, "tracefiles: a.swf"))}
     overrides = {name: found.conf.overrides for name, found in by_name.items()}
     assert overrides["sr_a"]["scheduling.suspension"] == "all"
@@ -101,7 +101,7 @@ def test_a_profile_wins_over_what_is_common_and_keeps_to_itself(folder: Path) ->
     assert by_name["sr_a"].conf.overheads.applies_to == "none"
 
 
-def test_skipping(folder: Path) -> None:
+def test_runs_without_injection_or_annotation_can_be_skipped(folder: Path) -> None:
     lists = (
         f"tracefiles: a.swf\ninjectiondir: {folder}/inj\ninjectionfiles: one.lwf\n"
         f"annotationdir: {folder}/img\nannotationfiles: late.lwfa\nskip-no-injection: True\n"
@@ -112,7 +112,7 @@ def test_skipping(folder: Path) -> None:
     assert names == ["sr_a+one+late", "nosr_a+one+late"]
 
 
-def test_shipped_workloads_and_folders_beside_the_file(folder: Path) -> None:
+def test_shipped_workloads_and_relative_folders_are_found(folder: Path) -> None:
     path = _multi(folder, "tracefiles: blue1\ninjectiondir: inj\ninjectionfiles: one.lwf t20")
     found = {configuration.name: configuration.conf for configuration in read_multi_conf(path)}
     assert found["sr_blue1+t20"].tracefile == shipped_path("blue1")
@@ -120,7 +120,7 @@ def test_shipped_workloads_and_folders_beside_the_file(folder: Path) -> None:
     assert found["sr_blue1+one"].injectionfile == folder / "inj" / "one.lwf"
 
 
-def test_a_configuration_on_its_own_says_the_same(folder: Path, tmp_path: Path) -> None:
+def test_a_generated_file_reads_as_the_same_configuration(folder: Path, tmp_path: Path) -> None:
     """Generated files can be moved, because paths in them are absolute."""
     lists = f"tracefiles: a.swf\ninjectiondir: {folder}/inj\ninjectionfiles: one.lwf\ndatadir: {folder}"
     rest = COMMON + PROFILES + "[sr:accounting]\nprobes: ar best-effort\nattributes: site=a,mem=1024\n"
@@ -157,14 +157,14 @@ def test_a_configuration_on_its_own_says_the_same(folder: Path, tmp_path: Path) 
         ("tracefiles: a.swf", COMMON + "[p:accounting]\nattributes: a=b=c\n", 1, "the attribute 'a' of p_a is 'b=c'"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_line(folder: Path, multi: str, rest: str, line: int, problem: str) -> None:
+def test_wrong_files_are_refused_with_their_line(folder: Path, multi: str, rest: str, line: int, problem: str) -> None:
     path = _multi(folder, multi, rest)
     with pytest.raises(InputFileError, match=problem) as caught:
         read_multi_conf(path)
     assert (caught.value.path, caught.value.line) == (str(path), line)
 
 
-def test_files_that_are_none(folder: Path) -> None:
+def test_files_of_other_formats_are_refused(folder: Path) -> None:
     (folder / "single.conf").write_text("[general]\nmode: simulated\n")
     with pytest.raises(InputFileError, match=r"it has no section \[multi\]"):
         read_multi_conf(folder / "single.conf")

@@ -61,7 +61,7 @@ def _fault(body: bytes) -> xmlrpc.client.Fault:
     return caught.value
 
 
-def test_calls() -> None:
+def test_calls_return_values() -> None:
     assert _call("add", 2, 3) == 5
     assert _call("echo", None) is None
     assert _call("echo", "Köln <&>") == "Köln <&>"
@@ -80,13 +80,13 @@ def test_calls() -> None:
         ("away", (), -32300, "the reservation service does not answer: nobody there"),
     ],
 )
-def test_faults(name: str, parameters: tuple[Any, ...], code: int, message: str) -> None:
+def test_faults_have_a_code_and_a_message(name: str, parameters: tuple[Any, ...], code: int, message: str) -> None:
     fault = _fault(xmlrpc.client.dumps(parameters, name).encode())
     assert fault.faultCode == code
     assert message in fault.faultString
 
 
-def test_an_error_of_ours_tells_nothing() -> None:
+def test_an_internal_error_reveals_nothing() -> None:
     fault = _fault(xmlrpc.client.dumps((), "broken").encode())
     assert (fault.faultCode, fault.faultString) == (-32603, "broken failed; the log of the front says why")
 
@@ -112,7 +112,7 @@ _LAUGHS = b"".join(b'<!ENTITY l%d "%s">' % (level, b"&l%d;" % (level - 1) * 10) 
         b"\xff\xfe\x00",
     ],
 )
-def test_what_is_no_call(body: bytes) -> None:
+def test_bodies_that_are_no_calls_are_refused(body: bytes) -> None:
     assert _fault(body).faultCode in (-32700, -32601)
 
 
@@ -146,11 +146,11 @@ def test_document_types_are_refused(document_type: bytes) -> None:
         ({"CONTENT_LENGTH": "-1"}, "400"),
     ],
 )
-def test_requests_that_are_no_calls(environ: dict[str, str], status: str) -> None:
+def test_other_http_requests_are_refused(environ: dict[str, str], status: str) -> None:
     """Including everything that a browser can send without a preflight request."""
     assert _send(xmlrpc.client.dumps((1, 2), "add").encode(), **environ)[0].startswith(f"{status} ")
 
 
-def test_other_media_types_of_xml() -> None:
+def test_application_xml_is_accepted() -> None:
     body = xmlrpc.client.dumps((1, 2), "add").encode()
     assert _send(body, CONTENT_TYPE="application/xml; charset=utf-8")[0] == "200 OK"

@@ -26,7 +26,7 @@ def _body(says_mode: bool = False, translation: Translation | None = None, /, **
     return body_of(_request(**terms), says_mode, translation or Translation())
 
 
-def test_nodes() -> None:
+def test_nodes_become_resources_of_the_service() -> None:
     """Fractions of VCPUs and of GB are rounded up; where VCPUs are hundredths there are no fractions."""
     (nodes,) = _body()["nodes"]
     assert nodes == {
@@ -52,18 +52,20 @@ def test_nodes() -> None:
         ),
     ],
 )
-def test_kinds(kind: LeaseKind, terms: dict[str, Any], dates: dict[str, str]) -> None:
+def test_kinds_and_dates_become_keys_of_the_service(
+    kind: LeaseKind, terms: dict[str, Any], dates: dict[str, str]
+) -> None:
     body = _body(kind=kind, **terms)
     assert (body["kind"], body["duration"]) == (kind.value, 3_600)
     assert {key: body[key] for key in ("start_date", "deadline") if key in body} == dates
 
 
-def test_a_date_beyond_all_dates() -> None:
+def test_a_date_after_the_year_9999_is_refused() -> None:
     with pytest.raises(InvalidValueError, match="<exact time>: lies beyond the year 9999"):
         _body(kind=LeaseKind.RESERVATION, start=10**14)
 
 
-def test_interruption() -> None:
+def test_the_preemption_mode_of_a_lease_goes_before_the_configured_one() -> None:
     """The lease's own attribute counts; a lease that is not preemptible has none."""
     assert "preemption_mode" not in _body(preemptible=False)
     assert _body(preemptible=True)["preemption_mode"] == "shelve"
@@ -98,7 +100,7 @@ def _shown(**values: Any) -> dict[str, Any]:
     }
 
 
-def test_a_lease_that_is_shown() -> None:
+def test_a_lease_of_the_service_becomes_one_of_haizea() -> None:
     extras = {"haizea:user": "7", "haizea:image": "foo", "haizea:image-size": "10", "a": "b"}
     lease = written_lease(_shown(extras=extras, reason="no room"), Translation())
     assert (lease.number, lease.kind, lease.state) == (7, LeaseKind.BEST_EFFORT, LeaseState.QUEUED)
@@ -113,7 +115,7 @@ def test_a_lease_that_is_shown() -> None:
     }
 
 
-def test_the_start_of_a_deadline_lease() -> None:
+def test_the_start_of_a_deadline_lease_is_its_earliest_one() -> None:
     """A lease without a start may start from its submission on, as in a request."""
     shown = _shown(kind="deadline", deadline="2030-03-18T00:00:00Z")
     assert written_lease(shown, Translation()).start == NOW
@@ -133,17 +135,19 @@ def test_the_start_of_a_deadline_lease() -> None:
         ),
     ],
 )
-def test_reservations_of_blazars_clients(reservation: dict[str, Any], count: int, resources: dict[str, int]) -> None:
+def test_reservations_of_blazar_become_nodes(
+    reservation: dict[str, Any], count: int, resources: dict[str, int]
+) -> None:
     (nodes,) = written_lease(_shown(reservations=[reservation]), Translation()).nodes
     assert nodes == NodeSet(count, Resources(resources))
 
 
-def test_hosts() -> None:
+def test_a_host_of_the_service_becomes_one_of_haizea() -> None:
     shown = {"id": "3", "hypervisor_hostname": "node", "vcpus": 8, "memory_mb": 32_768}
     assert host_of(shown, Translation()) == {"id": 3, "hostname": "node", "cpu": 800, "mem": 32_768}
 
 
-def test_a_range_of_hosts_counts_those_that_it_has() -> None:
+def test_a_range_of_hosts_counts_the_hosts_that_it_holds() -> None:
     """If the front end may see the hosts; otherwise the requested minimum."""
     hosts = {"resource_type": "physical:host", "min": 1, "max": 2}
     held = [{"hosts": ["node1", "node2"]}]

@@ -72,7 +72,7 @@ def _read(text: str) -> LeaseRequest:
         ("", '<deadline time="2030-03-17 20:00:00"/>', LeaseKind.DEADLINE, NOW),
     ],
 )
-def test_starts(start: str, deadline: str, kind: LeaseKind, instant: int | None) -> None:
+def test_start_and_deadline_determine_the_kind(start: str, deadline: str, kind: LeaseKind, instant: int | None) -> None:
     request = _read(_xml(start, deadline=deadline))
     assert (request.kind, request.start) == (kind, instant)
 
@@ -87,33 +87,33 @@ def test_starts(start: str, deadline: str, kind: LeaseKind, instant: int | None)
         ("36500:00:00:00", UNLIMITED),
     ],
 )
-def test_durations(duration: str, seconds: int) -> None:
+def test_durations_are_parsed(duration: str, seconds: int) -> None:
     assert _read(_xml(duration=duration)).duration == seconds
 
 
-def test_instances_add_up() -> None:
+def test_amounts_of_instances_are_added_up() -> None:
     resources = '<res type="CPU"><instance amount="100"/><instance amount="50"/></res>'
     assert _read(_xml(resources=resources)).nodes[0].resources == Resources({"VCPU": 150})
 
 
 @pytest.mark.parametrize("flag", ["True", "true", "yes"])
-def test_flags(flag: str) -> None:
+def test_flags_have_three_spellings(flag: str) -> None:
     assert _read(_xml(preemptible=flag)).preemptible
 
 
-def test_id_state_and_submission_do_not_count() -> None:
+def test_id_state_and_submission_are_ignored() -> None:
     text = _xml().replace("<lease ", '<lease id="7" state="8" submit-time="2006-11-25 13:00:00.00" ', 1)
     assert _read(text).submitted == NOW
 
 
-def test_an_encoding_that_a_text_had_before() -> None:
+def test_a_declared_encoding_holds_for_bytes_and_not_for_text() -> None:
     text = _xml(software='<software><disk-image id="Köln" size="1"/></software>')
     declared = f'<?xml version="1.0" encoding="ISO-8859-1"?>\n{text}'
     assert _read(declared).software == DiskImage("Köln", 1)
     assert read_request(declared.encode("latin-1"), NOW)[0].software == DiskImage("Köln", 1)
 
 
-def test_whether_the_mode_is_said() -> None:
+def test_the_request_tells_whether_it_names_a_preemption_mode() -> None:
     assert not read_request(_xml(), NOW)[1]
     said = _xml().replace("<lease ", '<lease preemption-mode="shelve" ', 1)
     assert read_request(said, NOW)[1]
@@ -139,13 +139,13 @@ def test_whether_the_mode_is_said() -> None:
         (_xml() + " " * MAXIMUM_SIZE, f"at most {MAXIMUM_SIZE} are read"),
     ],
 )
-def test_refusals(text: str, message: str) -> None:
+def test_wrong_requests_are_refused(text: str, message: str) -> None:
     with pytest.raises(InvalidValueError) as caught:
         read_request(text, NOW)
     assert message in str(caught.value)
 
 
-def test_every_state_has_its_number() -> None:
+def test_states_have_the_numbers_of_haizea() -> None:
     """They are the numbers of Haizea 1.1, with which its scripts compare."""
     assert sorted(state_number(state) for state in LeaseState) == list(range(19))
     assert state_word(str(state_number(LeaseState.SUSPENDED_QUEUED))) == "Suspended-Queued"
@@ -154,7 +154,7 @@ def test_every_state_has_its_number() -> None:
         state_word("19")
 
 
-def test_what_lists_show() -> None:
+def test_a_listed_lease_has_the_fields_of_haizea() -> None:
     shown = WrittenLease(
         LeaseKind.DEADLINE,
         (NodeSet(3, Resources({"VCPU": 100})),),
@@ -238,12 +238,12 @@ def test_what_is_written_is_read_again(lease: WrittenLease) -> None:
 
 
 @given(st.text() | st.binary())
-def test_anything_is_read_or_refused(content: str | bytes) -> None:
+def test_other_content_is_refused(content: str | bytes) -> None:
     with pytest.raises(InvalidValueError):
         read_request(content, NOW)
 
 
-def test_the_start_that_lists_show() -> None:
+def test_lists_show_the_actual_start_before_the_planned_and_the_requested_one() -> None:
     """What has happened takes precedence over what is planned, and that over what was requested."""
     nodes = (NodeSet(1, Resources({"VCPU": 100})),)
 

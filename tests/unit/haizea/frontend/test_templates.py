@@ -27,7 +27,7 @@ def _section(start: str = "now", duration: str = "01:00:00", preemptible: str = 
     return f'{VM}HAIZEA = [ START = "{start}", DURATION = "{duration}", PREEMPTIBLE = "{preemptible}"{more} ]\n'
 
 
-def test_a_plain_vm() -> None:
+def test_a_vm_without_a_haizea_section_is_an_immediate_lease() -> None:
     """Without the section it is wanted now, without end, and not preemptible."""
     (lease,) = _leases(VM)
     nodes = (NodeSet(1, Resources({"VCPU": 50, "MEMORY_MB": 512})),)
@@ -43,7 +43,7 @@ def test_a_plain_vm() -> None:
         ("2030-03-17 17:46:40", LeaseKind.RESERVATION, NOW),
     ],
 )
-def test_starts(start: str, kind: LeaseKind, instant: int | None) -> None:
+def test_the_start_determines_the_kind(start: str, kind: LeaseKind, instant: int | None) -> None:
     (lease,) = _leases(_section(start))
     assert (lease.kind, lease.start, lease.duration, lease.preemptible) == (kind, instant, 3_600, False)
 
@@ -58,7 +58,7 @@ def test_a_group_is_one_lease() -> None:
     assert (plain.duration, other.duration) == (UNLIMITED, 3_600)
 
 
-def test_spellings() -> None:
+def test_templates_are_parsed_in_all_spellings() -> None:
     text = """# a web server
     name = "web, \\"one\\" [1]"   # CPU = 7
     Cpu = 1.5
@@ -99,14 +99,14 @@ def test_spellings() -> None:
         (_section() + _section(), "a second section HAIZEA"),
     ],
 )
-def test_refusals(text: str, message: str) -> None:
+def test_wrong_templates_are_refused_with_line_and_problem(text: str, message: str) -> None:
     with pytest.raises(InputFileError) as caught:
         _leases(text)
     assert message in str(caught.value)
 
 
 @given(st.text() | st.text('HAIZE=[]", \n#+nowCPU1'))
-def test_anything_is_read_or_refused(text: str) -> None:
+def test_any_text_is_read_or_refused(text: str) -> None:
     try:
         leases = _leases(VM + text)
     except InputFileError:

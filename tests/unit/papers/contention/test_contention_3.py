@@ -19,7 +19,7 @@ from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.workload import Workload
 
 
-def test_the_mix_of_types() -> None:
+def test_the_workload_has_the_mix_of_types_of_the_paper() -> None:
     """contention 5.1: 1,000 local requests, and externals with a share of best-effort ones."""
     workload = mixed_workload(1_000, 0.3, 1)
     requests = [lease.request for lease in workload.leases]

@@ -18,19 +18,19 @@ from lease_scheduler.papers.extent import Extent
 from lease_scheduler.papers.replications import Replication
 
 
-def test_idle_time() -> None:
+def test_idle_time_excludes_local_requests() -> None:
     """Local requests at 10 (5 s), 12 (4 s) and 30 (2 s) keep the server busy in [10, 19) and [30, 32)."""
     idle = IdleTime(np.array([10.0, 12.0, 30.0]), np.array([5.0, 4.0, 2.0]))
     assert idle.until(np.array([0.0, 10, 15, 19, 25, 30, 31, 32, 40])).tolist() == [0, 10, 10, 10, 16, 21, 21, 21, 29]
     assert idle.instants(np.array([1.0, 10, 11, 21, 22, 100])).tolist() == [1, 10, 20, 30, 33, 111]
 
 
-def test_no_local_requests() -> None:
+def test_without_local_requests_all_time_is_idle() -> None:
     idle = IdleTime(np.empty(0), np.empty(0))
     assert idle.until(np.array([3.0])).tolist() == idle.instants(np.array([3.0])).tolist() == [3]
 
 
-def test_busy_from_the_beginning() -> None:
+def test_idle_time_begins_after_local_requests_at_zero() -> None:
     idle = IdleTime(np.array([0.0, 1.0]), np.array([3.0, 1.0]))
     assert idle.until(np.array([2.0, 4.0, 5.0])).tolist() == [0, 0, 1]
     assert idle.instants(np.array([1.0])).tolist() == [5]
@@ -40,7 +40,7 @@ def test_busy_from_the_beginning() -> None:
     ("places", "expected"),
     [(None, [4, 8, 12, 24]), (2, [4, 8, np.nan, 24]), (1, [4, np.nan, np.nan, 24])],
 )
-def test_service_with_limited_places(places: int | None, expected: list[float]) -> None:
+def test_requests_without_a_free_place_are_refused(places: int | None, expected: list[float]) -> None:
     """The place in service counts. A request that arrives as another one ends finds its place free."""
     ends = serve(np.array([0.0, 1.0, 2.0, 20.0]), np.array([4.0] * 4), places)
     assert np.array_equal(ends, np.array(expected, dtype=float), equal_nan=True)
@@ -52,7 +52,7 @@ def default_point() -> dict[str, Any]:
     return AdmissionCase().run()
 
 
-def test_the_default_point(default_point: dict[str, Any]) -> None:
+def test_the_default_point_admits_what_the_paper_says(default_point: dict[str, Any]) -> None:
     """contention 5.3: PACP admits 1 at a time on the smallest cluster; RACP 2, 3 and 4."""
     assert default_point["places_PACP"].split()[0] == "1" and default_point["places_PACP"].split()[2] == "any"
     assert default_point["places_RACP"] == "2 3 4"
@@ -121,7 +121,7 @@ def test_a_gate_fails_at_one_point_too_many(policy: str, worse_at: int, expected
     assert [gate.passed for gate in admission_checks.policy_checks(found, (1,), True)[:4]] == expected
 
 
-def test_claims_of_the_text_are_judged_by_point() -> None:
+def test_claims_of_the_text_are_judged_at_each_point() -> None:
     """PACP is to have the fewest violations at all points, and AACP the most; one point of each is another way."""
     found = {
         case.name: {
@@ -147,7 +147,7 @@ def test_claims_of_the_text_are_judged_by_point() -> None:
     assert results() == [False, True, False, False]
 
 
-def test_cases_differ_by_name() -> None:
+def test_cases_have_unique_names() -> None:
     """A point that is in every sweep is run once."""
     cases = admission_checks.cases(1, [True])
     points = sum(len(values) for _, values, _ in admission_checks.SWEEPS.values())

@@ -47,7 +47,7 @@ def _share(leases: list[WorkloadLease]) -> float:
 
 
 @pytest.mark.parametrize(("percent", "count"), [(5, 168), (15, 505), (30, 1_010)])
-def test_local_requests(percent: int, count: int) -> None:
+def test_local_requests_have_the_published_share_and_sizes(percent: int, count: int) -> None:
     """contention 6.4: their number at 3 h and 25 to 48 nodes, and what each of them asks for."""
     case = replace(_BASE, local=percent)
     local, _ = _parts(case)
@@ -61,7 +61,7 @@ def test_local_requests(percent: int, count: int) -> None:
         assert 2.5 * 3_600 <= request.duration <= 3.5 * 3_600 + 1
 
 
-def test_readings_of_the_data() -> None:
+def test_the_data_can_be_read_in_three_ways() -> None:
     """contention P16: external requests as recorded or scaled, local ones as a share of the site or of all work."""
     (local, recorded), (_, scaled) = _parts(replace(_BASE, is_scaled=False)), _parts(_BASE)
     assert _share(recorded) == pytest.approx(0.198, abs=0.001)
@@ -71,7 +71,7 @@ def test_readings_of_the_data() -> None:
     assert _share(local) == pytest.approx(0.15, rel=0.05)
 
 
-def test_the_meter() -> None:
+def test_the_meter_adds_up_the_energy_of_awake_hosts() -> None:
     """contention F68: two of three hosts sleep from 100 s on, one of them until 400 s; the period ends at 300 s."""
     meter = Meter(3, 300)
     for now, sleeping in ((0, 0), (100, 2), (400, 1), (500, 1)):
@@ -85,7 +85,7 @@ def test_the_meter() -> None:
     assert found["energy_to_the_end_kwh"] == pytest.approx((300 + 300 + 200) * 0.117 / 3_600)
 
 
-def test_a_run_ends_though_a_request_needs_more_hosts_than_ever_wake() -> None:
+def test_a_run_ends_even_if_a_request_needs_more_hosts_than_ever_wake() -> None:
     """GESP wakes nothing for requests that wait; one that is never served has waited too long."""
     case = EnergyCase("GESP", hosts=8, days=1)
     local, external = _parts(case)
@@ -156,7 +156,7 @@ def test_the_checks_are_able_to_fail(
     assert contention_6.report(outcomes, tmp_path, replications=[Replication(Extent.REPEATED)], console=console) == 24
 
 
-def test_the_runs_of_each_extent() -> None:
+def test_each_extent_has_the_runs_of_the_smaller_ones() -> None:
     """contention F70: 72 workloads, each with three policies and four seeds, are among the repetitions."""
     quick, once, repeated = (set(contention_6.cases(extent=extent)) for extent in Extent)
     assert quick < once < repeated

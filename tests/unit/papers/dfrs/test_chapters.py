@@ -38,7 +38,7 @@ def test_the_paper_is_listed() -> None:
 
 
 @pytest.mark.parametrize("extent", list(Extent))
-def test_cases_have_names_of_their_own_and_a_cost(extent: Extent) -> None:
+def test_cases_have_unique_names_and_a_cost(extent: Extent) -> None:
     cases = [case for chapter in (*CHAPTERS.values(), *FURTHER.values()) for case in chapter.cases(extent=extent)]
     assert len({case.name for case in cases}) == len(cases)
     assert all(PAPER.forecast(case) > 0 for case in cases)
@@ -78,7 +78,9 @@ def test_no_two_instances_are_the_same() -> None:
     assert len(set(needs)) == len(needs) == 2 * 27 * 2
 
 
-def test_a_report_of_small_runs(offline: dict[str, Any], small: dict[str, Any], tmp_path: Path) -> None:
+def test_the_offline_report_has_its_tables_and_pictures(
+    offline: dict[str, Any], small: dict[str, Any], tmp_path: Path
+) -> None:
     outcomes = {
         case.name: offline if isinstance(case, OfflineCase) else small for case in dfrs_4.cases(extent=Extent.QUICK)
     }
@@ -97,7 +99,7 @@ def test_a_report_of_small_runs(offline: dict[str, Any], small: dict[str, Any], 
     assert (tmp_path / "fig-4.2.png").stat().st_size > 0
 
 
-def test_figures_of_yields(offline: dict[str, Any]) -> None:
+def test_figures_of_yields_are_those_computed_by_hand(offline: dict[str, Any]) -> None:
     """dfrs F32, F33: by hand, of four instances."""
     run = OfflineCase(200, 2, 0.25, 1)
     nothing = [None] * 4
@@ -152,7 +154,9 @@ def test_a_run_has_figures_for_each_trace_and_algorithm() -> None:
 
 
 @pytest.mark.parametrize("chapter", [dfrs_5, dfrs_6])
-def test_a_report_of_online_runs(chapter: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_online_reports_have_their_tables_and_pictures(
+    chapter: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """dfrs E10 to E12: with figures that are made up: a degradation of 5, and half as much traffic as period."""
     monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path))
     outcomes = {}
@@ -169,14 +173,14 @@ def test_a_report_of_online_runs(chapter: ModuleType, monkeypatch: pytest.Monkey
     assert len(list(tmp_path.glob("fig-*.png"))) > 0
 
 
-def test_weeks_of_the_log_are_left_out_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_folder_of_logs_its_weeks_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LEASE_SCHEDULER_DATA", raising=False)
     sources = {case.source for case in dfrs_5.cases(extent=Extent.ONCE) if isinstance(case, OnlineCase)}
     assert sources == {"Lublin"}
     assert PAPER.inputs() == []
 
 
-def test_figures_of_costs() -> None:
+def test_figures_of_costs_are_those_computed_by_hand() -> None:
     """dfrs F57, F59: by hand, of two traces at two periods."""
     cases = [OnlineCase("Lublin", 0.7, 0, 1, (online_checks.BEST,), period) for period in (600, 2100)]
     outcomes = {
@@ -189,7 +193,7 @@ def test_figures_of_costs() -> None:
     assert online_checks.by_load(cases, outcomes, online_checks.BEST) == {0.7: 5}
 
 
-def test_only_algorithms_that_never_map_anew_have_to_cost_little() -> None:
+def test_only_algorithms_that_never_map_anew_have_a_low_bound_of_costs() -> None:
     """dfrs E11: the costs of the others may differ from the dissertation by a factor of 2.5."""
     rows = ("GreedyPM*/OPT=MIN", "/stretch-per/OPT=MAX", "MCB*/OPT=MIN/MVT=600", online_checks.BEST)
     case = OnlineCase("Lublin", 0.7, 0, 1, rows)
@@ -215,7 +219,7 @@ def _free_hosts(
     return outside, console.export_text()
 
 
-def test_the_report_of_free_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vector_fit_must_leave_more_hosts_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With vector-fit, more hosts have to be free than with the others, and as many requests accepted."""
     outside, text = _free_hosts(tmp_path, monkeypatch, 33.0)
     assert outside == 0
@@ -224,7 +228,7 @@ def test_the_report_of_free_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert _free_hosts(tmp_path, monkeypatch, 33.0, accepted=0.99)[0] == len(SHAPES)
 
 
-def test_without_the_folder_of_logs_there_are_no_hosts_to_compare(
+def test_without_the_folder_of_logs_the_comparison_of_hosts_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LEASE_SCHEDULER_DATA", raising=False)
@@ -234,7 +238,7 @@ def test_without_the_folder_of_logs_there_are_no_hosts_to_compare(
     assert "Left out" in console.export_text()
 
 
-def test_a_run_of_vms_of_azure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_vms_of_azure_is_measured_after_its_first_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is measured begins after a day: packed, four VMs at a time use one of three hosts."""
     folder = tmp_path / "azure-v1"
     folder.mkdir()
@@ -266,7 +270,7 @@ def _consolidated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **changed: fl
     return outside, console.export_text()
 
 
-def test_the_report_of_consolidation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_consolidation_must_save_15_percent_of_the_host_hours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """dfrs: 15 % of the host-hours, with the same acceptance and no reservation late."""
     outside, text = _consolidated(tmp_path, monkeypatch)
     assert outside == 0
@@ -275,7 +279,9 @@ def test_the_report_of_consolidation(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert _consolidated(tmp_path, monkeypatch, **changed)[0] == 4
 
 
-def test_what_host_selection_saves_is_not_put_down_to_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_savings_of_host_selection_do_not_count_as_those_of_moves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With vector-fit alone 84 hours, and 80 with moves: 20 % less than with greedy, and 5 % by moves."""
     monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path))
     hours = {"greedy": (100.0, 80.0), "vector-fit": (84.0, 80.0), "packing": (85.0, 0.0)}

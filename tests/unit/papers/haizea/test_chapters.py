@@ -67,7 +67,7 @@ class SmallChapter:
         return 0
 
 
-def test_what_several_chapters_need_is_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_several_chapters_is_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "ran").mkdir()
     chapters = {
         "haizea-5": SmallChapter((1, 2, 3), tmp_path / "ran"),
@@ -108,7 +108,7 @@ def test_a_seed_is_a_whole_number_from_1_on(words: list[str], capsys: pytest.Cap
     assert f"argument {words[0]}: must be a whole number of at least 1, not {words[1]}" in capsys.readouterr().err
 
 
-def test_names_tell_all_runs_apart_and_every_run_has_a_forecast() -> None:
+def test_all_runs_have_unique_names_and_a_forecast() -> None:
     chapters = (*CHAPTERS.values(), *FURTHER.values())
     cases = [
         case
@@ -136,13 +136,13 @@ def test_each_extent_holds_all_runs_of_the_smaller_ones(name: str) -> None:
 @pytest.mark.skipif(
     "LEASE_SCHEDULER_DATA" not in os.environ, reason="needs the recorded data; set LEASE_SCHEDULER_DATA to its folder"
 )
-def test_once_is_about_as_many_runs_as_the_dissertation_has() -> None:
+def test_the_extent_once_has_about_as_many_runs_as_the_dissertation() -> None:
     # haizea 5.1 to 5.6: some 1,100 for experiments E1, E2, E3, E5 and E6.
     names = {case.name for chapter in CHAPTERS.values() for case in chapter.cases(extent=Extent.ONCE)}
     assert 1_050 <= len(names) <= 1_150
 
 
-def test_an_experiment_is_quick_or_whole(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quick_and_once_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["experiment", "haizea-5", "--quick", "--once"])
     assert ended.value.code == 2

@@ -41,7 +41,7 @@ def _like_the_dissertation(case: Case) -> Outcome:
 
 
 @pytest.mark.parametrize("extent", Extent)
-def test_every_figure_of_the_dissertation_s_shape_passes(extent: Extent, tmp_path: Path) -> None:
+def test_the_figures_of_the_dissertation_pass(extent: Extent, tmp_path: Path) -> None:
     """Every band is checked: both experiments print, write and draw their results."""
 
     for experiment, pictures in ((haizea_6, {"table-6.1-wait.png", "table-6.1-slowdown.png"}), (haizea_7, set[str]())):
@@ -58,7 +58,7 @@ def test_every_figure_of_the_dissertation_s_shape_passes(extent: Extent, tmp_pat
         assert {path.name for path in directory.iterdir()} >= {"report.txt", "checks.csv", "runs.csv", *pictures}
 
 
-def test_a_late_reservation_and_a_wrong_order_are_seen() -> None:
+def test_a_late_reservation_and_a_wrong_order_fail_the_checks() -> None:
     cases = image_checks.cases((1,))
     outcomes = {case.name: _like_the_dissertation(case) for case in cases}
     late = next(case for case in cases if isinstance(case, ImageCase))
@@ -73,7 +73,7 @@ def test_a_late_reservation_and_a_wrong_order_are_seen() -> None:
     ]
 
 
-def test_the_grid_of_chapter_7_has_128_runs_and_four_to_divide_by() -> None:
+def test_the_grid_of_chapter_7_has_128_runs_and_four_baselines() -> None:
     """haizea 5.5."""
     cases = suspension_checks.grid_cases()
     assert len(cases) == len({case.name for case in cases}) == 128 + 4

@@ -62,9 +62,7 @@ def _worth(deadline: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("extent", Extent)
-def test_every_figure_of_the_dissertation_s_shape_passes(
-    extent: Extent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_figures_of_the_dissertation_pass(extent: Extent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every band is checked; the results are printed, written and drawn."""
     monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path))
     outcomes = {case.name: _like_the_dissertation(case) for case in haizea_8.cases(extent=extent)}
@@ -76,7 +74,7 @@ def test_every_figure_of_the_dissertation_s_shape_passes(
     assert {path.name for path in tmp_path.iterdir()} >= {"report.txt", "checks.csv", "runs.csv", *figures}
 
 
-def test_what_is_outside_its_band_is_seen() -> None:
+def test_figures_outside_their_bands_fail_the_checks() -> None:
     cases = pricing_checks.cases((1,))
     outcomes = {case.name: _like_the_dissertation(case) for case in cases}
     outcomes[PriceCase("DS", "EARLY", "LOOSE", "RICH", "ADAPTIVE", 1).name].update(
@@ -107,7 +105,7 @@ def test_what_is_outside_its_band_is_seen() -> None:
     ]
 
 
-def test_strategies_that_do_not_differ_are_not_in_order() -> None:
+def test_strategies_that_do_not_differ_fail_the_checks_of_their_order() -> None:
     cases = pricing_checks.cases((1,))
     outcomes = {case.name: _like_the_dissertation(case) for case in cases}
     for case in cases:
@@ -151,7 +149,7 @@ def _made_up(_: str, count: int = 60) -> Workload:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_run_without_prices_tells_what_maximum_earns(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_without_prices_shows_what_maximum_earns(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """haizea F79: MAXIMUM is never rejected, so the schedule is the same for all users."""
     monkeypatch.setattr(deadlines, "read_trace", _made_up)
     case = DeadlineCase("BLUE2", "EARLY", "UNIFORM", mode, 1)
@@ -173,7 +171,7 @@ def test_a_run_without_prices_tells_what_maximum_earns(mode: str, monkeypatch: p
     assert constant.leases == at_most.leases, "1.00 is what they would all just pay"
 
 
-def test_the_experiment_on_a_small_workload(
+def test_the_experiment_runs_on_a_small_workload(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """haizea E6, F77-F82, F89: every run, sum and sweep; only the bands belong to other workloads."""
@@ -198,7 +196,7 @@ def test_the_experiment_on_a_small_workload(
                 assert 0.05 < outcomes[case.name]["final_rate"] < 15.01
 
 
-def test_without_the_folder_of_logs_it_says_that_nothing_was_run(
+def test_without_the_folder_of_logs_the_report_says_that_everything_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LEASE_SCHEDULER_DATA", raising=False)

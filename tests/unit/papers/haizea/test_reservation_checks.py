@@ -25,7 +25,7 @@ def test_all_72_sets_are_known_to_the_generator() -> None:
     assert {preset_by_name(name).name for name in names} == names
 
 
-def test_cases_have_names_of_their_own() -> None:
+def test_cases_have_unique_names() -> None:
     """Outcomes are kept by name, so two cases must never share one."""
     cases: list[Case] = [
         *reservation_checks.table_cases((1, 2, 3, 4)),
@@ -46,7 +46,7 @@ def test_cases_have_names_of_their_own() -> None:
     assert len(deadline_checks.cases(1)) == 2 * 2 * 9 * len(MODES)
 
 
-def test_without_the_folder_of_logs_what_needs_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_folder_of_logs_the_error_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LEASE_SCHEDULER_DATA", raising=False)
     with pytest.raises(InvalidValueError, match="LEASE_SCHEDULER_DATA: must name the folder"):
         read_set_of_2008(set_name(10, 4, "medium"))

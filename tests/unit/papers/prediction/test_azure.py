@@ -65,13 +65,13 @@ def test_vms_of_a_batch_are_of_one_tier() -> None:
 
 
 @pytest.mark.usefixtures("trace")
-def test_all_vms_or_the_first_of_each_batch() -> None:
+def test_lives_are_those_of_all_vms_or_of_the_first_of_each_batch() -> None:
     vms = azure_vms(AzureOptions(length=600))
     assert len(lives(vms, of_batches=False)) == 4
     assert len(lives(vms, of_batches=True)) == 2
 
 
-def test_bounds_are_judged_by_what_had_ended() -> None:
+def test_bounds_are_judged_by_lives_that_had_ended() -> None:
     """Prediction A7: lives of 600 s, and from the second day on of 20,000 s; the bound follows later."""
     vms = [(at, 600 if at < 86_400 else 20_000) for at in range(0, 290_000, 300)]
     found = coverage(vms, 0.95)
@@ -82,7 +82,7 @@ def test_bounds_are_judged_by_what_had_ended() -> None:
 
 
 @pytest.mark.usefixtures("trace")
-def test_single_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cloud_that_is_not_crowded_preempts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert AzureLivesCase(0.5, True).run()["covered"] >= 0.5
     monkeypatch.setattr(azure_cases, "CLOUDS", {"one": (1, 1.0)})
     free, assured = (AzureTierCase("one", promise).run() for promise in (None, 0.05))
@@ -104,7 +104,7 @@ def test_without_the_folder_of_logs_nothing_is_run(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.usefixtures("trace")
 @pytest.mark.parametrize("extent", list(Extent))
-def test_the_report(tmp_path: Path, extent: Extent) -> None:
+def test_broken_bounds_and_promises_fail_the_checks(tmp_path: Path, extent: Extent) -> None:
     """Bounds that hold too seldom and promises that are broken are outside; no promise has no band."""
     cases = prediction_azure.cases(extent=extent)
     assert len({case.name for case in cases}) == len(cases)
@@ -150,7 +150,7 @@ def test_other_orders_have_the_same_vms() -> None:
 
 
 @pytest.mark.usefixtures("trace")
-def test_counter_experiments(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_crowded_orders_preempt_without_a_promise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(azure_causes, "CLOUDS", {azure_causes.CLOUD: (1, 1.0)})
     monkeypatch.setattr(azure_causes, "NODES", dict.fromkeys(Order, 1))
     for order in Order:
@@ -165,7 +165,7 @@ def test_counter_experiments(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(case.run()["held"] >= 0.95 for case in LIVES_CAUSES)
 
 
-def test_what_is_known_of_a_life_and_when() -> None:
+def test_a_bound_holds_more_often_when_lives_are_learnt_at_once() -> None:
     """Lives of 600 s, and of 100,000 s for every fourth VM from the second day on."""
     vms = [(at, 100_000 if at > 86_400 and at % 1_200 == 0 else 600) for at in range(0, 290_000, 300)]
     found = coverage(vms, 0.95)

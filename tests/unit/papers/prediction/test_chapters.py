@@ -32,7 +32,7 @@ def test_the_paper_is_listed() -> None:
 
 @pytest.mark.parametrize("chapter", [prediction_3, prediction_4, prediction_durations])
 @pytest.mark.parametrize("extent", list(Extent))
-def test_cases_have_names_of_their_own_and_a_cost(chapter: Any, extent: Extent) -> None:
+def test_cases_have_unique_names_and_a_cost(chapter: Any, extent: Extent) -> None:
     cases = chapter.cases(extent=extent)
     assert len({case.name for case in cases}) == len(cases) > 0
     assert all(PAPER.forecast(case) > 0 for case in cases)
@@ -60,19 +60,19 @@ def test_without_the_folder_of_logs_generated_workloads_remain(monkeypatch: pyte
     assert len(prediction_durations.cases(extent=Extent.ONCE)) == len(POLICIES)
 
 
-def test_a_run_of_a_registration() -> None:
+def test_in_a_run_of_a_registration_earlier_nodes_are_up_longer() -> None:
     found = power_cases.RegistrationCase("exponential", True, 3).run()
     assert found["uptime"][0] > found["uptime"][5] > 0.3
     assert len(found["utilisation"]) == 6
 
 
-def test_a_short_sweep() -> None:
+def test_a_sweep_has_no_efficiency_where_nodes_are_too_few() -> None:
     """Prediction E5, two days: three nodes are enough for one request in 90 s, and not for one in 7 s."""
     assert power_cases.SweepCase(3, 4.0, days=2).run()["base_efficiency"] == pytest.approx(0.45, abs=0.1)
     assert set(power_cases.SweepCase(3, 1.5, days=1).run()) == {"requests"}
 
 
-def test_checks_of_promises() -> None:
+def test_one_run_that_breaks_its_promise_fails_the_checks() -> None:
     """A single run that breaks a promise is outside, whatever the mean is."""
     outcomes = {
         tier_cases.PromiseCase(promise, seed).name: {
@@ -89,7 +89,7 @@ def test_checks_of_promises() -> None:
     ]
 
 
-def test_checks_of_the_anatomy() -> None:
+def test_curves_of_the_anatomy_may_fall_by_a_fifth_only() -> None:
     """Prediction E7: the curves may fall by a fifth from slot to slot, up to twelve."""
     good = {"counts": [1, 2, 9, 3], **{f"seconds_{each}": [each * 2e4] * 20 for each in (0.01, 0.05, 0.1, 0.25)}}
     bad = {**good, "counts": [9, 1], "seconds_0.1": [2_000] * 11 + [1_500] * 9, "seconds_0.05": [7_600] * 20}
@@ -105,7 +105,7 @@ def test_checks_of_the_anatomy() -> None:
     ]
 
 
-def test_checks_of_pairs() -> None:
+def test_shares_of_pairs_must_be_near_the_published_tables() -> None:
     """Prediction E8: shares within .05 of the tables, and more than the promise preempted without one."""
     outcomes = {}
     for case in tier_cases.pairs():
@@ -119,7 +119,7 @@ def test_checks_of_pairs() -> None:
 
 
 @pytest.mark.parametrize("lost", [0.006, -0.006])
-def test_a_promise_must_not_change_what_is_admitted_of_regular_requests(lost: float) -> None:
+def test_a_promise_must_not_change_admissions_of_regular_requests(lost: float) -> None:
     """Prediction E9: by at most .005, in either direction."""
     cases = [*tier_cases.pairs(), *tier_cases.sizes()]
     outcomes = {
@@ -135,7 +135,7 @@ def test_a_promise_must_not_change_what_is_admitted_of_regular_requests(lost: fl
     assert outside[:1] == ["A-B on 5: regular lost by the promise"]
 
 
-def test_checks_of_recorded_clouds() -> None:
+def test_a_wrong_gain_of_the_recorded_clouds_fails_the_checks() -> None:
     outcomes = {}
     for case in power_cases.production():
         outcomes[case.name] = {
@@ -158,7 +158,7 @@ def test_the_order_of_the_recorded_clouds_is_checked() -> None:
     assert outside == ["gain of DS2 by that of DS5"]
 
 
-def test_checks_of_a_cloud_that_is_cut_down() -> None:
+def test_saving_must_not_cost_efficiency_at_any_size() -> None:
     """Prediction E4: at no size may saving cost efficiency, and no node that goes may let more in."""
     outcomes = {}
     for case in power_cases.cut_down():
@@ -175,7 +175,7 @@ def test_checks_of_a_cloud_that_is_cut_down() -> None:
     assert outside == ["largest growth of acceptance by removing a node", "least gain by saving"]
 
 
-def test_the_report_of_durations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_report_shows_the_difference_in_slowdown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LEASE_SCHEDULER_DATA", raising=False)
     outcomes = {case.name: {"slowdown": 9.0} for case in prediction_durations.cases(extent=Extent.ONCE)}
     outcomes[DurationCase("BLUE1", "requested").name]["slowdown"] = 10.0

@@ -7,7 +7,7 @@ from lease_scheduler.papers.prediction.requests import Request
 from lease_scheduler.prediction.hot_spare import SpareRules
 
 
-def test_power_efficiency() -> None:
+def test_power_efficiency_follows_equation_3_1() -> None:
     """Prediction section 9, 14: equation 3.1."""
     assert power_efficiency(0.4, 0.87) == pytest.approx(0.4598, abs=1e-4)
 
@@ -21,7 +21,7 @@ def test_without_saving_nodes_are_filled_in_order() -> None:
     assert result.efficiency == 0.625
 
 
-def test_what_waits_for_a_node_to_wake() -> None:
+def test_requests_on_sleeping_and_waking_nodes_are_delayed() -> None:
     """Prediction section 9, 13: the whole time on an asleep node, the rest on a waking one."""
     settings = PowerSettings(SpareRules(least_epochs=1, active_only=False), epoch=100, wake_seconds=30)
     # The first epoch has a burst of 1, so one awake node is enough; the second is asleep from 100 on.
@@ -41,7 +41,7 @@ def test_a_run_ends_early_when_too_many_are_rejected() -> None:
     assert PowerCloud(1, 1).run(asked, 20, most_rejected=2) is not None
 
 
-def test_what_is_larger_than_a_node_is_rejected() -> None:
+def test_a_request_larger_than_a_node_is_rejected() -> None:
     result = PowerCloud(3, 4).run([Request(0, 10, 5)], 10)
     assert result is not None
     assert result.rejected == 1

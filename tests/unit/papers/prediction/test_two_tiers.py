@@ -8,7 +8,7 @@ from lease_scheduler.papers.prediction.two_tiers import Assurance, TwoTierCloud
 _NO_PROMISE = Assurance(None)
 
 
-def test_the_youngest_makes_room_and_only_if_there_is_none() -> None:
+def test_the_youngest_instances_are_preempted_and_only_if_necessary() -> None:
     """Prediction section 9, 6: three slots, instances since 0, 10 and 20; those since 20 and 10 go."""
     preemptible = [Request(start, 100) for start in (0, 10, 20)]
     found = TwoTierCloud(1, 3, _NO_PROMISE).run([Request(30, 50), Request(31, 50)], preemptible, 200, warm_up=0)
@@ -17,7 +17,7 @@ def test_the_youngest_makes_room_and_only_if_there_is_none() -> None:
     assert found.busy == 100 + 21 + 10 + 50 + 50
 
 
-def test_preemptible_requests_preempt_nobody() -> None:
+def test_preemptible_requests_preempt_no_instance() -> None:
     """Prediction section 9, 17."""
     found = TwoTierCloud(1, 1, _NO_PROMISE).run([], [Request(0, 100), Request(1, 100)], 200, warm_up=0)
     assert (found.admitted, found.preempted, found.preemptible) == (1, 0, 2)
@@ -31,14 +31,14 @@ def test_victims_are_on_the_node_whose_oldest_victim_is_youngest() -> None:
     assert found.busy == 500 * 2 + 20 + 10 + 10 * 2
 
 
-def test_regular_requests_that_cannot_be_made_room_for() -> None:
+def test_regular_requests_that_fit_nowhere_are_rejected() -> None:
     found = TwoTierCloud(2, 2, _NO_PROMISE).run(
         [Request(0, 100), Request(1, 100), Request(2, 100), Request(3, 100, 2)], [], 200
     )
     assert (found.regular, found.regular_admitted) == (4, 3)
 
 
-def test_before_the_warm_up_is_over_no_preemptible_request_counts() -> None:
+def test_preemptible_requests_count_after_the_warm_up_only() -> None:
     found = TwoTierCloud(1, 4, _NO_PROMISE).run([], [Request(DAY - 1, 10), Request(DAY, 10)], 2 * DAY)
     assert (found.preemptible, found.admitted) == (1, 1)
 

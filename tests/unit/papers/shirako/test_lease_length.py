@@ -45,7 +45,7 @@ def test_a_long_lease_of_batch_keeps_hosts_from_e_commerce() -> None:
     assert (result.out_of_order, result.longest_inversion) == (0, 2)
 
 
-def test_nothing_is_given_back_before_its_term_ends_and_parts_of_hosts_are_whole_ones() -> None:
+def test_leases_last_their_whole_term_and_have_whole_hosts() -> None:
     result = serve(_wanted([10.2, 0, 3, 0, 0], [0] * 5), 3, Priority(PolicyOptions()))
     assert result.held[COMMERCE][:5].tolist() == [11, 11, 11, 0, 0]
 
@@ -58,7 +58,7 @@ def test_the_order_is_that_of_the_policy() -> None:
     assert (fifo.out_of_order, fifo.held[BATCH][0], fifo.held[COMMERCE][0]) == (1, 100, 40)
 
 
-def test_both_never_hold_more_than_there_is() -> None:
+def test_both_together_never_hold_more_than_all_hosts() -> None:
     loads = {COMMERCE: loads_of(GENERATED, 3)[COMMERCE], BATCH: np.full(STEPS, 140.0)}
     result = serve(loads, 144, Priority(PolicyOptions()))
     held = result.held[COMMERCE] + result.held[BATCH]
@@ -80,7 +80,9 @@ def test_the_filter_holds_its_level() -> None:
     assert found["changes_share"] < 0.1 and found["variation_ratio"] < 0.2 and found["mean_difference"] < 0.05
 
 
-def test_recorded_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recorded_loads_are_five_minute_means_scaled_to_all_hosts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Requests of minutes become means of five, the largest of which is all hosts; BLUE1 is shipped."""
     (tmp_path / "web").mkdir()
     lines = ["period,count", "1998-06-09 23:59:00,9999"]

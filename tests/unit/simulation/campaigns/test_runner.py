@@ -133,7 +133,7 @@ def test_long_runs_come_first(tmp_path: Path) -> None:
     assert [json.loads(line)["case"] for line in lines] == ["case 1", "case 3", "case 0", "case 2"]
 
 
-def test_what_is_left_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_shows_done_and_remaining_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cases = [Counting(number, tmp_path) for number in range(3)]
     run_campaign(cases[:1], tmp_path / "out", Execution(jobs=1), forecast=lambda _: 600.0)
     assert capsys.readouterr().err == "1 run: 0 done, 1 left, about 10 min\n"
@@ -202,7 +202,7 @@ def test_one_campaign_at_a_time(tmp_path: Path) -> None:
     assert run_campaign([Counting(1, tmp_path)], out, QUIET)["case 1"]["run"] == 0
 
 
-def test_outcomes_of_before_there_was_a_manifest_are_kept(tmp_path: Path) -> None:
+def test_outcomes_without_a_manifest_are_kept(tmp_path: Path) -> None:
     (tmp_path / "runs.jsonl").write_text('{"case": "case 1", "outcome": {"run": 5}}\n')
     assert run_campaign([Counting(1, tmp_path)], tmp_path, QUIET) == {"case 1": {"run": 5}}
 
@@ -222,7 +222,7 @@ def test_a_folder_with_something_else_is_refused_with_the_line(tmp_path: Path) -
         run_campaign([Counting(0, tmp_path)], tmp_path / "other", QUIET, inputs=[tmp_path / "missing.swf"])
 
 
-def test_what_is_kept_of_an_outcome_is_up_to_the_caller(tmp_path: Path) -> None:
+def test_the_caller_decides_what_is_kept_of_an_outcome(tmp_path: Path) -> None:
     def keep(case: Case, outcome: dict[str, Any]) -> dict[str, Any]:
         (tmp_path / case.name).write_text(str(outcome["square"]))
         return {"run": outcome["run"]}
@@ -249,7 +249,7 @@ def test_whoever_stops_a_campaign_stops_its_processes(tmp_path: Path, monkeypatc
         time.sleep(0.01)
 
 
-def test_options_that_do_not_go_together() -> None:
+def test_incompatible_options_are_refused() -> None:
     with pytest.raises(InvalidValueError, match="--jobs: does not go with --scheduler"):
         Execution(jobs=2, scheduler="tcp://127.0.0.1:8786")
     with pytest.raises(InvalidValueError, match="--jobs: must be at least 1, not 0"):

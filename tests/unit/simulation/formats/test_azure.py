@@ -33,7 +33,7 @@ def _write(folder: Path, changed: Mapping[str, str | None] | None = None, *, is_
 
 
 @pytest.mark.parametrize("is_packed", [False, True])
-def test_alike_vms_of_a_batch(tmp_path: Path, is_packed: bool) -> None:
+def test_alike_vms_of_a_batch_are_a_group(tmp_path: Path, is_packed: bool) -> None:
     assert list(read_vms(_write(tmp_path, is_packed=is_packed))) == [
         VmGroup(600, 1, 1, 1792, 1, 1, 299, True),
         VmGroup(600, 2, 1, 1792, 2, 300, 599, True),
@@ -46,7 +46,7 @@ def test_alike_vms_of_a_batch(tmp_path: Path, is_packed: bool) -> None:
     ]
 
 
-def test_they_become_immediate_leases(tmp_path: Path) -> None:
+def test_vms_become_immediate_leases(tmp_path: Path) -> None:
     """The content tells the format."""
     workload = read_workload(_write(tmp_path))
     assert (workload.name, workload.site) == ("v1.dev", None)
@@ -66,7 +66,7 @@ def test_they_become_immediate_leases(tmp_path: Path) -> None:
     assert read_azure(tmp_path / "v1.dev.txt", AzureOptions(seed=2)) != workload
 
 
-def test_a_part_of_a_trace(tmp_path: Path) -> None:
+def test_a_part_of_a_trace_keeps_its_durations(tmp_path: Path) -> None:
     """What is left out changes no duration of the rest."""
     path = _write(tmp_path)
     whole, part = read_azure(path), read_azure(path, AzureOptions(begin=300, length=600))
@@ -119,7 +119,7 @@ def test_a_bad_line_is_named(tmp_path: Path, changed: Mapping[str, str | None], 
         read_azure(path)
 
 
-def test_the_file_of_durations_is_not_the_trace(tmp_path: Path) -> None:
+def test_the_file_of_durations_is_refused_as_a_trace(tmp_path: Path) -> None:
     _write(tmp_path)
     with pytest.raises(InputFileError, match="needs one file of durations beside it"):
         read_workload(tmp_path / "v1.dev.c7800.txt")
@@ -129,13 +129,13 @@ def test_the_file_of_durations_is_not_the_trace(tmp_path: Path) -> None:
     ("options", "problem"),
     [({"begin": -1}, "begin"), ({"length": -1}, "length"), ({"sample": 0.0}, "sample"), ({"sample": 1.1}, "sample")],
 )
-def test_bad_options(options: Mapping[str, int], problem: str) -> None:
+def test_bad_options_are_named(options: Mapping[str, int], problem: str) -> None:
     with pytest.raises(InvalidValueError, match=problem):
         AzureOptions(**options)
 
 
 @pytest.mark.parametrize("is_packed", [False, True])
-def test_how_far_it_is_read_is_told(tmp_path: Path, is_packed: bool) -> None:
+def test_progress_is_reported_in_bytes_of_the_file(tmp_path: Path, is_packed: bool) -> None:
     """Up to the end, in bytes of the file as it is."""
     told: list[tuple[int, int]] = []
 
@@ -149,7 +149,7 @@ def test_how_far_it_is_read_is_told(tmp_path: Path, is_packed: bool) -> None:
 
 
 @pytest.mark.data
-def test_the_development_split() -> None:
+def test_the_development_split_has_the_published_numbers() -> None:
     """Data README: 259,159 VMs in 53,109 batches, of which 14,317 VMs were running at the cut."""
     folder = data_folder()
     assert folder is not None

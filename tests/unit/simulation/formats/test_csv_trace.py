@@ -17,7 +17,7 @@ TRACE = """\
 """
 
 
-def test_both_kinds(tmp_path: Path) -> None:
+def test_reservations_and_best_effort_leases_are_read(tmp_path: Path) -> None:
     (tmp_path / "old.csv").write_text(TRACE)
     workload = read_workload(tmp_path / "old.csv")
     assert workload.name == "old"
@@ -39,7 +39,7 @@ def test_both_kinds(tmp_path: Path) -> None:
         ("50;", "x;", r"submission \(column 1\): must be"),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, old: str, new: str, problem: str) -> None:
+def test_wrong_lines_are_named(tmp_path: Path, old: str, new: str, problem: str) -> None:
     first, second = TRACE.splitlines(keepends=True)
     (tmp_path / "old.csv").write_text(first + second.replace(old, new, 1))
     with pytest.raises(InputFileError, match=f":2: {problem}"):

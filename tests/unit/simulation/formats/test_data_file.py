@@ -25,7 +25,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def test_what_it_holds(path: Path) -> None:
+def test_the_file_has_the_accounting_of_the_run(path: Path) -> None:
     assert json.loads(path.read_text()) == {
         "format": "lease-scheduler accounting",
         "version": 1,
@@ -55,7 +55,7 @@ def test_what_it_holds(path: Path) -> None:
         ({"attributes": None}, "attributes: "),
     ],
 )
-def test_files_that_are_refused(path: Path, changes: dict[str, Any], problem: str) -> None:
+def test_wrong_data_files_are_refused(path: Path, changes: dict[str, Any], problem: str) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
     with pytest.raises(InputFileError) as error:
         read_data_file(path)
@@ -63,7 +63,7 @@ def test_files_that_are_refused(path: Path, changes: dict[str, Any], problem: st
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"format": NaN}', "\udcff"])
-def test_what_is_no_data_file(tmp_path: Path, text: str) -> None:
+def test_files_of_other_formats_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "x").write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(InputFileError):
         read_data_file(tmp_path / "x")

@@ -13,7 +13,7 @@ from lease_scheduler.simulation.formats.eucalyptus import Instance, over_commitm
 _GOOD = "START 0 i-1 NODE1 2\nSTART 5 i-2 NODE2 1\n\nSTOP 9 i-1\nSTART 9 i-1 NODE2 4\nSTOP 12 i-2\n"
 
 
-def test_instances_in_the_order_of_their_starts(tmp_path: Path) -> None:
+def test_instances_are_read_in_the_order_of_their_starts(tmp_path: Path) -> None:
     """Prediction section 9, 15: what is never stopped is open until the end of the trace."""
     for name, content in (("plain.txt", _GOOD.encode()), ("packed.txt.gz", gzip.compress(_GOOD.encode()))):
         (tmp_path / name).write_bytes(content)
@@ -45,7 +45,7 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str, problem: str) -> None:
     assert error.value.line == 7
 
 
-def test_nodes_that_had_more_than_they_have() -> None:
+def test_over_commitment_is_counted_per_node() -> None:
     """Prediction W1: Eucalyptus could over-commit nodes; an instance may take the place of one that just stopped."""
     instances = [
         Instance("a", "n", 6, 0, 10, True),
@@ -60,7 +60,7 @@ def test_nodes_that_had_more_than_they_have() -> None:
 @pytest.mark.parametrize(
     ("name", "count", "excess"), [("DS2", 900, 2), ("DS3", 2600, 0), ("DS5", 8456, 0), ("DS6", 4157, 0)]
 )
-def test_the_published_traces(name: str, count: int, excess: int) -> None:
+def test_the_published_traces_have_their_instances(name: str, count: int, excess: int) -> None:
     folder = data_folder()
     assert folder is not None
     instances = read_eucalyptus(folder / TRACES[name].file)

@@ -37,7 +37,7 @@ def test_wrong_encoding_names_the_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["missing", ".", "zero\0byte"])
-def test_what_cannot_be_opened_is_named(tmp_path: Path, name: str) -> None:
+def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputFileError, match="cannot be read"), open_bytes(f"{tmp_path}/{name}"):
         pass
 

@@ -58,7 +58,7 @@ def _lines(content: bytes) -> int:
 
 
 @pytest.mark.parametrize("read", READERS)
-def test_a_file_that_is_none_of_them(tmp_path: Path, read: Callable[[Path], object]) -> None:
+def test_every_reader_refuses_an_unreadable_file(tmp_path: Path, read: Callable[[Path], object]) -> None:
     """The properties above would also hold for a reader that refuses nothing."""
     path = tmp_path / "in"
     path.write_bytes(b"\x00\xff nothing that anybody can read")
@@ -69,7 +69,7 @@ def test_a_file_that_is_none_of_them(tmp_path: Path, read: Callable[[Path], obje
 @pytest.mark.parametrize("read", READERS)
 @given(content=st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode(errors="replace")))
 @SETTINGS
-def test_arbitrary_bytes(tmp_path: Path, read: Callable[[Path], object], content: bytes) -> None:
+def test_arbitrary_bytes_are_read_or_refused(tmp_path: Path, read: Callable[[Path], object], content: bytes) -> None:
     _try(read, tmp_path / "in", content)
     _try(read, tmp_path / "in", gzip.compress(content))
     _try(read, tmp_path / "in", gzip.compress(content)[:-4])
@@ -85,7 +85,9 @@ _WORDS = st.sampled_from(
     rows=st.lists(st.lists(_WORDS, min_size=9, max_size=11) | st.lists(_WORDS, min_size=17, max_size=19), max_size=3)
 )
 @SETTINGS
-def test_columns_of_words(tmp_path: Path, read: Callable[[Path], object], rows: list[list[str]]) -> None:
+def test_columns_of_words_are_read_or_refused(
+    tmp_path: Path, read: Callable[[Path], object], rows: list[list[str]]
+) -> None:
     _try(read, tmp_path / "in", "\n".join(" ".join(row) for row in rows).encode())
 
 
@@ -94,7 +96,7 @@ _TOKENS = st.lists(st.sampled_from(["b", "|", "U0", "C1", "", "x"]), max_size=6)
 
 @given(rows=st.lists(st.tuples(_WORDS, _TOKENS, _TOKENS), max_size=3))
 @SETTINGS
-def test_tokens_of_a_trace(tmp_path: Path, rows: list[tuple[str, str, str]]) -> None:
+def test_tokens_of_a_trace_are_read_or_refused(tmp_path: Path, rows: list[tuple[str, str, str]]) -> None:
     """The file of flavors may be wrong, or that of durations; the error names the one that is."""
     (tmp_path / "flav_map.txt").write_text("1,1.75 b\n")
     (tmp_path / "v1.interval_map.txt").write_text("0 0\n300 1\n")
@@ -149,7 +151,9 @@ _ELEMENTS = st.recursive(
 )
 @given(children=st.lists(_ELEMENTS, max_size=3))
 @SETTINGS
-def test_elements_in_any_order(tmp_path: Path, read: Callable[[Path], object], root: str, children: list[str]) -> None:
+def test_elements_in_any_order_are_read_or_refused(
+    tmp_path: Path, read: Callable[[Path], object], root: str, children: list[str]
+) -> None:
     _try(read, tmp_path / "in", _element(root, {}, children).encode())
 
 
@@ -165,7 +169,7 @@ _VALID_LWF = (
 
 @given(data=st.data())
 @SETTINGS
-def test_a_valid_file_with_a_wound(tmp_path: Path, data: st.DataObject) -> None:
+def test_a_damaged_lwf_file_is_read_or_refused(tmp_path: Path, data: st.DataObject) -> None:
     begin = data.draw(st.integers(0, len(_VALID_LWF)))
     end = data.draw(st.integers(begin, min(len(_VALID_LWF), begin + 30)))
     _try(read_lwf, tmp_path / "in", (_VALID_LWF[:begin] + data.draw(st.text(max_size=5)) + _VALID_LWF[end:]).encode())
@@ -183,5 +187,5 @@ _LINES = st.one_of(
 
 @given(lines=st.lists(_LINES, max_size=15))
 @SETTINGS
-def test_lines_of_a_configuration(tmp_path: Path, lines: list[str]) -> None:
+def test_lines_of_a_configuration_are_read_or_refused(tmp_path: Path, lines: list[str]) -> None:
     _try(read_haizea_conf, tmp_path / "in", "\n".join(lines).encode())

@@ -142,7 +142,7 @@ def test_leases_without_id_get_the_free_numbers(tmp_path: Path) -> None:
     assert [lease.request.lease_id for lease in leases] == ["4", "1", "2", "3"]
 
 
-def test_several_instances_of_a_type(tmp_path: Path) -> None:
+def test_instances_of_a_type_are_added_up(tmp_path: Path) -> None:
     """haizea F2"""
     instances = '<res type="CPU"><instance amount="50"/><instance amount="30"/></res><res type="Memory" amount="64"/>'
     site = (
@@ -163,7 +163,7 @@ def test_several_instances_of_a_type(tmp_path: Path) -> None:
     assert workload.leases[0].request.nodes == (NodeSet(3, Resources({"VCPU": 80, "MEMORY_MB": 64})),)
 
 
-def test_types_that_haizea_adds_to_every_site_may_be_asked_for(tmp_path: Path) -> None:
+def test_types_that_haizea_adds_to_every_site_may_be_requested(tmp_path: Path) -> None:
     """haizea, section 3.1"""
     nodes = '<nodes><node-set numnodes="1"><res type="CPU" amount="1"/><res type="Disk" amount="5"/></node-set></nodes>'
     workload = _read(tmp_path, _workload(_request(_lease(nodes=nodes))))
@@ -177,7 +177,7 @@ def test_a_workload_need_not_name_a_site(tmp_path: Path) -> None:
     assert len(workload.leases) == 1
 
 
-def test_a_site_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
+def test_a_site_may_have_its_own_file(tmp_path: Path) -> None:
     path = tmp_path / "site.xml"
     path.write_text(SITE)
     assert read_site(path) == Site.homogeneous(4, Resources({"VCPU": 100, "MEMORY_MB": 1024}))
@@ -307,7 +307,7 @@ def test_whitespace_in_texts_survives(tmp_path: Path) -> None:
     assert read_lwf(tmp_path / "out.lwf") == workload
 
 
-def test_a_deadline_without_slack_is_the_same_promise_as_a_reservation(tmp_path: Path) -> None:
+def test_a_deadline_lease_without_slack_is_written_as_a_reservation(tmp_path: Path) -> None:
     lease = _read(tmp_path, _workload(_request(_lease('<start><exact time="900"/></start><duration time="60"/>'))))
     tight = replace(lease.leases[0].request, kind=LeaseKind.DEADLINE, deadline=960)
     write_lwf(replace(lease, leases=(WorkloadLease(tight),)), tmp_path / "out.lwf")
@@ -330,7 +330,7 @@ def test_a_deadline_without_slack_is_the_same_promise_as_a_reservation(tmp_path:
         ),
     ],
 )
-def test_what_lwf_cannot_say_is_refused_and_nothing_is_written(
+def test_workloads_that_lwf_cannot_represent_are_refused(
     tmp_path: Path, change: Callable[[Workload], Workload], problem: str
 ) -> None:
     workload = change(_read(tmp_path, _workload(_request(_lease()))))
@@ -382,7 +382,7 @@ def _dated(tmp_path: Path, *requests: str, zero: int | None = None) -> list[tupl
     return [(each.request.submitted, each.request.start, each.request.deadline) for each in read_lwf(path, zero).leases]
 
 
-def test_dates_count_from_the_first_arrival_that_is_one(tmp_path: Path) -> None:
+def test_dates_count_from_the_first_arrival_that_is_a_date(tmp_path: Path) -> None:
     """haizea section 9.2: times or timestamps"""
     expected = [(0, 3_600, None), (1_800, 1_800, 7_200), (3_600, 4_200, None)]
     assert _dated(tmp_path, *DATED) == expected

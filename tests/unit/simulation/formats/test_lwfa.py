@@ -98,7 +98,7 @@ def test_attributes_are_taken_over() -> None:
         ),
     ],
 )
-def test_annotations_that_do_not_go_with_the_workload_name_their_line(
+def test_annotations_that_do_not_match_the_workload_name_their_line(
     entries: tuple[LeaseAnnotation, ...], problem: str
 ) -> None:
     with pytest.raises(InputFileError) as error:
@@ -118,7 +118,7 @@ def _read(tmp_path: Path, body: str) -> Annotations:
     return read_annotations(path)
 
 
-def test_a_file_is_read(tmp_path: Path) -> None:
+def test_a_file_of_annotations_is_read(tmp_path: Path) -> None:
     body = (
         '<attributes><attr name="rho" value="0.2"/></attributes>'
         '<lease-annotation id="1"><start><exact time="+10:00:00.00"/></start><deadline time="20:00:00"/>'

@@ -21,7 +21,7 @@ def _read(tmp_path: Path, text: str) -> Workload:
     return read_old_lwf(path)
 
 
-def test_a_reservation(tmp_path: Path) -> None:
+def test_a_line_is_a_reservation(tmp_path: Path) -> None:
     workload = _read(tmp_path, "# reservations\n\n3226 89626 3887 3000 16 2 1024 0 'NONE.img' 600\n")
     resources = Resources({"VCPU": 200, "MEMORY_MB": 1024})
     request = LeaseRequest(
@@ -48,7 +48,7 @@ def test_a_lease_without_start_is_best_effort(tmp_path: Path, start: str) -> Non
     assert (request.kind, request.start, request.preemptible) == (LeaseKind.BEST_EFFORT, None, True)
 
 
-def test_nothing_is_before_the_zero_and_ids_number_the_lines(tmp_path: Path) -> None:
+def test_negative_times_become_zero_and_ids_number_the_lines(tmp_path: Path) -> None:
     leases = _read(
         tmp_path, "9 9 9 9 1 1 1 0 'a' 1\n-114 86286 10 10 1 1 1 0 'a' 1\n0 -1602 9 9 1 1 1 0 'a' 1\n"
     ).leases

@@ -9,7 +9,7 @@ from lease_scheduler.simulation.formats.resource_names import class_of, parse_si
 
 
 @pytest.mark.parametrize(("type_name", "resource_class"), [("CPU", "VCPU"), ("Memory", "MEMORY_MB"), ("GPU", "GPU")])
-def test_names_go_there_and_back(type_name: str, resource_class: str) -> None:
+def test_names_are_translated_both_ways(type_name: str, resource_class: str) -> None:
     assert class_of(type_name) == resource_class
     assert type_of(resource_class) == type_name
 

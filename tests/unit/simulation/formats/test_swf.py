@@ -104,7 +104,9 @@ def test_a_job_is_a_best_effort_lease(tmp_path: Path) -> None:
         ({"requested": "5.0"}, 1, "requested", 5),
     ],
 )
-def test_the_size_of_a_job(tmp_path: Path, fields: dict[str, object], scale: int, prefer: str, nodes: int) -> None:
+def test_the_size_of_a_job_follows_from_its_processors(
+    tmp_path: Path, fields: dict[str, object], scale: int, prefer: str, nodes: int
+) -> None:
     """haizea F86: rounded down to nodes, but never to none"""
     options = SwfOptions(scale=scale, processors_field=prefer)  # type: ignore[arg-type]
     assert _only(tmp_path, options, **fields).request.node_count == nodes
@@ -151,9 +153,7 @@ def test_a_run_time_stands_in_for_a_requested_time(tmp_path: Path) -> None:
         (_job(), SwfOptions(begin=1), "no jobs in the window"),
     ],
 )
-def test_a_log_of_which_nothing_is_left_is_an_error(
-    tmp_path: Path, line: str, options: SwfOptions, problem: str
-) -> None:
+def test_a_log_without_usable_jobs_is_an_error(tmp_path: Path, line: str, options: SwfOptions, problem: str) -> None:
     with pytest.raises(InputFileError) as raised:
         _read(tmp_path, line, options=options)
     assert problem in raised.value.problem
@@ -188,7 +188,7 @@ def test_the_header_gives_the_site(tmp_path: Path, header: tuple[str, ...], opti
     assert len(site.hosts) == hosts
 
 
-def test_window_and_queues(tmp_path: Path) -> None:
+def test_a_window_and_queues_select_jobs(tmp_path: Path) -> None:
     """The window includes both ends, and a queue is compared as a whole number, not by its first digits."""
     jobs = [_job(job=number, submit=submit) for number, submit in enumerate((99, 100, 150, 200, 201), start=1)]
     others = [_job(job=10, submit=120, queue=33), _job(job=11, submit=120, queue=-1)]
@@ -223,7 +223,7 @@ def test_memory_may_come_from_the_log(tmp_path: Path, fields: dict[str, object],
     assert lease.request.nodes[0].resources["MEMORY_MB"] == memory
 
 
-def test_a_site_may_be_asked_for(tmp_path: Path) -> None:
+def test_a_site_follows_from_the_options(tmp_path: Path) -> None:
     def site(options: SwfOptions) -> Site | None:
         return _read(tmp_path, _job(requested_kb=4096 * 1024), options=options).site
 
@@ -235,7 +235,7 @@ def test_a_site_may_be_asked_for(tmp_path: Path) -> None:
     assert site(SwfOptions()) is None
 
 
-def test_flag_and_unknown_user(tmp_path: Path) -> None:
+def test_the_flag_is_an_option_and_an_unknown_user_is_none(tmp_path: Path) -> None:
     request = _only(tmp_path, SwfOptions(preemptible=False), user=-1).request
     assert (request.preemptible, request.user) == (False, None)
 
@@ -262,7 +262,7 @@ def test_a_log_in_a_zip_archive_gives_the_same(tmp_path: Path) -> None:
         read_swf(tmp_path / "two.zip")
 
 
-def test_marks_of_windows_and_comments_in_other_encodings(tmp_path: Path) -> None:
+def test_a_byte_order_mark_and_comments_in_other_encodings_are_ignored(tmp_path: Path) -> None:
     plain = _read(tmp_path, _job())
     path = tmp_path / "log.swf"
     path.write_bytes(b"\xef\xbb\xbf" + "; Größe: groß\n".encode("latin-1") + _job().encode())
@@ -320,7 +320,7 @@ def _users(workload: Workload) -> int:
     return len({lease.request.user for lease in workload.leases})
 
 
-def test_blue1_the_author_s_extract() -> None:
+def test_blue1_has_the_published_figures() -> None:
     """haizea, section 6.1: 5,108 leases of 5,545 jobs, 93 users, 66.86 % of at most an hour, 64.10 % of at most 4
     nodes.
 
@@ -353,7 +353,7 @@ def test_blue1_the_author_s_extract() -> None:
         ("DS", 4_293_741, 5_269, 1_887, 118, 2_590_365),
     ],
 )
-def test_the_windows_of_the_dissertation(
+def test_the_windows_of_the_dissertation_have_their_leases(
     name: str, begin: int, leases: int, cancelled: int, users: int, last: int
 ) -> None:
     """haizea, section 6.1"""

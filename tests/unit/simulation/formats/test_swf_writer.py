@@ -44,7 +44,7 @@ def _lease(lease_id: str = "1", kind: LeaseKind = LeaseKind.BEST_EFFORT, **terms
 
 
 @given(_JOBS)
-def test_a_log_survives_the_way_to_swf_and_back(jobs: list[tuple[int, int, int, int, int, int]]) -> None:
+def test_a_log_that_is_written_is_read_again(jobs: list[tuple[int, int, int, int, int, int]]) -> None:
     """Including the run time of jobs that exceeded their request, and the other fields of the log."""
     lines = [
         f"{number} {submitted} 7 {run} {processors} 3.5 -1 {processors} {requested} {memory * 1024} 1 {user} 4 5 6"
@@ -63,7 +63,7 @@ def test_a_log_survives_the_way_to_swf_and_back(jobs: list[tuple[int, int, int, 
     assert again.name == workload.name
 
 
-def test_a_line_and_the_header(tmp_path: Path) -> None:
+def test_a_file_has_a_header_and_a_line_for_each_lease(tmp_path: Path) -> None:
     site = Site.homogeneous(3, Resources({VCPU: 400, MEMORY_MB: 2048}))
     write_swf(Workload("of a\nday", (_lease(user="anna"), _lease("2", user="bert")), site), tmp_path / "a.swf")
     assert (tmp_path / "a.swf").read_text().splitlines() == [
@@ -86,7 +86,7 @@ def test_a_line_and_the_header(tmp_path: Path) -> None:
         (_lease(nodes=(NodeSet(1, Resources({MEMORY_MB: 1})),)), "lease 1: needs 0 cores"),
     ],
 )
-def test_what_swf_cannot_say_is_refused(lease: WorkloadLease, problem: str, tmp_path: Path) -> None:
+def test_leases_that_swf_cannot_represent_are_refused(lease: WorkloadLease, problem: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidValueError, match=problem):
         write_swf(Workload("x", (lease,)), tmp_path / "x.swf")
     assert not (tmp_path / "x.swf").exists()

@@ -40,7 +40,7 @@ def test_instants_round_to_the_nearest_and_may_be_relative(text: str, seconds: i
 @pytest.mark.parametrize(
     "text", ["", "abc", "-1", "1:2", "00:60:00", "00:00:60", "1:2:3:4:5", "1e3", "nan", "٣", "++1"]
 )
-def test_what_is_no_time_is_named(text: str) -> None:
+def test_wrong_times_are_named(text: str) -> None:
     with pytest.raises(InvalidValueError, match="^duration: "):
         parse_duration(text, "duration")
     with pytest.raises(InvalidValueError, match="^start: "):

@@ -19,7 +19,7 @@ def _file(folder: Path, text: str) -> Path:
     return path
 
 
-def test_the_scarcest_class_counts(tmp_path: Path) -> None:
+def test_the_scarcest_class_determines_the_hosts(tmp_path: Path) -> None:
     text = (
         _HEADER
         + "2026-11-01T00:00:00Z,2026-11-01T01:00:00Z,1,0,0,4,16\n\n"

@@ -48,7 +48,7 @@ def test_options_reach_the_swf_reader(tmp_path: Path) -> None:
     ("text", "line", "problem"),
     [("", None, "is empty"), ("\n\n", None, "is empty"), ("\nhello world\n", 2, "neither XML (LWF) nor 18 columns")],
 )
-def test_what_is_no_workload_is_named(tmp_path: Path, text: str, line: int | None, problem: str) -> None:
+def test_files_of_unknown_format_are_named(tmp_path: Path, text: str, line: int | None, problem: str) -> None:
     path = tmp_path / "in"
     path.write_text(text)
     with pytest.raises(InputFileError) as error:

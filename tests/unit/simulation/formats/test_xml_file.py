@@ -72,7 +72,7 @@ def test_document_types_and_so_entities_are_refused(tmp_path: Path, subset: str)
         list(stream_elements(path, "r"))
 
 
-def test_what_xml_cannot_hold_is_refused_before_anything_is_written() -> None:
+def test_texts_that_xml_cannot_hold_are_refused_before_anything_is_written() -> None:
     with pytest.raises(InvalidValueError, match="name"):
         XmlBuilder("r").add("attr", name="bell\x07")
     with pytest.raises(InvalidValueError, match="name"):

@@ -14,7 +14,7 @@ def _trace(nodes: int, *rows: tuple[float, int, float]) -> Trace:
     return Trace(nodes, release, tasks, np.full(len(rows), 0.25), np.full(len(rows), 0.1), processing)
 
 
-def test_first_come_first_served() -> None:
+def test_fcfs_lets_later_jobs_wait_for_earlier_ones() -> None:
     """dfrs F53, A27: job 2 waits for job 1, though a node is free, and each task has a node for itself."""
     trace = _trace(2, (0, 1, 100), (10, 2, 50), (20, 1, 30))
     assert run_batch(trace, Backfilling.NONE).ends.tolist() == [100, 150, 180]
@@ -35,7 +35,7 @@ def test_jobs_on_spare_nodes_are_backfilled() -> None:
     assert run_batch(trace, Backfilling.NONE).ends.tolist() == [100, 150, 600, 600, 650]
 
 
-def test_spare_nodes_are_given_once() -> None:
+def test_a_spare_node_is_given_to_one_job_only() -> None:
     """dfrs A28: of three nodes, job 1 needs two at 100; the third one is for job 2, not also for job 3."""
     trace = _trace(3, (0, 1, 100), (0, 3, 1), (5, 1, 500), (5, 1, 500))
     assert run_batch(trace, Backfilling.EASY).ends.tolist() == [100, 101, 601, 601]
@@ -43,7 +43,7 @@ def test_spare_nodes_are_given_once() -> None:
     assert run_batch(trace, Backfilling.EASY).ends.tolist() == [100, 10, 150, 650]
 
 
-def test_the_longest_wait_of_a_short_job() -> None:
+def test_under_fcfs_a_short_job_has_the_largest_stretch() -> None:
     """dfrs A26, E14: on one node FCFS is Delta-competitive: a job of 10 s behind one of 1,000."""
     trace = _trace(1, (0, 1, 1000), (1, 1, 10))
     schedule = run_batch(trace, Backfilling.NONE)

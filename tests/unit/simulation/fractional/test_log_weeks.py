@@ -17,7 +17,7 @@ def _line(number: int, submitted: int, runtime: int, processors: int, used_kb: i
     return " ".join(map(str, fields))
 
 
-def test_jobs_become_tasks(tmp_path: Path) -> None:
+def test_processors_of_a_job_become_tasks(tmp_path: Path) -> None:
     """dfrs F54: two processors of a node, unless their number is odd or each has half of the memory or more."""
     week = 7 * 86_400
     log = tmp_path / "log.swf"
@@ -57,7 +57,7 @@ def test_other_files_are_refused(text: str, problem: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(not _DATA, reason="needs LEASE_SCHEDULER_DATA")
-def test_the_log_of_the_dissertation() -> None:
+def test_the_log_has_the_weeks_of_the_dissertation() -> None:
     """dfrs F54: 202,876 jobs in 182 weeks, of which 57.4 % have whole nodes; 43 to 4,507 a week."""
     weeks = log_weeks(Path(_DATA or "") / "pwa" / "HPC2N-2002-2.1-cln.swf.gz")
     sizes = [len(trace.release) for trace in weeks]

@@ -62,7 +62,7 @@ def test_a_new_job_pauses_another_one(name: str) -> None:
     assert _run(_MEMORY_FOR_ONE, name, penalty=0).ends == pytest.approx([200, 110])
 
 
-def test_a_marked_job_is_moved_where_there_is_room() -> None:
+def test_a_marked_job_is_moved_to_a_node_with_enough_memory() -> None:
     """dfrs F41, A19: at 20 job 0 has the lowest priority, 20 / 20^2, and moves to the node of job 1.
 
     Both then have half, but job 0 does nothing before 320. Job 1 ends at 200. Job 0 has done 20 s.
@@ -109,7 +109,7 @@ def test_young_jobs_keep_their_nodes(bound: str) -> None:
     assert _run(trace, f"MCB*/OPT=MIN/{bound}") == Expected(ends=[100, 110])
 
 
-def test_bounds_are_in_flow_time_or_virtual_time() -> None:
+def test_bounds_are_measured_in_flow_time_or_virtual_time() -> None:
     """dfrs A21: at 100 job 0 has a flow time of 100 and, sharing its node with job 1, a virtual time of 50."""
     rows = (0, 1, 1, 0.3, 90), (0, 1, 1, 0.3, 90), (100, 1, 1, 0.5, 10)
     moved = {bound: _run(_trace(1, *rows), f"MCB*/OPT=MIN/{bound}").moved for bound in ("MFT=60", "MVT=60")}
@@ -127,7 +127,7 @@ def test_moved_memory_is_that_of_tasks_that_leave_a_node() -> None:
 
 
 @pytest.mark.parametrize("name", ["/stretch-per/OPT=AVG", "/stretch-per/OPT=MAX"])
-def test_mapping_by_stretch(name: str) -> None:
+def test_mapping_by_stretch_shares_equally_among_equal_stretches(name: str) -> None:
     """dfrs F50, A24: at 600 the jobs get equal shares, as their stretches are equal. Job 0 had the node until then."""
     alone = _run(_trace(1, (0, 1, 1, 0.1, 100)), name)
     assert alone == Expected(ends=[100])
@@ -141,7 +141,7 @@ def test_an_idle_cluster_waits_for_the_next_job() -> None:
     assert _run(trace, "/per/OPT=MIN").ends == pytest.approx([50, 1_000_250])
 
 
-def test_no_jobs() -> None:
+def test_a_trace_without_jobs_has_an_empty_schedule() -> None:
     nothing = Trace(1, np.empty(0), np.empty(0, np.int64), *(np.empty(0) for _ in range(3)))
     assert len(_run(nothing, "GreedyP*/per/OPT=MIN").ends) == 0
     assert len(_run(nothing, "/stretch-per/OPT=AVG").ends) == 0

@@ -59,7 +59,7 @@ def test_the_stretch_is_bounded() -> None:
     assert trace.bound() == 1
 
 
-def test_loads_are_scaled() -> None:
+def test_a_trace_is_scaled_to_a_load() -> None:
     """dfrs F56: 4 nodes; 100 s x 2 tasks x 1 and 50 s x 4 tasks x 0.5 in 100 s are 0.75 of them."""
     trace = Trace(
         4, np.array([10.0, 110]), np.array([2, 4]), np.array([1, 0.5]), np.full(2, 0.1), np.array([100.0, 50])

@@ -104,7 +104,7 @@ def test_delays_have_the_named_law(law: str, cdf: Callable[[np.ndarray], np.ndar
     assert stats.kstest(delays, cdf).pvalue > 0.01
 
 
-def test_users_have_one_rate_and_unknown_ones_none() -> None:
+def test_each_user_has_one_rate_and_each_unknown_one_its_own() -> None:
     """haizea F77, 8.2 item 11."""
     workload = workload_of(users=("a", "b", "a", None, None, "-1", "b"))
     rates = numbers(generate_deadline_annotations(workload, "uniform", "uniform", 9, "uniform"), "simul_userrate")
@@ -114,7 +114,7 @@ def test_users_have_one_rate_and_unknown_ones_none() -> None:
     assert all(0.10 <= rate <= 10 for rate in rates)
 
 
-def test_constant_users_pay_one() -> None:
+def test_constant_users_pay_a_rate_of_1() -> None:
     rates = numbers(generate_deadline_annotations(MANY, "uniform", "uniform", 9, "constant"), "simul_userrate")
     assert set(rates) == {1.0}
 
@@ -129,7 +129,7 @@ def test_rates_do_not_shift_starts_and_deadlines() -> None:
     assert priced != generate_deadline_annotations(MANY, "pareto", "pareto", 5, "pareto")
 
 
-def test_a_part_may_have_a_seed_of_its_own() -> None:
+def test_a_part_may_have_its_own_seed() -> None:
     rules = AnnotationRules(start_delay=Uniform(0, 1000), user_rate=Uniform(0, 1))
     plain = generate_annotations(rules, MANY, 1)
     seeded = generate_annotations(rules, MANY, 1, {"start-delay": 2})
@@ -138,7 +138,7 @@ def test_a_part_may_have_a_seed_of_its_own() -> None:
     assert numbers(seeded, "simul_start_delta") == numbers(generate_annotations(rules, MANY, 2), "simul_start_delta")
 
 
-def test_multiples_of_the_duration() -> None:
+def test_delay_and_stretch_may_be_multiples_of_the_duration() -> None:
     """haizea 4.20: other modes of the delay and the stretch."""
     rules = AnnotationRules(
         start_delay=Constant(0.508),
@@ -152,7 +152,7 @@ def test_multiples_of_the_duration() -> None:
     assert entry.extras == {"simul_start_delta": "0.51", "simul_deadline_tau": "1.50"}
 
 
-def test_original_slowdown() -> None:
+def test_the_stretch_follows_from_the_recorded_slowdown() -> None:
     """haizea 4.20: tau' = (slowdown - 1) * (tau - min) / (max - min), run times below 10 s count as 10 s."""
     workload = workload_of(duration=1000, SWF_waittime="30", SWF_runtime="4")
     rules = AnnotationRules(
@@ -183,7 +183,7 @@ def test_deadline_without_start_delay_counts_from_the_submission() -> None:
     assert annotations.entries[0].deadline == 160
 
 
-def test_images() -> None:
+def test_images_have_the_published_popularity() -> None:
     """haizea 5.3: 40 images of 4,096 MB; skewed, the first eight get 73 % of the leases."""
     uniform = [
         entry.software
@@ -199,7 +199,7 @@ def test_images() -> None:
     assert sum(software in popular for software in skewed) / len(skewed) == pytest.approx(11 / 15, abs=0.03)
 
 
-def test_only_what_is_asked_for() -> None:
+def test_an_annotation_has_only_the_requested_parts() -> None:
     annotations = generate_annotations(AnnotationRules(images=image_choice("uniform")), workload_of(), 1)
     entry = annotations.entries[0]
     assert (entry.start, entry.deadline, entry.extras) == (None, None, {})
@@ -207,7 +207,7 @@ def test_only_what_is_asked_for() -> None:
     assert not AnnotationRules(user_rate=Constant(1)).is_empty
 
 
-def test_positional_annotations() -> None:
+def test_positional_annotations_have_no_ids() -> None:
     """haizea 6.4: annotations that are assigned in the order of submission."""
     rules = AnnotationRules(images=image_choice("pareto"), start_delay=Uniform(0, 9), user_rate=Constant(2))
     annotations = generate_positional_annotations(rules, 3, 1)
@@ -230,7 +230,7 @@ def test_positional_annotations() -> None:
     ],
     ids=["count", "deadline", "multiple"],
 )
-def test_impossible_positional_annotations(rules: AnnotationRules, count: int, field: str) -> None:
+def test_impossible_positional_annotations_are_refused(rules: AnnotationRules, count: int, field: str) -> None:
     with pytest.raises(InvalidValueError) as caught:
         generate_positional_annotations(rules, count, 1)
     assert caught.value.field == field
@@ -260,7 +260,7 @@ def test_impossible_rules_are_refused(make: Callable[[], object], field: str) ->
     assert caught.value.field == field
 
 
-def test_names_of_laws() -> None:
+def test_laws_are_found_by_name() -> None:
     assert law_by_name("pareto", 0, 5) == TruncatedPareto(0, 5)
     assert law_by_name("invpareto", 0, 5) == Inverted(TruncatedPareto(0, 5))
     assert law_by_name("uniform", 0, 5) == Uniform(0, 5)
@@ -293,7 +293,9 @@ def window(name: str) -> Workload:
         ("DS", "pareto", "invpareto", 51, 87),
     ],
 )
-def test_number_of_tight_leases(name: str, start_law: str, deadline_law: str, by_slack: int, by_wait: int) -> None:
+def test_as_many_leases_are_tight_as_published(
+    name: str, start_law: str, deadline_law: str, by_slack: int, by_wait: int
+) -> None:
     """haizea 5.2, "out of": leases with omega / duration <= 2, and with omega + duration <= 120,960 s.
 
     Within four standard deviations of a Poisson count (check E2.2); the mean of eight seeds within two of its own.

@@ -11,7 +11,7 @@ from lease_scheduler.simulation.generators.bags import BagLaws, generate_bags
 _DAY = 86_400.0
 
 
-def test_the_law_of_the_dissertation() -> None:
+def test_bags_have_the_published_means() -> None:
     """contention 6.3: the mean gap is 0.941 of the scale, and the mean number of tasks 2.06."""
     bags = generate_bags(BagLaws(1.7, 90), _DAY, 1, "external")
     assert (np.diff(bags.arrival) > 0).all() and bags.arrival[-1] < _DAY
@@ -33,6 +33,6 @@ def test_streams_are_independent_and_repeatable() -> None:
     ("laws", "field"),
     [((0, 90), "gap_scale"), ((4, -1), "task_mean"), ((4, 90, 7.86, (0, 2)), "tasks.scale")],
 )
-def test_laws_out_of_range(laws: tuple[float, ...], field: str) -> None:
+def test_laws_out_of_range_are_refused(laws: tuple[float, ...], field: str) -> None:
     with pytest.raises(InvalidValueError, match=f"^{field}:"):
         BagLaws(*laws)  # type: ignore[arg-type]

@@ -99,7 +99,7 @@ def read(folder: Path, text: str) -> GeneratorConfiguration:
     return read_generator_configuration(path)
 
 
-def test_generator_configuration(tmp_path: Path) -> None:
+def test_a_generator_configuration_is_read(tmp_path: Path) -> None:
     configuration = read(tmp_path, GENERATOR)
     node = Resources({VCPU: 100, MEMORY_MB: 1024})
     assert configuration.reservations == ReservationRules(
@@ -119,7 +119,7 @@ def test_generator_configuration(tmp_path: Path) -> None:
     assert configuration.seeds == {"numleases": 3}
 
 
-def test_annotator_configuration(tmp_path: Path) -> None:
+def test_an_annotator_configuration_is_read(tmp_path: Path) -> None:
     configuration = read(tmp_path, ANNOTATOR)
     assert configuration == GeneratorConfiguration(
         None,
@@ -148,7 +148,7 @@ def test_generated_reservations_start_after_their_delay(tmp_path: Path) -> None:
     assert workload == read(tmp_path, GENERATOR).generate(1)
 
 
-def test_seed_of_a_section_goes_before_the_general_one(tmp_path: Path) -> None:
+def test_the_seed_of_a_section_goes_before_the_general_one(tmp_path: Path) -> None:
     configuration = read(tmp_path, GENERATOR)
     same = read(tmp_path, GENERATOR.replace("seed: 3", ""))
     gaps, others = ({lease.request.submitted for lease in one.generate(1).leases} for one in (configuration, same))
@@ -159,7 +159,7 @@ def test_seed_of_a_section_goes_before_the_general_one(tmp_path: Path) -> None:
     assert sizes == other_sizes
 
 
-def test_intervals_and_deadlines(tmp_path: Path) -> None:
+def test_reservations_by_interval_with_deadlines_are_deadline_leases(tmp_path: Path) -> None:
     """haizea 9.2: numleases of type interval; a deadline makes deadline leases of the generated ones."""
     text = """\
 [general]
@@ -201,7 +201,7 @@ values: only.img|100
         assert request.nodes[0].resources == Resources({VCPU: 100, MEMORY_MB: 512})
 
 
-def test_site_from_a_file_beside_the_configuration(tmp_path: Path) -> None:
+def test_the_site_may_be_a_file_beside_the_configuration(tmp_path: Path) -> None:
     (tmp_path / "site.xml").write_text(
         '<site><resource-types names="CPU Memory"/><nodes><node-set numnodes="3">'
         '<res type="CPU" amount="100"/><res type="Memory" amount="2048"/></node-set></nodes></site>'
@@ -284,7 +284,7 @@ def test_bad_annotator_file_names_its_line(tmp_path: Path, old: str, new: str, l
     assert caught.value.line == line
 
 
-def test_missing_file(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputFileError, match=r"nowhere\.conf: cannot be read"):
         read_generator_configuration(tmp_path / "nowhere.conf")
 

@@ -31,7 +31,7 @@ def test_a_load_of_campaigns_is_limited() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_filter_holds_levels(seed: int) -> None:
+def test_the_filter_varies_little_and_keeps_the_mean(seed: int) -> None:
     """E1: its variation is at most a fifth of that of the load, and its mean differs by less than 5 %."""
     load = DailyLoad(75, 35).values(MONTH, seed)
     level = held_level(load, 30)
@@ -48,6 +48,6 @@ def test_a_step_is_followed_within_the_window() -> None:
 
 
 @pytest.mark.parametrize(("window", "damping"), [(0, 0.5), (30, 1.0), (30, -0.1)])
-def test_a_filter_without_a_window_or_a_memory_is_refused(window: int, damping: float) -> None:
+def test_impossible_parameters_of_the_filter_are_refused(window: int, damping: float) -> None:
     with pytest.raises(InvalidValueError, match="window, damping"):
         held_level(np.ones(3), window, damping=damping)

@@ -75,7 +75,7 @@ def test_continuous_law_has_its_analytic_distribution(law: Distribution, cdf: Cd
     assert values.max() <= law.maximum
 
 
-def test_truncated_pareto_is_the_law_that_redraws() -> None:
+def test_truncated_pareto_equals_the_redrawn_law() -> None:
     """haizea 4.20: 1/u - 1, redrawn while above 10, two-sample against the loop of the definition."""
     rng = np.random.default_rng(11)
     excess = 1 / rng.random(2 * SAMPLE) - 1
@@ -83,7 +83,7 @@ def test_truncated_pareto_is_the_law_that_redraws() -> None:
     assert stats.ks_2samp(sample(TruncatedPareto(0, 1)), redrawn).pvalue > LEVEL
 
 
-def test_lowest_fifth_of_the_truncated_pareto() -> None:
+def test_the_lowest_fifth_of_the_truncated_pareto_has_73_percent() -> None:
     """haizea 4.20: 73.3 % of the values lie in the lowest fifth, 2.2 % of the inverted ones."""
     values = sample(TruncatedPareto(0, 604_800), size=200_000)
     assert np.mean(values <= 120_960) == pytest.approx(11 / 15, abs=0.004)
@@ -134,7 +134,7 @@ def test_choice_never_leaves_the_list(position: float, count: int) -> None:
 
 
 @given(st.integers(0, 2**40), st.integers(0, 20), st.integers(0, 20))
-def test_two_draws_continue_one_another(seed: int, first: int, second: int) -> None:
+def test_two_draws_equal_one_draw_of_both_lengths(seed: int, first: int, second: int) -> None:
     for law in (Uniform(0, 1), DiscreteUniform(3, 9), TruncatedPareto(0, 5), BoundedNormal(0, 1, 0, 1)):
         stream = random_stream(seed, "law")
         parts = np.concatenate([law.draw(stream, first), law.draw(stream, second)])
@@ -145,12 +145,12 @@ def sample_of(law: Distribution, seed: int, size: int) -> list[float]:
     return list(law.draw(random_stream(seed, "law"), size))
 
 
-def test_streams_are_fixed_for_ever() -> None:
+def test_streams_never_change() -> None:
     """The first numbers of a stream: if they change, every seed means another workload."""
     assert random_stream(20_100_801, "nodes").random(3).tolist() == pytest.approx(STREAM_START, abs=0)
 
 
-def test_purposes_have_streams_of_their_own() -> None:
+def test_each_purpose_has_its_own_stream() -> None:
     assert random_stream(1, "nodes").random() != random_stream(1, "duration").random()
 
 

@@ -27,13 +27,13 @@ def test_values_are_within_their_bounds() -> None:
     assert drawn.minimum.mean() == pytest.approx(0.25, abs=0.05)
 
 
-def test_many_jobs_need_more_than_there_is() -> None:
+def test_500_jobs_need_four_times_the_cpu_of_64_nodes() -> None:
     """dfrs F34: fluid needs are not scaled; 500 jobs need about 3.9 times what 64 nodes have."""
     drawn = InstanceLaw(64, 500, 2, 0.5, 0.0, 0.5).draw(3)
     assert drawn.fluid.sum() / 64 == pytest.approx(3.9, abs=0.2)
 
 
-def test_the_seed_decides() -> None:
+def test_the_seed_determines_the_instance() -> None:
     law = InstanceLaw(4, 8, 2, 0.5, 0.25, 0.5)
     assert np.array_equal(law.draw(1).fluid, law.draw(1).fluid)
     assert not np.array_equal(law.draw(1).fluid, law.draw(2).fluid)

@@ -12,7 +12,7 @@ _DAY = 86_400
 _SMALL = Lublin(medium=2.5, high=5.0)
 
 
-def test_sizes_on_32_nodes() -> None:
+def test_sizes_on_32_nodes_have_the_published_mean() -> None:
     """contention 6.1: a mean of 4 nodes; a quarter of the jobs is serial, and most others are powers of two."""
     nodes = _SMALL.nodes(50_000, 1)
     assert nodes.min() == 1 and nodes.max() == 32
@@ -21,7 +21,7 @@ def test_sizes_on_32_nodes() -> None:
     assert np.isin(nodes, [1, 2, 4, 8, 16, 32]).mean() > 0.82
 
 
-def test_runtimes() -> None:
+def test_runtimes_have_the_published_mean() -> None:
     """contention 6.1: a mean of 1.05 h; large jobs run longer."""
     nodes = _SMALL.nodes(50_000, 1)
     runtimes = _SMALL.runtimes(nodes, 1)
@@ -30,7 +30,7 @@ def test_runtimes() -> None:
     assert runtimes[nodes >= 16].mean() > runtimes[nodes == 1].mean()
 
 
-def test_jobs_of_two_weeks() -> None:
+def test_jobs_of_two_weeks_follow_the_hours_of_the_day() -> None:
     """contention 6.1: as many as asked for, with the mean runtime, and more by day than by night."""
     jobs = lublin_jobs(_SMALL, 3_000, 14 * _DAY, 7_200, 2, longest_runtime=36_000)
     assert len(jobs.arrival) == 3_000
@@ -42,7 +42,7 @@ def test_jobs_of_two_weeks() -> None:
     assert hours.max() > 5 * hours.min()
 
 
-def test_seeds() -> None:
+def test_a_seed_determines_the_jobs() -> None:
     first, again, other = (lublin_jobs(_SMALL, 100, _DAY, 600, seed) for seed in (1, 1, 2))
     assert all(np.array_equal(getattr(first, name), getattr(again, name)) for name in ("arrival", "nodes", "runtime"))
     assert not np.array_equal(first.runtime, other.runtime)
@@ -52,7 +52,7 @@ def test_seeds() -> None:
     ("changes", "field"),
     [({"medium": 8.0}, "medium"), ({"low": 5.0}, "medium"), ({"serial": 1.5}, "serial"), ({"powers": -0.1}, "powers")],
 )
-def test_laws_out_of_range(changes: dict[str, float], field: str) -> None:
+def test_laws_out_of_range_are_refused(changes: dict[str, float], field: str) -> None:
     with pytest.raises(InvalidValueError, match=f"^{field}:"):
         Lublin(**changes)  # type: ignore[arg-type]
 
@@ -60,6 +60,6 @@ def test_laws_out_of_range(changes: dict[str, float], field: str) -> None:
 @pytest.mark.parametrize(
     ("count", "span", "mean", "field"), [(0, 10, 5, "count"), (20, 10, 5, "span"), (5, 10, 0, "mean_runtime")]
 )
-def test_parameters_out_of_range(count: int, span: int, mean: float, field: str) -> None:
+def test_parameters_out_of_range_are_refused(count: int, span: int, mean: float, field: str) -> None:
     with pytest.raises(InvalidValueError, match=f"^{field}:"):
         lublin_jobs(_SMALL, count, span, mean, 1)

@@ -55,7 +55,7 @@ def rules(**changes: object) -> ReservationRules:
 @pytest.mark.parametrize(
     ("name", "expected", "low", "high"), [("T10", 71.0, 64, 79), ("T20", 189.4, 178, 201), ("T30", 426.0, 405, 447)]
 )
-def test_number_of_reservations(name: str, expected: float, low: int, high: int) -> None:
+def test_a_set_has_the_published_number_of_reservations(name: str, expected: float, low: int, high: int) -> None:
     """haizea 5.1: T10 has 70-73, T20 183-195 and T30 424-430 reservations with the seeds tried there."""
     counts = [len(generate_reservations(preset_by_name(name), seed).leases) for seed in range(12)]
     assert np.mean(counts) == pytest.approx(expected, rel=0.02)
@@ -94,7 +94,7 @@ def test_sizes_and_durations_are_uniform() -> None:
     assert stats.kstest([request.duration for request in requests], stats.uniform(1800, 3600).cdf).pvalue > 0.01
 
 
-def test_hour_of_jitter_keeps_the_order_of_requests() -> None:
+def test_an_hour_of_jitter_keeps_the_order_of_requests() -> None:
     """haizea 8.1 item 2: the reading with an hour to either side."""
     hour = dataclasses.replace(preset(30, 1, "small"), jitter_min=-3600, jitter_max=3600)
     workload = generate_reservations(hour, 5)
@@ -105,7 +105,7 @@ def test_hour_of_jitter_keeps_the_order_of_requests() -> None:
     assert min(np.diff(starts)) < SPAN // len(starts) - 60
 
 
-def test_by_count() -> None:
+def test_a_set_may_have_a_given_number_of_reservations() -> None:
     """haizea F87: a number of reservations instead of a share of the site."""
     workload = generate_reservations(dataclasses.replace(preset_by_name("T20"), count=17), 2)
     assert len(workload.leases) == 17
@@ -132,7 +132,7 @@ def test_another_law_of_nodes_leaves_the_durations() -> None:
     assert [lease.request.node_count for lease in few.leases] != [lease.request.node_count for lease in many.leases]
 
 
-def test_a_law_may_have_a_seed_of_its_own() -> None:
+def test_a_law_may_have_its_own_seed() -> None:
     plain = generate_by_rules(rules(utilisation=None, count=20), 1)
     seeded = generate_by_rules(rules(utilisation=None, count=20), 1, {"nodes": 2})
     assert [lease.request.duration for lease in plain.leases] == [lease.request.duration for lease in seeded.leases]
@@ -148,7 +148,7 @@ def test_set_ends_with_the_reservation_that_reaches_the_share(share: float, half
     assert sum(work) >= share * 10 * 100 * 10_000 > sum(work) - max(work)
 
 
-def test_intervals_alone_without_a_span() -> None:
+def test_without_a_span_starts_follow_from_the_intervals() -> None:
     """haizea 9.2: numleases of type interval."""
     workload = generate_by_rules(rules(utilisation=None, count=3, span=None, interval=Constant(90.9)), 1)
     assert [lease.request.start for lease in workload.leases] == [90, 180, 270]
@@ -231,7 +231,7 @@ def test_defaults_are_those_of_the_month_of_144_hosts() -> None:
 @pytest.mark.skipif(
     "LEASE_SCHEDULER_DATA" not in os.environ, reason="needs the recorded data; set LEASE_SCHEDULER_DATA to its folder"
 )
-def test_recorded_sets_are_of_the_same_make() -> None:
+def test_recorded_sets_follow_the_same_definition() -> None:
     """haizea 6.4: the 2008 sets (an hour of jitter) have the number of reservations that the definition gives."""
     archive = Path(os.environ["LEASE_SCHEDULER_DATA"]) / "haizea" / "blue-injected-leases.tar.gz"
     with tarfile.open(archive) as tar:

@@ -66,6 +66,6 @@ def test_sizes_and_run_times_are_those_of_the_authors_program() -> None:
         assert np.percentile(our_runtime, percent) == pytest.approx(np.percentile(runtime, percent), rel=0.2, abs=1)
 
 
-def test_a_trace_has_jobs() -> None:
+def test_a_trace_without_jobs_is_refused() -> None:
     with pytest.raises(InvalidValueError, match="jobs: must be at least 1, not 0"):
         lublin_trace(0, 0)

@@ -52,27 +52,27 @@ def _accounted(*probes: str) -> Accounting:
     return Run(WORKLOAD, RunSettings(probes=probes)).execute().accounting
 
 
-def test_all_of_haizeas_probes_are_there() -> None:
+def test_all_probes_of_haizea_are_installed() -> None:
     assert set(probe_names()) >= {
         *("lease", "lease-extras", "ar", "best-effort", "immediate"),
         *("cpu-utilization", "disk-usage", "deadline", "price"),
     }
 
 
-def test_a_name_that_no_probe_has() -> None:
+def test_an_unknown_probe_is_refused() -> None:
     with pytest.raises(InvalidValueError, match=r"accounting.probes: there is no probe 'x'; installed are: ar, best-"):
         load_probes(["x"], Accounting())
 
 
-def test_a_probe_that_is_named_twice_is_there_once() -> None:
+def test_a_probe_that_is_named_twice_is_loaded_once() -> None:
     assert len(load_probes(["ar", "ar"], Accounting())) == 1
 
 
-def test_without_probes_nothing_is_written_down() -> None:
+def test_without_probes_nothing_is_recorded() -> None:
     assert _accounted() == Accounting()
 
 
-def test_leases() -> None:
+def test_the_lease_probe_records_every_lease() -> None:
     accounting = _accounted("lease")
     assert list(accounting.leases) == [each.request.lease_id for each in WORKLOAD.leases]
     assert accounting.leases["night"] == {
@@ -98,14 +98,14 @@ def test_extras_do_not_hide_what_became_of_a_lease() -> None:
         assert (found["State"], found["SWF_queue"]) == ("Done", "4")
 
 
-def test_reservations() -> None:
+def test_the_ar_probe_counts_reservations() -> None:
     accounting = _accounted("ar")
     assert accounting.counters["Accepted AR"].entries == [Entry(20, 1, "meeting")]
     assert accounting.counters["Rejected AR"].entries == [Entry(30, 1, "taken")]
     assert accounting.run == {"Total accepted AR": 1, "Total rejected AR": 1}
 
 
-def test_immediate_leases() -> None:
+def test_the_immediate_probe_counts_immediate_leases() -> None:
     accounting = _accounted("immediate")
     assert accounting.counters["Accepted Immediate"].entries == [Entry(500, 1, "later")]
     assert accounting.counters["Rejected Immediate"].entries == [Entry(40, 1, "now")]
@@ -113,7 +113,7 @@ def test_immediate_leases() -> None:
     assert accounting.run == {"Total accepted Immediate": 1, "Total rejected Immediate": 1}
 
 
-def test_best_effort_leases() -> None:
+def test_the_best_effort_probe_records_waits_and_the_queue() -> None:
     """The second waits 90 s for the first, the third 190 s; slowdown = (wait + run) / run."""
     accounting = _accounted("best-effort")
     assert accounting.leases["second"] == {"Waiting time": 90, "Slowdown": 1.9}
@@ -125,17 +125,17 @@ def test_best_effort_leases() -> None:
     assert accounting.run == {"Total best-effort completed": 3, "all-best-effort": 300}
 
 
-def test_deadline_leases() -> None:
+def test_the_deadline_probe_records_waits_and_slowdowns() -> None:
     assert _accounted("deadline").leases == {"night": {"Waiting time": 0, "Slowdown": 1.0}}
 
 
-def test_utilisation() -> None:
+def test_the_utilization_probe_records_changes_and_averages() -> None:
     counter = _accounted("cpu-utilization").counters["CPU utilization"]
     assert [(entry.instant, entry.value) for entry in counter.entries[:3]] == [(0, 1.0), (300, 0.0), (500, 1.0)]
     assert counter.averages()[:3] == [1.0, 1.0, 0.6]
 
 
-def test_prices() -> None:
+def test_the_price_probe_records_prices_and_revenue() -> None:
     run = Run(
         WORKLOAD,
         RunSettings(policies={"pricing": "constant"}, probes=("price",), policy_options={"pricing_rate": "36"}),
@@ -149,7 +149,7 @@ def test_disk_usage_without_transfers_has_no_entries() -> None:
     assert _accounted("disk-usage").counters["Disk usage"].entries == []
 
 
-def test_the_order_in_which_a_probe_is_told() -> None:
+def test_probes_see_requests_and_ends_before_steps() -> None:
     seen: list[tuple[str, str, int]] = []
 
     class Listening(Probe):

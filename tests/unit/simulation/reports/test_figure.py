@@ -48,7 +48,7 @@ def test_time_axis_has_the_unit_that_suits_its_length(begin: int, end: int, labe
     assert time_axis(begin, end) == (label, ticks)
 
 
-def test_a_users_settings_neither_matter_nor_change(tmp_path: Path) -> None:
+def test_settings_of_matplotlib_neither_matter_nor_change(tmp_path: Path) -> None:
     def draw(name: str) -> bytes:
         with picture(tmp_path / name, 2, 2) as figure:
             figure.subplots().plot([1, 2])
@@ -80,6 +80,6 @@ def test_a_picture_that_fails_leaves_the_old_one(tmp_path: Path) -> None:
     assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
 
 
-def test_a_folder_that_is_missing_is_a_clear_error(tmp_path: Path) -> None:
+def test_a_missing_folder_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(InputFileError, match="cannot be written"), picture(tmp_path / "none" / "a.png", 1, 1):
         pass

@@ -110,7 +110,7 @@ def test_the_same_run_gives_the_same_bytes(four_hosts: RunResult, tmp_path: Path
     assert paths[0].read_bytes() != paths[1].read_bytes()
 
 
-def test_nothing_of_it_depends_on_the_process(tmp_path: Path) -> None:
+def test_every_process_draws_the_same_bytes(tmp_path: Path) -> None:
     """Neither on the hash seed nor on the time of day."""
     program = (
         "import sys\n"
@@ -133,7 +133,7 @@ def test_nothing_of_it_depends_on_the_process(tmp_path: Path) -> None:
     assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()
 
 
-def test_a_run_of_no_length_has_a_picture(four_hosts: RunResult, tmp_path: Path) -> None:
+def test_a_run_of_no_length_is_drawn(four_hosts: RunResult, tmp_path: Path) -> None:
     empty = replace(four_hosts, leases=(), occupations=(), end=four_hosts.start, last_submission=four_hosts.start)
     draw_gantt(empty, tmp_path / "gantt.svg")
     assert texts(tmp_path / "gantt.svg")["four hosts: 0 leases on 4 hosts, 0 s"] == 1

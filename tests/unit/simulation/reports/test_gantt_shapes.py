@@ -107,7 +107,7 @@ def test_bars_overlap_nowhere(result: RunResult) -> None:
 
 
 @given(runs_within_capacity(), st.integers(1, 3), st.integers(1, 64))
-def test_an_image_has_as_much_ink_as_is_held(result: RunResult, rows: int, columns: int) -> None:
+def test_the_ink_of_an_image_equals_the_held_capacity(result: RunResult, rows: int, columns: int) -> None:
     """Whatever its resolution: an interval may end inside a pixel."""
     holds = holds_between(result, 0, LENGTH)
     colours = np.zeros((len(holds.occupations), 3))
@@ -133,7 +133,7 @@ def test_vms_of_a_lease_on_one_host_are_one_bar() -> None:
     assert drawn(run([("a", 0, 5, (0, 0, 0), (1, 1, 1))])) == [Bar(0, 0, 0.75, 0, 5)]
 
 
-def test_a_lease_stays_where_it_was_from_phase_to_phase() -> None:
+def test_a_lease_keeps_its_height_from_phase_to_phase() -> None:
     result = run([("a", 0, 10, (0,), (1,)), ("b", 0, 10, (0,), (2,)), ("b", 10, 20, (0,), (2,))])
     assert [bar for bar in drawn(result) if bar.occupation] == [Bar(1, 0.25, 0.75, 0, 10), Bar(2, 0.25, 0.75, 10, 20)]
 
@@ -145,7 +145,7 @@ def test_without_a_gap_high_enough_a_vm_is_drawn_in_pieces() -> None:
     assert [bar for bar in drawn(result) if bar.occupation == 3] == [Bar(3, 0, 0.25, 10, 20), Bar(3, 0.5, 1, 10, 20)]
 
 
-def test_more_than_fits_stays_within_the_host() -> None:
+def test_bars_of_an_overloaded_host_stay_within_it() -> None:
     result = run([("a", 0, 5, (0,), (3,)), ("b", 0, 5, (0,), (3,)), ("c", 0, 5, (0,), (2,))])
     assert drawn(result) == [Bar(0, 0, 0.75, 0, 5), Bar(1, 0.75, 1, 0, 5)]
     grey = np.full((3, 3), 0.5)

@@ -28,7 +28,7 @@ CURVE = [
 ]
 
 
-def test_known_example() -> None:
+def test_a_known_example_has_its_published_curve() -> None:
     x, curve = lowess(SPEED, DISTANCE)
     assert x.tolist() == sorted(set(SPEED.tolist()))
     assert curve == pytest.approx(CURVE, abs=1e-6)

@@ -53,14 +53,14 @@ def test_counters_that_are_zero_are_not_shown(four_hosts: RunResult) -> None:
     assert cells(printed(replace(four_hosts, counters={"early_ends": 4_300})), "early ends") == ["4,300"]
 
 
-def test_without_a_terminal_it_is_plain_ascii_of_80_columns(four_hosts: RunResult) -> None:
+def test_without_a_terminal_the_summary_is_ascii_of_80_columns(four_hosts: RunResult) -> None:
     text = printed(four_hosts)
     assert text.isascii()
     assert "\x1b" not in text
     assert max(len(line) for line in text.splitlines()) <= 80
 
 
-def test_on_a_terminal_it_has_lines_and_styles(four_hosts: RunResult) -> None:
+def test_on_a_terminal_the_summary_has_lines_and_styles(four_hosts: RunResult) -> None:
     text = printed(four_hosts, terminal=True)
     assert "\x1b[1m" in text
     assert "╭" in text
@@ -70,7 +70,7 @@ def test_names_are_not_read_as_markup(four_hosts: RunResult) -> None:
     assert printed(replace(four_hosts, workload_name="[red]T20[/red]")).startswith("[red]T20[/red] on 4 hosts")
 
 
-def test_summary_of_nothing_has_dashes(four_hosts: RunResult) -> None:
+def test_the_summary_of_an_empty_run_has_dashes(four_hosts: RunResult) -> None:
     text = printed(replace(four_hosts, leases=(), occupations=(), end=four_hosts.start))
     assert cells(text, "all best-effort leases done after") == ["-"]
     assert cells(text, "mean wait of best-effort leases") == ["-"]
@@ -91,5 +91,5 @@ def test_summary_of_nothing_has_dashes(four_hosts: RunResult) -> None:
         (86_400 * 36_500, "36,500.0 days"),
     ],
 )
-def test_readable_duration(seconds: float, text: str) -> None:
+def test_durations_are_shown_in_a_suitable_unit(seconds: float, text: str) -> None:
     assert readable_duration(seconds) == text

@@ -96,7 +96,7 @@ def test_perlease_csv_has_haizeas_columns(four_hosts: RunResult) -> None:
     assert [row["State"] for row in by_id.values()] == ["Done", "Done", "Done", "Cancelled", "Rejected"]
 
 
-def test_perlease_csv_tells_of_a_refused_quote(four_hosts: RunResult) -> None:
+def test_perlease_csv_has_the_price_of_a_refused_quote(four_hosts: RunResult) -> None:
     """As in Haizea: a price of -1, and the rejected price in a column of its own."""
     lease = four_hosts.leases[4]
     by_user = replace(lease, state=LeaseState.REJECTED_BY_USER, request=replace(lease.request, price=5.0))
@@ -119,7 +119,7 @@ def test_utilization_csv_has_every_change_and_the_average_so_far(four_hosts: Run
     )
 
 
-def test_summary_json(four_hosts: RunResult) -> None:
+def test_summary_json_has_the_metrics_of_the_run(four_hosts: RunResult) -> None:
     summary = json.loads(tables.summary_json(four_hosts))
     kinds = summary.pop("kinds")
     assert summary == {

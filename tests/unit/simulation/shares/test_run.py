@@ -88,7 +88,7 @@ def test_only_the_engine_knows_which_hosts_stay_idle() -> None:
         SharesRun([FlowLoad("a", 1, (1, 2))], 4, 10, WinksOptions(5, when_idle=WhenIdle.SPARE))
 
 
-def test_what_ends_early_gives_back_the_debt_of_its_flow() -> None:
+def test_a_request_that_ends_early_reduces_the_debt_of_its_flow() -> None:
     """shirako A29: the study charges windows as the policy does."""
     run = SharesRun([FlowLoad("a", 1, (5, 5), load=0)], 4, 100, WinksOptions(10, debt=True))
     for number in range(2):
