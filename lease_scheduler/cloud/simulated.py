@@ -86,6 +86,10 @@ class SimulatedCloud(Driver):
     """
 
     abilities = frozenset(Ability)
+    announcements: SimulatedAnnouncements
+    shares: SimulatedShares
+    image_caches: SimulatedImages
+    usage: SimulatedUsage
 
     def __init__(self, path: str, clock: WaitingClock, behaviour: CloudBehaviour | None = None) -> None:
         self._now = clock.now

@@ -8,6 +8,7 @@ from oslo_config import cfg
 from stevedore import DriverManager, ExtensionManager
 from stevedore.exception import NoMatches
 
+from lease_scheduler.cloud.capabilities import is_absent
 from lease_scheduler.cloud.meters.base import Meter, MeterOptions, ServerSource
 from lease_scheduler.conf import idle
 from lease_scheduler.model.errors import InvalidValueError
@@ -28,6 +29,10 @@ def meter(conf: cfg.ConfigOpts, cloud: ServerSource) -> Meter | None:
     name = conf[group].meter
     if name == _NONE:
         return None
+    if is_absent(cloud):
+        raise InvalidValueError(
+            f"{group}.meter", "the driver of this cloud does not tell what servers use (capability usage); set none"
+        )
     values = {option.dest: conf[group][option.dest] for option in idle.OPTIONS}
     try:
         options = MeterOptions(values, cloud)

@@ -9,8 +9,7 @@ from oslo_config import cfg
 from stevedore import DriverManager, ExtensionManager
 from stevedore.exception import NoMatches
 
-from lease_scheduler.cloud.capabilities import Shares
-from lease_scheduler.cloud.needs.base import NeedsOptions, NeedsSource
+from lease_scheduler.cloud.needs.base import AgentTimes, NeedsOptions, NeedsSource
 from lease_scheduler.conf import needs
 from lease_scheduler.model.errors import InvalidValueError
 
@@ -20,7 +19,7 @@ NAMESPACE = "lease_scheduler.needs"
 _DECLARED = "declared"
 
 
-def needs_source(conf: cfg.ConfigOpts, shares: Shares, adapter: Callable[[str], Any]) -> NeedsSource | None:
+def needs_source(conf: cfg.ConfigOpts, shares: AgentTimes, adapter: Callable[[str], Any]) -> NeedsSource | None:
     """Return the source of needs, or None if leases need what they declare.
 
     :param adapter: see ``NeedsOptions``

@@ -6,7 +6,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lease_scheduler.cloud.capabilities import Shares
+
+class AgentTimes(Protocol):
+    """The part of a driver that sources need (see ``cloud.capabilities.Shares``)."""
+
+    def cpu_times(self) -> Mapping[str, float]:
+        """Return the CPU seconds of servers as agents on their hosts tell them."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -19,7 +25,7 @@ class NeedsOptions:
     """
 
     values: Mapping[str, Any]
-    shares: Shares
+    shares: AgentTimes
     adapter: Callable[[str], Any] = lambda service_type: None
 
 

@@ -78,6 +78,10 @@ class UnbalancedSite:
         yield
         self.run.engine.step()
 
+    @property
+    def usage(self) -> Any:
+        return self
+
     def servers_of(self, leases: Collection[Any]) -> Mapping[str, list[LeaseServer]]:
         return {each.lease_id: [LeaseServer(each.lease_id, Power.ON, CPUS)] for each in leases}
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from lease_scheduler.cmd import configuration, wiring
-from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.service.leading import EngineService
 from lease_scheduler.store.sql import migrate
 from tests.functional.lease_document import lease_document
@@ -120,5 +120,5 @@ def test_the_next_engine_knows_what_leases_have_and_removes_the_rest(lead: Lead,
 def test_what_the_driver_cannot_do_is_refused(lead: Lead, terms: dict[str, Any], message: str) -> None:
     engine = lead()
     engine.methods["create_hosts"]({}, sorted(_MACHINES))
-    with pytest.raises(InvalidValueError, match=message):
+    with pytest.raises(RefusedError, match=message):
         engine.methods["create_lease"]({}, _whole(1, "best-effort", **{"preemption_mode": "delete", **terms}))

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lease_scheduler.cloud.caches.orders import ImageOrder, ImageProgress
 from sqlalchemy import select
 
 from lease_scheduler.cloud.facts import ImageFacts
+from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cloud.simulated_images import SimulatedImages
 from lease_scheduler.engine.behaviour import CloudBehaviour

@@ -2,6 +2,7 @@
 
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.policy.admission.base import AdmissionPolicy
+from lease_scheduler.policy.admission.site_view import SiteView
 from lease_scheduler.policy.base import PolicyOptions
 
 
@@ -12,6 +13,6 @@ class SmallLeases(AdmissionPolicy):
         super().__init__(options)
         self._most = options.integer("small_leases_most", 1_000)
 
-    def refusal(self, request: LeaseRequest, now: int) -> str | None:
+    def refusal(self, request: LeaseRequest, now: int, view: SiteView) -> str | None:
         count = sum(nodes.count for nodes in request.nodes)
         return f"nodes: at most {self._most}, not {count}" if count > self._most else None

@@ -33,6 +33,7 @@ class _Driver:
         self.cleared = 0
         self.fails_to_clear = 0
         self.asked = 0
+        self.image_caches = self
 
     def carry(self, order: ImageOrder) -> ImageProgress:
         assert self.cleared, "what was left has to go first"
@@ -42,7 +43,7 @@ class _Driver:
             raise answer
         return answer
 
-    def clear_carried(self) -> None:
+    def clear(self) -> None:
         if self.fails_to_clear:
             self.fails_to_clear -= 1
             raise ConnectionError("no cloud")

@@ -25,7 +25,7 @@ def _source(secret: str | None = None, **values: Any) -> Any:
     conf.set_override("secret", secret, group="agent")
     cloud = SimulatedCloud(":memory:", RealClock())
     try:
-        return needs_source(conf, cloud, lambda service_type: object() if secret else None)
+        return needs_source(conf, cloud.shares, lambda service_type: object() if secret else None)
     finally:
         cloud.close()
 

@@ -62,6 +62,10 @@ class _Site:
     def note_needs(self, needs: Needs) -> None:
         self.noted.append(needs)
 
+    @property
+    def usage(self) -> Any:
+        return self
+
     def servers_of(self, leases: Collection[Any]) -> Mapping[str, list[LeaseServer]]:
         return {each.lease_id: self.servers[each.lease_id] for each in leases}
 
