@@ -28,9 +28,9 @@ def migration_of(request: LeaseRequest, options: PlanningOptions) -> Migration:
 
 
 def migration_estimate(request: LeaseRequest, options: PlanningOptions) -> int:
-    """Return the seconds within which all VMs of a suspended lease can move, whatever their hosts are.
+    """Return the seconds in which all nodes of a suspended lease can move, whatever their hosts are.
 
-    VMs move one after the other, because in the worst case all of them leave the same host. The disk of a VM, if it
+    Nodes move one after the other, because in the worst case all of them leave the same host. The disk of a node, if it
     moves too, follows its memory.
     """
     if migration_of(request, options) is not Migration.YES:
@@ -41,7 +41,7 @@ def migration_estimate(request: LeaseRequest, options: PlanningOptions) -> int:
 
 
 def _vm_time(memory_mb: int, request: LeaseRequest, options: PlanningOptions) -> int:
-    """Return the seconds to move the saved state of one VM."""
+    """Return the seconds to move the saved state of one node."""
     seconds = transfer_time(memory_mb, options.migration_bandwidth)
     if options.migrate_disks and request.software is not None:
         seconds += transfer_time(request.software.size_mb, options.migration_bandwidth)
@@ -51,7 +51,7 @@ def _vm_time(memory_mb: int, request: LeaseRequest, options: PlanningOptions) ->
 def stay_where_possible(
     request: LeaseRequest, assignment: tuple[int, ...], saved_on: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """Return the assignment with identical VMs exchanged, so that as many as possible resume where their memory is."""
+    """Return the assignment with identical nodes exchanged so that as many as possible resume where they were saved."""
     settled: list[int] = []
     first = 0
     for node_set in request.nodes:
@@ -75,7 +75,7 @@ def plan_migrations(
     earliest: int,
     options: PlanningOptions,
 ) -> tuple[MigrationRound, ...]:
-    """Return the rounds in which the memory of VMs moves to the hosts where they will resume.
+    """Return the rounds in which the memory of nodes moves to the hosts where they will resume.
 
     Each host takes part in at most one move of a round. A round lasts as long as its largest transfer. The first round
     starts at ``earliest``.

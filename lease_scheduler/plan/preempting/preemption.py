@@ -143,7 +143,7 @@ def instants_of_room(context: PlanningContext, start: int, end: int, now: int) -
 
 
 def _shuts_down(lease: Lease) -> bool:
-    """Return whether the lease's run is over and its VMs are being stopped."""
+    """Return whether the lease's run is over and its nodes are being stopped."""
     return lease.state is LeaseState.ACTIVE and lease.active_since is None
 
 
