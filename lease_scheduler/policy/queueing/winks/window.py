@@ -102,7 +102,7 @@ class WindowUse:
             self.debt = max(0, self.debt - cost)
 
     def go_back_to(self, window: int) -> None:
-        """Let a window be kept again that was dropped, because the clock of the site was set back."""
+        """Keep a dropped window again, because the clock of the site was set back."""
         self.first = min(self.first, window)
 
     def forget_before(self, window: int, share: float) -> None:
