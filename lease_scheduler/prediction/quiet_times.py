@@ -45,12 +45,12 @@ class QuietTimes:
         self._turns: list[int] = []
 
     def known(self) -> Known:
-        """Return what is known. Hosts of which the same is known have the same answers."""
+        """Return what is known. Hosts for which it is equal have equal answers."""
         return self._since, tuple(self._starts), tuple(self._turns)
 
     @classmethod
     def of(cls, known: Known) -> QuietTimes:
-        """Return the times of which this is known."""
+        """Return the times from which ``known`` returned this."""
         found = cls(known[0] * STEP)
         found._starts, found._turns = list(known[1]), list(known[2])
         return found
