@@ -27,7 +27,7 @@ _CHANGES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=1,
 
 
 @given(_CHANGES)
-def test_averages_are_what_one_gets_second_by_second(changes: list[tuple[int, int]]) -> None:
+def test_averages_equal_those_computed_second_by_second(changes: list[tuple[int, int]]) -> None:
     counter, normal = Counter(Average.TIME_WEIGHTED), Counter(Average.NORMAL)
     held: list[int] = []
     now, value = 3, 0
@@ -51,7 +51,7 @@ def test_averages_are_what_one_gets_second_by_second(changes: list[tuple[int, in
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(workloads(), RUN_SETTINGS, st.sampled_from([None, TransferOptions(bandwidth=100.0)]))
-def test_what_probes_write_down_makes_the_files_of_the_run(
+def test_the_records_of_probes_give_the_files_of_the_run(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions | None
 ) -> None:
     plain = Run(workload, replace(run_settings, transfers=transfers)).execute()

@@ -137,7 +137,8 @@ def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: b
     )
     staying = deadline_leases_in_the_way(planner, request, start, now) if may_preempt else 0
     if staying:
-        problem += f"; {staying} deadline lease{'' if staying == 1 else 's'} there cannot make room by their deadlines"
+        misses = "lease there would miss its deadline" if staying == 1 else "leases there would miss their deadlines"
+        problem += f"; {staying} deadline {misses} if preempted"
     return Refusal("capacity", _message(problem, alternatives, start), taken, alternatives)
 
 

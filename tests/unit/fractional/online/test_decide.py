@@ -27,7 +27,7 @@ def _decided(
 
 
 @pytest.mark.parametrize("name", ["Greedy*/OPT=MIN", "GreedyPM*/per/OPT=MIN", "MCB*/per/OPT=MIN"])
-def test_what_others_hold_is_left_to_them(name: str) -> None:
+def test_others_keep_what_they_hold(name: str) -> None:
     """Node 0 has memory for none of these jobs, node 1 for one of them."""
     assert _decided(_system([0.0, 0.0], [0.8, 0.35]), name, present=1, submitted=1) == {0: 1}
     assert _decided(_system([0.0, 0.0], [0.8, 0.45]), name, present=1, submitted=1) == {}
@@ -44,8 +44,8 @@ def test_a_mapping_counts_the_cpu_of_others() -> None:
     assert _decided(_system([0.9, 0.0], [0.0, 0.0]), "MCB*/OPT=MIN", present=1, submitted=1) == {0: 1}
 
 
-def test_of_new_jobs_each_is_placed_in_turn() -> None:
-    """dfrs A18: job 1 pauses nobody, as it fits beside job 0; job 2 fits there too."""
+def test_new_jobs_are_placed_one_after_the_other() -> None:
+    """dfrs A18: job 1 pauses no job, as it fits beside job 0; job 2 fits there too."""
     assert _decided(_system([0.0], [0.0]), "GreedyP*/OPT=MIN", present=3, submitted=3) == {1: 0, 2: 0}
 
 
