@@ -182,7 +182,7 @@ class NeedDiscovery:
             self._learn(lease, max(used, self._parts[lease]))
 
     def _doubt(self, lease: str, used: float) -> None:
-        """Have a lease tried that uses less than its need and its share, although others want more.
+        """Have a lease tried whose use is below its need and its share, although others want more.
 
         If nothing was known of it, its use counts as its need until the trial, unless it then uses even less.
         """

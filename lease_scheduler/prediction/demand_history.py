@@ -176,8 +176,8 @@ class DemandHistory:
     def resume(self, now: int, share: float) -> None:
         """Go on after an interruption.
 
-        While nobody serves requests the demand does not grow, so it counts as unchanged for up to a day. A longer time
-        is a gap, about which nothing is known.
+        While no engine serves requests the demand does not grow, so it counts as unchanged for up to a day. A longer
+        time is a gap, about which nothing is known.
         """
         if self._step is not None and now // STEP - self._step > _DAY:
             self._step = None
@@ -225,7 +225,7 @@ class DemandHistory:
 
     @property
     def since(self) -> int:
-        """Instant before which nothing counts, because the growth of demand changed later; 0 if it never did."""
+        """Instant from which the history counts, because the growth of demand changed then; 0 if it never did."""
         return self._since * STEP
 
     # -- questions -----------------------------------------------------------------------------------------

@@ -24,8 +24,8 @@ _KEPT = 90 * 86_400 // STEP
 _MOST = 2_000
 _ROUNDING = 1e-9
 
-#: The first step that is known, the steps of starts, and the steps in which the host was taken and was free again, in
-#: turns.
+#: The first step that is known, the steps of starts, and the steps in which the host was taken and became free,
+#: alternately.
 Known = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
@@ -41,7 +41,7 @@ class QuietTimes:
         self._since = since // STEP
         #: Steps in which a lease started.
         self._starts: list[int] = []
-        #: Steps in which the host was taken and was free again, in turns.
+        #: Steps in which the host was taken and became free, alternately.
         self._turns: list[int] = []
 
     def known(self) -> Known:

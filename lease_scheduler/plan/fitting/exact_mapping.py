@@ -35,7 +35,7 @@ _ALL_COMBINED = 4
 class Attempts:
     """How many more exact mappings a search over many instants may try, before it tries only greedy orders.
 
-    :ivar left: number of them
+    :ivar left: number of exact mappings that are left
     :ivar are_missing: whether there was an instant for which none was left
     """
 

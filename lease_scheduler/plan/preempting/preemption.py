@@ -42,7 +42,7 @@ def victims(
     now: int,
     makes_room: Callable[[LeaseRequest | None, Sequence[Lease]], bool],
 ) -> list[Lease]:
-    """Return the leases that could make room in ``[start, end)``, the best victim first, as the policy says.
+    """Return the leases that could be preempted for ``[start, end)``, the best victim first according to the policy.
 
     :param makes_room: see ``Shortage``
     """

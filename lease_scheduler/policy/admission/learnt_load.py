@@ -92,8 +92,8 @@ class LearntLoad(ExternalAdmission):
 
     The site is one server in the sense of queueing theory. The work of a request is its share of the most contended
     resource class, times its duration as far as that counts (``duration.counted``). Of the refused requests, only those
-    that this policy refused count. Otherwise anybody could have the requests of peers refused by asking for what the
-    site cannot hold.
+    that this policy refused count. Otherwise any project could have the requests of peers refused by asking for what
+    the site cannot hold.
 
     Option: ``admission_window`` (200): number of latest requests that count.
     """

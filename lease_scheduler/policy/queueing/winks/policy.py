@@ -278,7 +278,7 @@ class Winks(QueueingPolicy):
             self._ended(lease)
 
     def _forget_idle(self, now: int) -> None:
-        """Once an hour, forget the flows that have been idle for long."""
+        """Forget, once an hour, the flows that have been idle for long."""
         hour = now // _HOUR
         if hour == self._hour:
             return

@@ -106,11 +106,11 @@ class Shares:
 
     :param options: how the site is shared
     :param capacity: capacity of the site, in the unit of the width of requests; may change
-    :ivar limits: whether there is a window of which shares are limited
+    :ivar limits: whether there are windows with limited shares
     :ivar has_spare: whether requests that shares refuse start where hosts would otherwise stay idle
     :ivar flows: the flows by name
     :ivar configured: weights of flows for which one is set, by name, whether or not they have leases
-    :ivar holding: names of flows of which leases hold hosts, or have held some and are not over
+    :ivar holding: names of flows with leases that hold hosts, or have held some and are not over
     :ivar virtual_time: start tag of the request that was served last; never decreases
     :ivar look_aside: preempted requests, in the order in which they are served: before all flows, and not charged again
         (section 5.6.1)
@@ -307,7 +307,7 @@ class Shares:
         virtual time has passed the clock of the flow, so the tags begin with that. Only its rank among flows with equal
         clocks is a new one.
 
-        :param serving: names of flows of which leases have been charged that are not over
+        :param serving: names of flows with charged leases that are not over
         :param unchanged_since: nothing of it has changed since this instant
         """
         found = [
