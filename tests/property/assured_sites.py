@@ -183,7 +183,7 @@ class SyntheticSite:
         self.broken: set[str] = set()
 
     def until(self, instant: int) -> None:
-        """Let everything happen up to an instant, ends before starts."""
+        """Process all events up to an instant, ends before starts."""
         while True:
             end = self._ends[0][0] if self._ends else instant + 1
             upcoming = self._next
@@ -197,7 +197,7 @@ class SyntheticSite:
                 return
 
     def reserve(self, asked: Reservation) -> None:
-        """Start a reservation, or refuse it if there is no room for it."""
+        """Start a reservation, or refuse it if it does not fit."""
         now = _BEGIN + asked.start
         lease = self._lease(asked.nodes, now, asked.seconds, kind=LeaseKind.RESERVATION, preemptible=False, start=now)
         if self.used + asked.nodes > NODES:

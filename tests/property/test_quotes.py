@@ -34,7 +34,7 @@ _POLICIES = st.sampled_from(
 
 @st.composite
 def _full(draw: st.DrawFn) -> Workload:
-    """Draw a workload whose leases are of three projects, with more best-effort leases than there is room for."""
+    """Draw a workload whose leases are of three projects, with more best-effort leases than fit."""
     workload = draw(workloads())
     more = [
         replace(

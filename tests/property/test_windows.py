@@ -1,4 +1,4 @@
-"""Windows with enough room, against a table of every second."""
+"""Windows in which nodes fit, against a table of every second."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _fits_throughout(planner: Planner, node_set: NodeSet, start: int, end: int) 
 
 
 def _expected(planner: Planner, node_set: NodeSet, start: int, end: int, duration: int) -> Windows:
-    """Return every interval with enough room that is not part of a longer one."""
+    """Return every interval in which the nodes fit and that is not part of a longer one."""
     fitting = {
         (first, last): count
         for first in range(start, end)

@@ -62,7 +62,7 @@ def test_each_host_has_its_own_next_start() -> None:
 @pytest.mark.parametrize("begins", [NEVER, str(NOW + 600), "0"])
 @pytest.mark.parametrize("exclusive", [True, False])
 def test_others_keep_off_hosts_that_are_prepared_for_a_lease(begins: str, *, exclusive: bool) -> None:
-    """From the moment when the engine has made the aggregate, whenever servers of the lease may start."""
+    """From the instant at which the engine has made the aggregate, whenever servers of the lease may start."""
     operation = Operation(OperationKind.START, "L1", (0,), NOW, NOW + 600)
     request = LeaseRequest("L1", LeaseKind.RESERVATION, (NodeSet(1, Resources({"VCPU": 1})),), NOW, NOW + 600, 60)
     document = LeaseDocument("L1", "lease", "biology", "user", NOW)

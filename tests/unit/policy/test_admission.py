@@ -1,4 +1,4 @@
-"""Which requests are considered at all (haizea F35)."""
+"""Which requests are planned at all (haizea F35)."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def test_only_arrivals_are_learnt() -> None:
 
 @pytest.mark.parametrize("origin", [None, "peer"])
 def test_a_request_too_large_for_the_site_is_no_load(origin: str | None) -> None:
-    """Somebody who asks for far too much has no request of a peer refused; requests that this policy refuses count."""
+    """A request for far too much has no request of a peer refused; requests that this policy refuses count."""
     policy = _taught("racp", [*_arrivals(200, 11, 100, 2, None), *_arrivals(80, 11, 200, 1, "peer", first=200)])
     before = policy.places(_view(), _NOW)
     assert before is not None and before > 1

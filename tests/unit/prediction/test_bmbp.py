@@ -116,7 +116,7 @@ def test_the_bound_of_one_repeated_value_is_that_value() -> None:
 
 
 def test_an_observation_is_judged_by_the_bound_quoted_for_it() -> None:
-    """Prediction A6: two predictors with the same observations, of which one is judged by bounds told long ago."""
+    """Prediction A6: two predictors with the same observations, of which one is judged by bounds quoted long ago."""
     present, told = Bmbp(), Bmbp()
     for value in _autoregressive(0, 4, 200):
         present.observe(value)

@@ -1,4 +1,4 @@
-"""How often the demand took the room too soon (Pucher 2016, section 5.3.3; prediction F74, F75, F82, P10-P18)."""
+"""How often the demand used up the spare capacity too soon (Pucher 2016, 5.3.3; prediction F74, F75, F82, P10-P18)."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_the_newest_part_counts_where_the_load_grows_slowly() -> None:
 
 @pytest.mark.parametrize("hosts", range(2, 51))
 def test_the_number_of_equal_hosts_makes_no_difference(hosts: int) -> None:
-    """All hosts but one are in use all the time, or one of them and all but one in turns."""
+    """All hosts but one are in use all the time, or one of them and all but one alternately."""
     full, busy = DemandHistory(), DemandHistory()
     full.demand(_BEGIN, (hosts - 1) / hosts)
     for turn in range(2 * 30):

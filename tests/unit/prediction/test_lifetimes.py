@@ -67,7 +67,7 @@ def test_an_instance_moves_to_a_node_where_it_fits() -> None:
 
 
 def test_an_instance_in_the_way_of_a_whole_node_is_preempted() -> None:
-    """There is room for the instance elsewhere, but no other whole node for the regular one."""
+    """The instance would fit elsewhere, but there is no other whole node for the regular one."""
     sampler = LifetimeSampler([4, 4])
     sampler.regular_started("a", 1, 1, 0)
     sampler.sample(1)
@@ -76,7 +76,7 @@ def test_an_instance_in_the_way_of_a_whole_node_is_preempted() -> None:
 
 
 def test_a_younger_instance_is_preempted_instead_of_recorded_victims() -> None:
-    """A victim since 0 made room on the second node; an instance since 5 on the first one would have gone instead."""
+    """A victim since 0 left the second node; an instance since 5 on the first one would have gone instead."""
     sampler = LifetimeSampler([2, 2])
     sampler.regular_started("a", 0, 1, 0)
     sampler.preemptible_started("old", 1, 2, 0)
@@ -110,7 +110,7 @@ class _Recorded:
 
 
 def _recording(seed: int, cores: int) -> list[_Recorded]:
-    """One-core instances on one node; the youngest preemptible one makes room."""
+    """One-core instances on one node; the youngest preemptible one is the victim."""
     random = np.random.default_rng(seed)
     events: list[_Recorded] = []
     ends: list[tuple[float, int, bool]] = []

@@ -50,7 +50,7 @@ def test_new_jobs_are_placed_one_after_the_other() -> None:
 
 
 def test_without_a_new_job_nothing_is_paused() -> None:
-    """dfrs F44: and with ``*`` whatever waits is started where there is room."""
+    """dfrs F44: and with ``*`` waiting jobs are started where they fit."""
     for name, waits in (("GreedyP*/OPT=MIN", False), ("GreedyP/per/OPT=MIN", True), ("MCB/per/OPT=MIN", True)):
         assert bool(_decided(_system([0.0], [0.0]), name, present=1, submitted=0)) is not waits
 
@@ -62,7 +62,7 @@ def test_mcb_maps_anew_when_a_job_ends() -> None:
 
 
 def test_decisions_tell_what_has_changed() -> None:
-    """The new job 2 needs the node: job 0 is paused, and moved where there is room."""
+    """The new job 2 needs the node: job 0 is paused, and moved to where it fits."""
     system = _system([0.0, 0.0], [0.0, 0.4])
     put(system, 0, np.array([0]))
     system.virtual[0] = 20.0

@@ -67,7 +67,7 @@ def test_no_job_is_paused_unless_that_lets_the_new_one_fit() -> None:
 
 
 def test_of_two_marked_jobs_the_one_of_higher_priority_stays() -> None:
-    """dfrs A18: both must be marked for 0.7 on the node of each; then there is room for job 1 of 0.3, not for both."""
+    """dfrs A18: both must be marked for 0.7 on the node of each; then job 1 of 0.3 fits, but not both."""
     jobs = _jobs((1, 1, 0.3), (1, 1, 0.3), (1, 1, 0.7), (1, 1, 0.4))
     place, held = np.array([0, 0, -1, 0]), np.array([1.0])
     nodes, is_paused = admit(2, np.array([0, 3, 1]), jobs, place, np.array([3.0]), held)

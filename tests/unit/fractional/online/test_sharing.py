@@ -70,7 +70,7 @@ def test_stretches_are_levelled() -> None:
 
 
 def test_least_yields_are_kept_and_one_is_the_most() -> None:
-    """dfrs A24: there is no room for job 0 on node 0; job 2 alone gets everything."""
+    """dfrs A24: job 0 gets nothing more on node 0; job 2 alone gets everything."""
     placed = _placed((1.0, [0]), (1.0, [0]), (1.0, [1]))
     found = stretch_yields(*placed, 2, np.array([0.3, 0.7, 0.01]), np.full(3, 100.0), np.zeros(3), 600.0)
     assert found == pytest.approx([0.3, 0.7, 1])

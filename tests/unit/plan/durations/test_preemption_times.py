@@ -1,4 +1,4 @@
-"""Times of suspension are remembered for as long as they are true."""
+"""Times of suspension are cached while they are valid."""
 
 from __future__ import annotations
 

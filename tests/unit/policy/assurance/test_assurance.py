@@ -51,7 +51,7 @@ def _reservation(lease_id: str, nodes: int, state: LeaseState, now: int) -> Leas
 
 
 def _use(policy: AssurancePolicy, days: int, nodes: int = 4) -> int:
-    """Have reservations of some hosts for six hours of each day, and return the instant at which the days are over."""
+    """Reserve some hosts for six hours of each day, and return the instant at which the days are over."""
     policy.follow(_SITE)
     for day in range(days):
         for hour, state in ((9, LeaseState.ACTIVE), (15, LeaseState.DONE)):

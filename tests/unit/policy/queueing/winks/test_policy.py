@@ -1,4 +1,4 @@
-"""The policy winks: what it charges to whom, and that it goes on where another engine has stopped."""
+"""The policy winks: what it charges which flow, and that a restarted one goes on as the one before."""
 
 from __future__ import annotations
 
