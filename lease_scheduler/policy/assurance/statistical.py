@@ -68,7 +68,9 @@ class Statistical(AssurancePolicy):
 
     def _promise(self, wanted: Wanted, now: int) -> Promise | Shortfall:
         if wanted.assurance < self._least:
-            return Shortfall(f"this site promises with at least {self._least:.6g}, not {wanted.assurance:.6g}")
+            return Shortfall(
+                f"this site promises probabilities of at least {self._least:.6g}, not {wanted.assurance:.6g}"
+            )
         allowed = 1 - wanted.assurance
         if self._record.is_worse_than(allowed, self._confidence, now):
             kept, broken = self._record.counts(now)
@@ -110,15 +112,17 @@ class Statistical(AssurancePolicy):
         least = least_count(1 - wanted.assurance, self._confidence, Side.LOWER)
         if survey.observations < least:
             reason = (
-                f"{in_words(wanted.wait + wanted.seconds)} can be promised with {wanted.assurance:.6g} from {least} "
-                f"observations on, and this site has {survey.observations}"
+                f"promising {in_words(wanted.wait + wanted.seconds)} with probability {wanted.assurance:.6g} takes "
+                f"{least} observations, and this site has {survey.observations}"
             )
         else:
             reached = max(0.0, survey.assurance(self._confidence))
-            reason = f"{in_words(wanted.seconds)} can be promised with at most {reached:.2f} at present"
+            reason = (
+                f"{in_words(wanted.seconds)} can be promised with a probability of at most {reached:.2f} at present"
+            )
         shorter = self._longest_promise(wanted, spare, now)
         if shorter:
-            return f"{reason}; with {wanted.assurance:.6g} it is {in_words(shorter)}"
+            return f"{reason}; with {wanted.assurance:.6g}, {in_words(shorter)} can be promised"
         return f"{reason}; with {wanted.assurance:.6g} no lifetime can be promised"
 
     def _longest_promise(self, wanted: Wanted, spare: float, now: int) -> int:

@@ -91,7 +91,7 @@ def test_a_new_site_says_that_it_knows_too_little() -> None:
     policy = Statistical(PolicyOptions())
     now = _use(policy, 10)
     reason = _reason(_answer(policy, now, 6 * _HOUR))
-    assert "6 h can be promised with 0.95 from 59 observations on, and this site has" in reason
+    assert "promising 6 h with probability 0.95 takes 59 observations, and this site has" in reason
     assert _answer(Both(PolicyOptions()), _BEGIN, 6 * _HOUR) == Promise(Assured.PLANNED)
 
 
@@ -102,7 +102,7 @@ def test_lifetimes_reached_in_the_past_are_promised_by_time_of_day() -> None:
     assert isinstance(found, Promise)
     assert found.basis is Assured.STATISTICAL
     assert found.observations > 150
-    assert "at most" in _reason(_answer(policy, now, 6 * _HOUR, nodes=13)), "there is no room for four more hosts"
+    assert "at most" in _reason(_answer(policy, now, 6 * _HOUR, nodes=13)), "four more hosts do not fit"
     both = Both(PolicyOptions())
     _use(both, 40)
     assert _answer(both, now, 6 * _HOUR) == found
@@ -113,8 +113,8 @@ def test_a_refusal_says_what_could_be_promised() -> None:
     policy = Statistical(PolicyOptions())
     now = _use(policy, 80, nodes=12)
     reason = _reason(_answer(policy, now, 20 * _HOUR, nodes=6, assurance=0.6))
-    assert reason.startswith("20 h can be promised with at most 0.00 at present; with 0.6 it is ")
-    hours = int(reason.rpartition("it is ")[2].split(" h")[0])
+    assert reason.startswith("20 h can be promised with a probability of at most 0.00 at present; with 0.6, ")
+    hours = int(reason.rpartition("with 0.6, ")[2].split(" h")[0])
     assert 1 <= hours <= 9
     assert isinstance(_answer(policy, now, hours * _HOUR, nodes=6, assurance=0.6), Promise)
     assert "no lifetime can be promised" in _reason(_answer(policy, now, _HOUR, nodes=16))
@@ -214,7 +214,7 @@ def test_a_promise_does_not_depend_on_how_the_number_of_hosts_divides(hosts: int
     policy.follow(Site.homogeneous(hosts, Resources({VCPU: 4})))
     policy.take_over([_reservation(f"x{each}", 1, LeaseState.ACTIVE, _BEGIN) for each in range(hosts - 1)], _BEGIN)
     assert isinstance(_answer(policy, now, 32 * _HOUR), Promise)
-    assert _reason(_answer(policy, now, 34 * _HOUR)).endswith("with 0.95 it is 1 d 8 h")
+    assert _reason(_answer(policy, now, 34 * _HOUR)).endswith("with 0.95, 1 d 8 h can be promised")
     assert _reason(_answer(policy, now, 32 * _HOUR, nodes=2)).endswith("no lifetime can be promised")
 
 
@@ -274,4 +274,7 @@ def test_a_very_low_probability_is_refused() -> None:
     policy = Statistical(PolicyOptions())
     now = _use(policy, 60)
     assert isinstance(_answer(policy, now, _HOUR, assurance=0.5), Promise)
-    assert _reason(_answer(policy, now, _HOUR, assurance=0.01)) == "this site promises with at least 0.5, not 0.01"
+    assert (
+        _reason(_answer(policy, now, _HOUR, assurance=0.01))
+        == "this site promises probabilities of at least 0.5, not 0.01"
+    )
