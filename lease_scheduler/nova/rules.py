@@ -153,7 +153,7 @@ def _refusal_by_nested(boot: Boot, host: HostLeases) -> str | None:
 
 
 def _refusal_by_lifetime(wanted: Lifetime | None, host: HostLeases, now: int) -> str | None:
-    """Return a reason if the engine has not published a promise of the lifetime for the host; or None."""
+    """Return a reason if the lifetime is not promised on the host, or a lease would start within it; or None."""
     if wanted is None:
         return None
     if wanted.mistake is not None:

@@ -1,7 +1,7 @@
 """Whether preemptible slots that are in use, and those of a request, can all be kept to their ends.
 
 Pucher 2016, listing 5.1: until the i-th of them ends, demand that grows by one more than the spare slots would preempt
-it.
+one of them.
 """
 
 from __future__ import annotations

@@ -36,11 +36,12 @@ def migration_estimate(request: LeaseRequest, options: PlanningOptions) -> int:
     if migration_of(request, options) is not Migration.YES:
         return 0
     return sum(
-        node_set.count * _vm_time(node_set.resources.get(MEMORY_MB, 0), request, options) for node_set in request.nodes
+        node_set.count * _node_time(node_set.resources.get(MEMORY_MB, 0), request, options)
+        for node_set in request.nodes
     )
 
 
-def _vm_time(memory_mb: int, request: LeaseRequest, options: PlanningOptions) -> int:
+def _node_time(memory_mb: int, request: LeaseRequest, options: PlanningOptions) -> int:
     """Return the seconds to move the saved state of one node."""
     seconds = transfer_time(memory_mb, options.migration_bandwidth)
     if options.migrate_disks and request.software is not None:
@@ -84,22 +85,22 @@ def plan_migrations(
         return ()
     sizes = [node_set.resources.get(MEMORY_MB, 0) for node_set in request.nodes for _ in range(node_set.count)]
     moves = [
-        (vm, origin, destination)
-        for vm, (origin, destination) in enumerate(zip(saved_on, assignment, strict=True))
+        (node, origin, destination)
+        for node, (origin, destination) in enumerate(zip(saved_on, assignment, strict=True))
         if origin != destination
     ]
     grouped: list[tuple[set[int], list[tuple[int, int, int]]]] = []
-    for vm, origin, destination in moves:
+    for node, origin, destination in moves:
         group = next((g for g in grouped if origin not in g[0] and destination not in g[0]), None)
         if group is None:
             group = (set(), [])
             grouped.append(group)
         group[0].update((origin, destination))
-        group[1].append((vm, origin, destination))
+        group[1].append((node, origin, destination))
     rounds = []
     start = earliest
     for _, members in grouped:
-        end = start + _vm_time(max(sizes[vm] for vm, _, _ in members), request, options)
+        end = start + _node_time(max(sizes[node] for node, _, _ in members), request, options)
         rounds.append(MigrationRound(start, end, tuple(members)))
         start = end
     return tuple(rounds)

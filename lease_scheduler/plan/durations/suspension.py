@@ -55,18 +55,18 @@ class SuspensionModel:
 
     def suspend_time(self, request: LeaseRequest, assignment: Sequence[int]) -> int:
         """Return the seconds to suspend all nodes, given the host index of each."""
-        return self._late + self._total(request, self._per_vm(request, suspend=True), assignment)
+        return self._late + self._total(request, self._per_node(request, suspend=True), assignment)
 
     def resume_time(self, request: LeaseRequest, assignment: Sequence[int]) -> int:
         """Return the seconds to resume all nodes, given the host index of each."""
-        return self._options.resume_buffer + self._total(request, self._per_vm(request, suspend=False), assignment)
+        return self._options.resume_buffer + self._total(request, self._per_node(request, suspend=False), assignment)
 
     def suspend_estimate(self, request: LeaseRequest, most_per_host: int) -> int:
         """Return the estimated seconds to suspend all nodes before their hosts are known.
 
         :param most_per_host: how many nodes of the lease may share a host
         """
-        return self._late + self._estimate(request, self._per_vm(request, suspend=True), most_per_host)
+        return self._late + self._estimate(request, self._per_node(request, suspend=True), most_per_host)
 
     def resume_estimate(self, request: LeaseRequest, most_per_host: int) -> int:
         """Return the estimated seconds to resume all nodes before their hosts are known.
@@ -74,7 +74,7 @@ class SuspensionModel:
         :param most_per_host: how many nodes of the lease may share a host
         """
         return self._options.resume_buffer + self._estimate(
-            request, self._per_vm(request, suspend=False), most_per_host
+            request, self._per_node(request, suspend=False), most_per_host
         )
 
     def threshold(self, request: LeaseRequest, most_per_host: int, *, resuming: bool) -> int:
@@ -94,7 +94,7 @@ class SuspensionModel:
             return 0
         return self._options.shutdown_time + self._options.enactment_overhead * request.node_count
 
-    def _per_vm(self, request: LeaseRequest, *, suspend: bool) -> list[tuple[int, int]]:
+    def _per_node(self, request: LeaseRequest, *, suspend: bool) -> list[tuple[int, int]]:
         """Return (number of nodes, seconds for one node) for each node set."""
         options = self._options
         if request.preemption_mode is PreemptionMode.STOP:
@@ -131,26 +131,26 @@ class SuspensionModel:
         named = node_set.resources.get(resource_class, 0)
         return named or (0 if self._share_of_host is None else self._share_of_host(node_set, resource_class))
 
-    def _total(self, request: LeaseRequest, per_vm: list[tuple[int, int]], assignment: Sequence[int]) -> int:
-        count = sum(number for number, _ in per_vm)
+    def _total(self, request: LeaseRequest, per_node: list[tuple[int, int]], assignment: Sequence[int]) -> int:
+        count = sum(number for number, _ in per_node)
         overhead = self._options.enactment_overhead * count
         if self._takes_turns_everywhere(request):
-            return overhead + sum(number * seconds for number, seconds in per_vm)
-        if len(per_vm) == 1 and len(set(assignment)) == count:
-            return overhead + per_vm[0][1]
+            return overhead + sum(number * seconds for number, seconds in per_node)
+        if len(per_node) == 1 and len(set(assignment)) == count:
+            return overhead + per_node[0][1]
         on_host: defaultdict[int, int] = defaultdict(int)
-        durations = [seconds for number, seconds in per_vm for _ in range(number)]
+        durations = [seconds for number, seconds in per_node for _ in range(number)]
         for host, seconds in zip(assignment, durations, strict=True):
             on_host[host] += seconds
         return overhead + max(on_host.values())
 
-    def _estimate(self, request: LeaseRequest, per_vm: list[tuple[int, int]], most_per_host: int) -> int:
-        count = sum(number for number, _ in per_vm)
+    def _estimate(self, request: LeaseRequest, per_node: list[tuple[int, int]], most_per_host: int) -> int:
+        count = sum(number for number, _ in per_node)
         overhead = self._options.enactment_overhead * count
-        everything = sum(number * seconds for number, seconds in per_vm)
+        everything = sum(number * seconds for number, seconds in per_node)
         if self._options.suspend_estimate is Estimate.SUM or self._takes_turns_everywhere(request):
             return overhead + everything
-        longest = max(seconds for _, seconds in per_vm)
+        longest = max(seconds for _, seconds in per_node)
         return overhead + min(everything, min(count, most_per_host) * longest)
 
     def turns(
@@ -162,14 +162,14 @@ class SuspensionModel:
 
         :return: for each node its index, first second, and first second after it
         """
-        durations = [seconds for number, seconds in self._per_vm(request, suspend=suspend) for _ in range(number)]
+        durations = [seconds for number, seconds in self._per_node(request, suspend=suspend) for _ in range(number)]
         takes_turns_everywhere = self._takes_turns_everywhere(request)
         free_at: defaultdict[int, int] = defaultdict(lambda: start)
         turns = []
-        for vm, (host, seconds) in enumerate(zip(assignment, durations, strict=True)):
+        for node, (host, seconds) in enumerate(zip(assignment, durations, strict=True)):
             lane = 0 if takes_turns_everywhere else host
             end = free_at[lane] + seconds + self._options.enactment_overhead
-            turns.append((vm, free_at[lane], end))
+            turns.append((node, free_at[lane], end))
             free_at[lane] = end
         return turns
 

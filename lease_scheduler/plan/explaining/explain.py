@@ -145,7 +145,7 @@ def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: b
 def _scarce(
     context: PlanningContext, request: LeaseRequest, availability: Availability, start: int, end: int
 ) -> list[str]:
-    """Return in words which resources of nested providers do not suffice, each considered by itself."""
+    """Return in words which resources of nested providers do not suffice, whatever else is free."""
     found: list[str] = []
     for node_set in request.nodes:
         groups = context.plan.groups_of(node_set)

@@ -16,7 +16,7 @@ from lease_scheduler.plan.fitting.candidates import Block, Gains, Stack, members
 from lease_scheduler.plan.fitting.image_constraints import at_start
 from lease_scheduler.plan.plan import Plan
 
-_WITH_VMS = frozenset({LeaseState.ACTIVE, LeaseState.SUSPENDING, LeaseState.RESUMING, LeaseState.RESUMED_READY})
+_WITH_SERVERS = frozenset({LeaseState.ACTIVE, LeaseState.SUSPENDING, LeaseState.RESUMING, LeaseState.RESUMED_READY})
 
 #: What a lease uses of a host: first second, first second after, amounts of each class.
 _Use = tuple[int, int, list[int]]
@@ -65,7 +65,7 @@ class Shortage:
     def runs(self, lease: Lease) -> bool:
         """Return whether a lease has nodes that would have to leave hosts of the interval."""
         first = lease.holdings[0]
-        return lease.state in _WITH_VMS and first.start < self._end and self._start < first.end
+        return lease.state in _WITH_SERVERS and first.start < self._end and self._start < first.end
 
     def can_leave(self, lease: Lease) -> bool:
         """Return whether a lease that is preempted alone still has a place by its deadline, if it has one."""

@@ -197,8 +197,8 @@ class _HostOrder:
         taken = np.fromiter(self._chosen.values(), dtype=np.int64, count=len(hosts))
         self._used[:-1, hosts] += self._demand.amounts[:, None] * taken
         self._used[-1, hosts] += 1
-        for host, vms in self._chosen.items():
-            self._fitting[host] -= vms
+        for host, nodes in self._chosen.items():
+            self._fitting[host] -= nodes
             self._until[host] = self._unchanged_until(host)
         left = [host for host in self._chosen if self._fitting[host]]
         self._chosen = {}

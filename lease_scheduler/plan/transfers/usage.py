@@ -29,8 +29,8 @@ def disk_usage(images: ImagePlan, leases: Mapping[str, Lease]) -> dict[int, int]
         if lease is None or lease.request.software is None:
             continue
         assigned = lease.saved_on or (lease.holdings[0].assignment if lease.holdings else ())
-        vms = Counter(assigned)
+        nodes = Counter(assigned)
         for host in hosts:
             # A copy that waits for its lease to return exists once.
-            usage[host] += lease.request.software.size_mb * max(1, vms[host])
+            usage[host] += lease.request.software.size_mb * max(1, nodes[host])
     return dict(usage)
