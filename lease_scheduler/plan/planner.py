@@ -283,7 +283,7 @@ class Planner:
     def as_queued(self, lease: Lease, now: int) -> Lease:
         """Return what becomes of a pending best-effort lease if it is queued now; it is in the plan.
 
-        Use it only in a trial. Nobody is asked to agree, and the queueing policy does not change.
+        Use it only in a trial. No project is asked to agree, and the queueing policy does not change.
         """
         look_again = self.look_again
         self.brief_queueing()

@@ -8,7 +8,7 @@ import numpy.typing as npt
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
-#: The key of a step has the host above these bits and the instant in them.
+#: Number of low bits of a step's key that have the instant; the bits above have the host.
 TIME_BITS = 40
 #: An instant later than all others; the end of intervals without an end.
 FOREVER = (1 << TIME_BITS) - 1

@@ -100,7 +100,7 @@ def plan_anew(
     now: int,
     least: tuple[int, ...] | None = None,
 ) -> Lease:
-    """Give a lease that has not started a place by new terms.
+    """Give a lease that has not started a place under new terms.
 
     A lease that takes as many nodes as are free gets no more than its terms have, and fewer if it would start later.
 

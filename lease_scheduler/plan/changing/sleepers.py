@@ -1,4 +1,4 @@
-"""Hosts that sleep or wake, in the plan: taken until they can be used.
+"""Hosts that sleep or wake: the plan takes them until they can be used.
 
 A sleeping host can be used once it has had the time to wake, so an interval that begins now is taken on it. As time
 passes the interval is moved along, in steps and for all such hosts at once, because each change of the availability

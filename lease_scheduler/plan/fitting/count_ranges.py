@@ -1,8 +1,8 @@
 """Ranges of counts: leases of the queue that take as many nodes as are free when their turn comes.
 
 While such a lease waits, it counts with its fewest nodes. At its turn it gets the earliest place for these, and as many
-more as are free from then on for as long. The number stays with it, also while it is suspended. If it loses its place
-before it starts, or its work, it waits with its fewest nodes again.
+more as are free for the same time. The number stays with it, also while it is suspended. If it loses its place before
+it starts, or its work, it waits with its fewest nodes again.
 
 Grit 2007, section 6.1.1 (shirako F12, F70, A10, A14): units grow before their sizes do, and nothing waits for them.
 """
@@ -17,12 +17,12 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.fitting.largest_fit import most_that_fits, with_counts
 
-#: Returns whether a lease may have the numbers of nodes that its terms have, in the place that was found for them.
+#: Returns whether a lease may have the numbers of nodes in these terms, at the place that was found for them.
 MayGrow = Callable[[LeaseRequest, Holding], bool]
 
 
 def with_ranges(request: LeaseRequest, least: tuple[int, ...]) -> LeaseRequest:
-    """Return terms as they wait in the queue: with the fewest nodes, and the range of those that they may get.
+    """Return the terms with which a lease waits in the queue: with its fewest nodes, and its range.
 
     :param request: terms with the maximum numbers of nodes
     :param least: for each node set, the smallest acceptable number of nodes

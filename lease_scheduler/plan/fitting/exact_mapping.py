@@ -5,8 +5,8 @@ alike, so the question is only how many of them get which pattern. That is the c
 Gomory 1961, "A linear programming approach to the cutting-stock problem"), an integer program that HiGHS solves. If
 each node takes a host for itself, the program is a flow, and the relaxation already has a solution in whole numbers.
 
-Hosts that many small nodes of several sets could share have so many patterns that only some of them are considered.
-Then a solution is still valid, but a tight one may be missed.
+A host that many small nodes of several sets could share has very many patterns, of which only some are considered. Then
+a solution is still valid, but a tight one may be missed.
 """
 
 from __future__ import annotations

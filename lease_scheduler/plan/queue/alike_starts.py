@@ -32,7 +32,7 @@ _FIRST = 3
 
 
 class AlikeStarts:
-    """Places for alike leases in one pass over the queue.
+    """Places for leases that are alike, in one pass over the queue.
 
     The first leases of a kind get their places in the ordinary way. Those of the same kind that follow get theirs here,
     and are put into the plan all at once: when ``enter`` is called, before anything else looks at the plan.

@@ -61,8 +61,8 @@ def followed(images: ImagePlan, old: Lease | None, new: Lease) -> tuple[ImagePla
 def _may_come_back(images: ImagePlan, lease: Lease) -> bool:
     """Return whether images stay for a lease that lost its place before it started.
 
-    A lease that is planned again loses them if the operator has set that. A lease that went back to the queue keeps
-    them: otherwise repeated late transfers could keep a short lease from ever starting.
+    A lease that is planned again keeps them only with ``keep_replanned``. A lease that went back to the queue always
+    does: otherwise repeated late transfers could keep a short lease from ever starting.
     """
     return images.options.keep_replanned or lease.state is LeaseState.QUEUED
 

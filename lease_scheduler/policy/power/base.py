@@ -117,7 +117,7 @@ class PowerPolicy(Policy):
         """Learn how long a host took to wake."""
 
     def follow(self, site: Site) -> None:
-        """Take note of the present hosts. Called before outcomes, and before hosts are let sleep."""
+        """Take note of the present hosts. Called before outcomes, and before hosts are put to sleep."""
 
     @abstractmethod
     def for_reservation(self, shortage: Shortage, view: PowerView) -> PowerDecision:

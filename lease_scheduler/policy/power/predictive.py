@@ -103,7 +103,7 @@ class Predictive(PowerPolicy):
         """See ``Policy.observe``."""
         self._pass_to(now)
         request = lease.request
-        # Of a request that is decided later, or begins later, the plan tells in time.
+        # The plan tells in time of a request that is decided later, or begins later.
         if now != request.submitted or (request.start is not None and request.start > now + self._epoch):
             return
         decided = (Outcome.QUEUED,) if request.kind is LeaseKind.BEST_EFFORT else (Outcome.PLACED, Outcome.REFUSED)

@@ -1,7 +1,7 @@
 """Preemption by share: which leases may be suspended for which (Grit 2007, section 5.6.1; shirako F105, A28, P19m).
 
-Flows are compared by what the plan gives them at one instant, the *least run* from now. A flow is entitled to the part
-of the site that its weight is of the weights of all flows that hold something or wait.
+Flows are compared by what the plan gives them at one instant, the *least run* from now. Flows that hold something or
+wait are entitled to parts of the site in proportion to their weights.
 
 * A lease is suspended only if it has run for the least run since it last began, and would still run at that instant.
 * Its flow holds more than its part, by the excess, and its clock is ahead of that of the flow that waits.
@@ -96,7 +96,7 @@ class Balance:
         return self.used.get(flow, 0) - self.entitled.get(flow, 0.0)
 
     def has_excess(self, flow: str, excess: float) -> bool:
-        """Return whether a flow holds more than its share by this part of it."""
+        """Return whether a flow exceeds its share by more than this part of it."""
         return self.used.get(flow, 0) > self.entitled.get(flow, 0.0) * (1 + excess)
 
     def gain(self, flow: str, width: int, lost: Mapping[str, int]) -> float:

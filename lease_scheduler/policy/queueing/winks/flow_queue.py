@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from lease_scheduler.model.weights import checked_weight
 
-#: Tags are whole numbers, so that equal clocks are exactly equal. A cost of 1 of a flow of weight 1 is this much. It
-#: has many divisors, so that the tags of flows with ordinary weights have no rounding error.
+#: Tags are whole numbers, so that equal clocks are exactly equal. A cost of 1 advances the clock of a flow of weight 1
+#: by this much. It has many divisors, so that the tags of flows with ordinary weights have no rounding error.
 UNIT = 720_720_000_000
 
 

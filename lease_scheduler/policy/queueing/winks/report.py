@@ -35,7 +35,7 @@ def reports(shares: Shares, charges: Iterable[Charge], now: int) -> list[FlowRep
         for request, (start, end) in zip(flow.queue.requests, flow.queue.tags(), strict=True):
             if shares.is_too_costly(request, share):
                 blocked[request.key] = _blocked(request, share, has_spare=shares.has_spare)
-                # Those behind it go before it.
+                # Requests behind a blocked one go before it.
                 overtaken += end - start
             elif shares.capacity:
                 ahead = max(0, start - overtaken - first) / UNIT
