@@ -66,8 +66,9 @@ class PreemptAt(Enum):
 class RoomLead(Enum):
     """What happens to victims that could be suspended, if a reservation starts too soon for that.
 
-    ``STRICT``: the start waits for their suspension. ``CHARGE``: they are saved in no time, but lose as many seconds of
-    work as the suspension would have taken. ``LOSE``: they start over, as in Haizea.
+    * ``STRICT``: the start waits for their suspension.
+    * ``CHARGE``: they are saved in no time, but lose as many seconds of work as the suspension would have taken.
+    * ``LOSE``: they start over, as in Haizea.
     """
 
     STRICT = "strict"
