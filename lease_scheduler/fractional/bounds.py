@@ -18,6 +18,6 @@ def yield_bound(instance: Instance) -> float | None:
     if (instance.fixed.sum(axis=0) > capacity).any() or (constrained > capacity).any():
         return None
     rest = ((1 - instance.minimum)[:, None] * instance.fluid).sum(axis=0)
-    # A dimension in which nobody asks for more than the minimum bounds nothing (section 4.2.3, the set NZ).
+    # A dimension in which no job needs more than its minimum bounds nothing (section 4.2.3, the set NZ).
     shares = np.divide(instance.nodes - constrained, rest, out=np.ones_like(rest), where=rest > 0)
     return float(np.clip(shares.min(initial=1.0), 0, 1))

@@ -1,15 +1,15 @@
-"""What fluid leases need, as far as it can be told from what they use (Stillwell 2010, section 7.2.2; dfrs A32).
+"""Discovery of needs: what fluid leases need, as far as their use tells (Stillwell 2010, section 7.2.2; dfrs A32).
 
-A lease that uses less than it is given needs what it uses, if nobody on its hosts wants more than there is. One that
-uses all of it may need more, and only a trial can tell: for one interval it is given all that others do not hold. The
-prototype of the thesis tries one VM after the other, always, and so slows the others down for a third of the time. Here
-only leases are tried of which something is to be found out, and the others keep what they hold.
+A lease that uses less than it is given needs what it uses, if no lease on its hosts wants more than there is. A lease
+that uses all of it may need more, and only a trial can tell: for one interval it is given all that others do not hold.
+The prototype of the thesis tries one server after the other all the time, and so slows the others down for a third of
+the time. Here only leases with an open question are tried, and the others keep what they hold.
 
 Weights promise a part of the CPU while a server wants some, not a mean. A server that works in bursts loses what it
-cannot use between them: beside one that always works it uses less than it is given, and still needs more. The thesis
-takes what it uses for its need, gives it less, of which it uses less, and so on, to nothing. So where others want more
-than there is, a lease that uses less is tried, too. If it uses more in the trial, or uses less than the trial has told
-as soon as the trial is over, it is taken to need what it declared.
+cannot use between them: beside a server that always works, it uses less than it is given and still needs more. The
+thesis takes its use for its need and gives it less, of which it uses less again, and so on down to nothing. So where
+others want more than there is, a lease that uses less is tried, too. If it uses more in the trial, or less than in the
+trial as soon as that is over, it is taken to need what it declared.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from math import ceil
 
-#: Interval of a cycle in which there are trials, of so many (A32: discovery, allocation, execution).
+#: Trials take one interval in this many (A32: discovery, allocation, execution).
 _CYCLE = 3
 
 #: A lease that uses this part of what it is given uses all of it: counters and clocks are not exact.
@@ -30,7 +30,7 @@ _ENOUGH = 0.7
 #: Least need: even servers that do nothing use a little, and must be able to begin.
 _LEAST = 0.01
 
-#: Differences of needs that are not worth other shares.
+#: Differences of needs up to this are not worth new shares.
 _SAME = 0.02
 
 #: A lease that works in bursts may need less when it uses this part of the most that it has used beside others.
@@ -43,7 +43,7 @@ class Needs:
 
     :ivar parts: lease -> part of its VCPU that it needs, more than 0 and at most 1; others need all of it
     :ivar tried: leases that are given all that others do not hold, to find out what they need
-    :ivar likely: part that those probably need that are not in ``parts`` because of doubts; shares do not go by it
+    :ivar likely: part that leases probably need that are not in ``parts`` because of doubts; shares do not depend on it
     """
 
     parts: Mapping[str, float]
@@ -84,7 +84,7 @@ class _Doubt:
 
 
 class NeedDiscovery:
-    """Keeps estimates of needs from interval to interval. It forgets a lease whose use is not known for one.
+    """Keeps estimates of needs from interval to interval. It forgets a lease whose use is unknown for one interval.
 
     :param tries: whether there are trials. They need a source that measures exactly the interval; without them a lease
         that uses all that it is given counts as needing what it declared
@@ -155,7 +155,7 @@ class NeedDiscovery:
             self._parts[lease] = need
 
     def _learn_from_trial(self, lease: str, used: float | None) -> None:
-        """Learn what a lease needs that was given all that others do not hold.
+        """Learn what a lease needs from its trial, in which it was given all that others do not hold.
 
         :param used: part that it has used; None if that is all
         """
@@ -182,9 +182,9 @@ class NeedDiscovery:
             self._learn(lease, max(used, self._parts[lease]))
 
     def _doubt(self, lease: str, used: float) -> None:
-        """Have a lease tried that uses less than it needs and than it is given, where others want more.
+        """Have a lease tried whose use is below its need and its share, although others want more.
 
-        Of one of which nothing was known, it is taken for its need until then; if it uses even less, it is not.
+        If nothing was known of it, its use counts as its need until the trial, unless it then uses even less.
         """
         known, earlier = self._parts.pop(lease, None), self._doubtful.get(lease)
         most = self._in_bursts.get(lease)

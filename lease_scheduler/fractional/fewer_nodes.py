@@ -1,6 +1,6 @@
 """The least yield on fewer nodes, to tell how many can be switched off (Stillwell 2010, section 4.4.7; dfrs F29).
 
-Everything that can move is packed anew on the nodes that remain. What others hold stays where it is.
+All tasks that can move are packed anew on the nodes that remain. What others hold stays where it is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lease_scheduler.fractional.online.fluid import fair_scaled_yields
 
 @dataclass(frozen=True, eq=False)
 class Occupancy:
-    """Who is where at present. All amounts are parts of the largest node.
+    """The present placement of tasks, and what others hold. All amounts are parts of the largest node.
 
     :ivar cpu: CPU need of each task, more than 0
     :ivar least: CPU that each task holds, at most its need
@@ -26,8 +26,8 @@ class Occupancy:
     :ivar load: what others hold of the CPU of each node, at most 1
     :ivar others_held: what they hold of the resource of which they hold most, at most 1
     :ivar closed: nodes that take nothing; each task there can move
-    :ivar leaving: the nodes that can be switched off, in the order in which they are; others hold nothing there, and
-        each task there can move
+    :ivar leaving: the nodes that can be switched off, in that order; others hold nothing there, and each task there can
+        move
     """
 
     cpu: Floats
@@ -60,7 +60,7 @@ def least_yields(occupancy: Occupancy, counts: Collection[int]) -> Mapping[int, 
 
 
 def _reached(occupancy: Occupancy, count: int) -> list[float]:
-    """Return the least yields of a packing without the first nodes, and of the present places if nobody is there."""
+    """Return the least yields of a packing without the first nodes, and of the present places if none is on these."""
     # These load a compiler, which engines that are never asked do not need.
     from lease_scheduler.fractional.online.decisions import Jobs
     from lease_scheduler.fractional.online.remap import pack_all

@@ -19,7 +19,7 @@ class GeneticOptions:
     :ivar population: number of chromosomes, at least 2
     :ivar generations: number of generations
     :ivar mutation: probability that two jobs of a chromosome change places
-    :ivar crossover: probability that two chromosomes change their ends
+    :ivar crossover: probability that two chromosomes exchange their ends
     :raises InvalidValueError: a number is out of bounds
     """
 

@@ -31,7 +31,7 @@ class Sort(Enum):
 
 
 class Pick(IntEnum):
-    """Which of the nodes that have room a job gets; the first one of equals."""
+    """Which of the nodes on which it fits a job gets; the first one of equals."""
 
     P1 = 1
     P2 = 2

@@ -90,7 +90,7 @@ def place(instance: Instance, nodes: Integers, target: float | None = None) -> P
     )
     if (fixed > 1 + TOLERANCE).any() or (constrained > 1 + TOLERANCE).any():
         return None
-    # A node without fluid needs slows nobody down.
+    # A node without fluid needs slows no job down.
     shares = np.divide(1 - constrained, rest, out=np.ones_like(rest), where=rest > 0)
     return Placement(nodes, float(np.clip(shares.min(initial=1.0), 0, 1)), target)
 

@@ -30,11 +30,12 @@ POOL = "lease:pool"
 #: Prefix of numbered keys. Each value is an instant and the compute services on which a lease starts then. Only near
 #: starts are listed. What does not fit into one value continues in the next.
 NEXT = "lease:next:"
-#: What servers without a lease are promised: prefix of numbered keys, whose values are a probability, a lifetime in
-#: seconds and the compute services where servers live so long with it; the instant from which on this is out of date;
-#: the probability that counts for flavors that name none.
+#: Prefix of numbered keys: what servers without a lease are promised. Each value is a probability, a lifetime in
+#: seconds, and the compute services where servers reach that lifetime with that probability.
 ASSURED = "lease:assured:"
+#: Instant from which on these promises are out of date.
 ASSURED_UNTIL = "lease:assured_until"
+#: Probability that counts for flavors that name none.
 ASSURED_DEFAULT = "lease:assured_default"
 _LONGEST_VALUE = 255
 
@@ -72,7 +73,7 @@ class Promises:
 
     :ivar until: instant from which on it is out of date
     :ivar default: probability that counts where a flavor names none; None if that is not known
-    :ivar lifetimes: pairs of a probability and the seconds that a server lives at least with it
+    :ivar lifetimes: pairs of a probability and the seconds that a server runs at least with that probability
     """
 
     until: int = 0
@@ -220,7 +221,7 @@ def read_promises(metadata: Mapping[str, str]) -> dict[str, Promises]:
 
 
 def probability(text: str) -> float | None:
-    """Return a number between 0 and 1, both excluded, or None if the text is none."""
+    """Return a text as a number between 0 and 1, both excluded, or None if it is none."""
     try:
         value = float(text)
     except ValueError:

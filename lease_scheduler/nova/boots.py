@@ -20,7 +20,7 @@ _FLAVOR_RESERVATION = "aggregate_instance_extra_specs:reservation"
 #: Extra specs of a flavor whose servers make room for leases.
 FLAVOR_PREEMPTIBLE = ("lease:preemptible", "blazar:preemptible")
 
-#: Extra specs of a flavor whose servers go only where they are promised to run for so long, with this probability.
+#: Extra specs of a flavor whose servers go only where this lifetime is promised with this probability.
 FLAVOR_LIFETIME = "lease:min_lifetime"
 FLAVOR_ASSURANCE = "lease:assurance"
 

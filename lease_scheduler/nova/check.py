@@ -1,11 +1,11 @@
-"""Says whether a nova-scheduler applies the filter and the weigher, from its configuration. No API of Nova tells this.
+"""Check, by its configuration, whether a nova-scheduler applies the filter and the weigher: no API of Nova tells.
 
 Run it where nova-scheduler runs, with its Python and its configuration files::
 
     python3 -m lease_scheduler.nova.check --config-file /etc/nova/nova.conf
 
 The exit status is 0 if it does, and 1 if it does not or the configuration cannot be read. A nova-scheduler that has not
-been restarted since the last change of its files may still do without.
+been restarted since the last change of its files may still run without them.
 """
 
 from __future__ import annotations

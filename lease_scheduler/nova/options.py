@@ -32,8 +32,8 @@ OPTIONS = [
     cfg.FloatOpt(
         "weight_multiplier",
         default=1.0,
-        help="How much the time until the next lease counts for servers that belong to none. A negative value fills "
-        "the hosts first that leases need soonest. The metadata lease_weight_multiplier of an aggregate overrides it "
+        help="How much the time until the next lease counts for servers that belong to none. A negative value first "
+        "fills the hosts that leases need soonest. The metadata lease_weight_multiplier of an aggregate overrides it "
         "for its hosts.",
     ),
     cfg.IntOpt(

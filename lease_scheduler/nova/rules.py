@@ -15,7 +15,7 @@ _OWN_FLAVOR = "the extra spec lease:id (or aggregate_instance_extra_specs:reserv
 class Lifetime:
     """A lifetime that the flavor of a server asks for.
 
-    :ivar seconds: for how long the server is to run before a lease takes its room
+    :ivar seconds: for how long the server is to run before a lease takes its host
     :ivar assurance: with which probability; None for the default of the site
     :ivar mistake: what is wrong with the extra specs, or None
     """
@@ -93,7 +93,7 @@ def refusal(boot: Boot, host: HostLeases, now: int, rules: Rules) -> str | None:
         return by_nested
     if boot.preemptible:
         if any(held.vacated_from <= now < held.start for held in host.held_by):
-            # It would take the room that others are giving up for the lease.
+            # It would take capacity that is being vacated for the lease.
             return "a lease is being prepared there"
         return None if rules.allow_preemptibles else "preemptible servers may not use hosts of the pool"
     if rules.on_demand_horizon is None:
@@ -153,7 +153,7 @@ def _refusal_by_nested(boot: Boot, host: HostLeases) -> str | None:
 
 
 def _refusal_by_lifetime(wanted: Lifetime | None, host: HostLeases, now: int) -> str | None:
-    """Return a reason if a lifetime is not promised on a host, which it is only by what the engine has published."""
+    """Return a reason if the lifetime is not promised on the host, or a lease would start within it; or None."""
     if wanted is None:
         return None
     if wanted.mistake is not None:
@@ -167,7 +167,7 @@ def _refusal_by_lifetime(wanted: Lifetime | None, host: HostLeases, now: int) ->
     promised = promises.seconds(assurance, now)
     if promised < wanted.seconds:
         return f"{in_words(promised)} is promised there with {assurance:.6g}, not {in_words(wanted.seconds)}"
-    # It may have been planned since then.
+    # A lease may have been planned since the promise was published.
     starts = [held.vacated_from for held in host.held_by if held.start > now]
     if host.coming is not None and host.coming > now:
         starts.append(host.coming)

@@ -26,7 +26,7 @@ class PlanningContext:
     :ivar suspension: model of how long suspending and resuming take
     :ivar selection: policy for the order in which hosts are filled
     :ivar preemption: policy that chooses victims
-    :ivar mapper: policy that distributes VMs over hosts
+    :ivar mapper: policy that distributes nodes over hosts
     :ivar duration: policy that says how long best-effort leases are expected to run
     """
 
@@ -39,7 +39,7 @@ class PlanningContext:
     duration: ExpectedDuration = REQUESTED
 
     def most_per_host(self, request: LeaseRequest) -> int:
-        """Return the maximum number of VMs of a lease, of all its node sets, that could share one host."""
+        """Return the maximum number of nodes of a lease, of all its node sets, that could share one host."""
         return sum(min(demand.count, demand.most_per_host) for demand in self.plan.demands(request))
 
     def suspend_estimate(self, request: LeaseRequest) -> int:
@@ -53,11 +53,11 @@ class PlanningContext:
     def preemption_times(self, lease: Lease, assignment: tuple[int, ...]) -> PreemptionTimes:
         """Return how long it takes to suspend and resume a lease that is in the plan.
 
-        :param assignment: the host of each VM
+        :param assignment: the host of each node
         """
         model, request = self.suspension, lease.request
         known = self.plan.preemption_times.get(request.lease_id)
-        # Not a method, because a search for room comes here for every lease of the site.
+        # Not a method, because each search for victims comes here for every lease of the site.
         if known is not None and known.request is request and known.model is model and known.assignment == assignment:
             return known
         suspend = overhead = 0
@@ -74,7 +74,7 @@ class PlanningContext:
         return known.threshold_resuming if resuming else known.threshold
 
     def estimates(self, request: LeaseRequest) -> SuspensionEstimates:
-        """Return estimates of what suspensions of a lease cost. They are remembered, as many leases have the same."""
+        """Return estimates of what suspensions of a lease cost. They are cached, as many leases have the same."""
         model, remembered = self.suspension, self.plan.suspension_estimates
         key = model, request.nodes, request.preemptible, request.preemption_mode
         found = remembered.get(key)

@@ -30,8 +30,8 @@ class Room:
     :ivar classes: the resource classes of the site
     :ivar free: what is free of each class throughout the run, shape (classes, hosts)
     :ivar capacity: what the hosts offer, shape (classes, hosts)
-    :ivar allocated: share of each host of the site that is allocated at the start of the run, shape (all hosts,), by
-        the class of which the largest share is
+    :ivar allocated: allocated share of each host of the site at the start of the run, by its most contended class,
+        shape (all hosts,)
     """
 
     classes: tuple[str, ...]
@@ -41,8 +41,8 @@ class Room:
 
 
 def _unknown_room() -> Room:
-    """Return the room on hosts of which only the fields of ``HostsAt`` are known."""
-    raise RuntimeError("these hosts do not know their room")
+    """Raise an error, because these hosts were made without a function that computes what stays free."""
+    raise RuntimeError("what stays free on these hosts is not known")
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class Turn:
         it may wait. With the instant of the round it starts at once, or as soon as its disk image or its saved memory
         can have arrived
     :ivar accepts: returns whether the lease may have the place that was found; None accepts every place
-    :ivar may_grow: returns whether a lease that takes as many VMs as are free may have those that its terms then have,
-        in their place; None lets it have all that are free. It always may have the fewest
+    :ivar may_grow: for a lease that takes as many nodes as are free, returns whether it may have the numbers in the
+        given terms, at the given place; None lets it have all that are free. It may always have its fewest
     """
 
     lease: Lease
@@ -139,7 +139,7 @@ class HostSelection(Protocol):
 
 
 class Mapper(Protocol):
-    """Decides how the VMs of a lease are distributed over hosts (haizea F30).
+    """Decides how the nodes of a lease are distributed over hosts (haizea F30).
 
     :cvar fills_in_order: whether it fills each host before it takes the next one. Many leases of one kind that start at
         one instant are then placed at once
@@ -149,14 +149,14 @@ class Mapper(Protocol):
 
     @abstractmethod
     def distribute(self, places: IntArray, present: IntArray, count: int) -> IntArray:
-        """Return how many VMs each host gets.
+        """Return how many nodes each host gets.
 
-        :param places: number of VMs that each host can take, in the order of the host selection policy. Each is at
+        :param places: number of nodes that each host can take, in the order of the host selection policy. Each is at
             least 1, and their sum is at least ``count``
-        :param present: number of VMs of the same lease that each of these hosts already has
-        :param count: number of VMs to distribute
-        :return: number of VMs of each host, at most ``places``; their sum is ``count``. It may be shorter than
-            ``places``: the other hosts get no VM
+        :param present: number of nodes of the same lease that each of these hosts already has
+        :param count: number of nodes to distribute
+        :return: number of nodes of each host, at most ``places``; their sum is ``count``. It may be shorter than
+            ``places``: the other hosts get no node
         """
         ...
 
@@ -241,7 +241,7 @@ class Queueing(Protocol):
         return None
 
     def refusal(self, request: LeaseRequest) -> str | None:
-        """Return why a best-effort lease could never start in this order, whatever others do, or None if it could.
+        """Return why a best-effort lease could never start under this policy, whatever others do, or None if it could.
 
         Called after ``follow``. The default is None.
         """
@@ -278,7 +278,7 @@ class ExpectedDuration(Protocol):
 
     @abstractmethod
     def expected(self, lease: Lease) -> int:
-        """Return for how many seconds the VMs of a lease are expected to run from now on.
+        """Return for how many seconds the nodes of a lease are expected to run from now on.
 
         Values outside of 1 to ``lease.remaining`` count as the nearer of the two.
         """
@@ -300,7 +300,7 @@ class PlannerPolicies(Protocol):
 
     @property
     def mapper(self) -> Mapper:
-        """How the VMs of a lease are distributed over hosts."""
+        """How the nodes of a lease are distributed over hosts."""
         ...
 
     @property

@@ -15,7 +15,7 @@ from lease_scheduler.plan.capacity.demand import Demand
 
 
 class LeaseQueue:
-    """The leases that wait for a place. Leases are told to it one by one, whatever their state.
+    """The leases that wait for a place. ``note`` tells it of each lease, whatever its state.
 
     :param demands: returns the demands of a request
     :param classes: number of resource classes
@@ -99,7 +99,7 @@ class LeaseQueue:
         return bool(self._order or self.waiting_to_start or self.waiting_apart)
 
     def needed_by_all(self) -> BoolArray:
-        """Return which resource classes every VM of every lease of the queue needs, shape (classes,)."""
+        """Return which resource classes every node of every lease of the queue needs, shape (classes,)."""
         needed: BoolArray = self._needing == len(self._order)
         return needed
 
@@ -113,6 +113,6 @@ class LeaseQueue:
             self._needing += self._always_needed(lease.request)
 
     def _always_needed(self, request: LeaseRequest) -> BoolArray:
-        """Return which resource classes every VM of a request needs, shape (classes,)."""
+        """Return which resource classes every node of a request needs, shape (classes,)."""
         needed: BoolArray = np.logical_and.reduce([demand.amounts > 0 for demand in self._demands(request)])
         return needed

@@ -17,7 +17,7 @@ class Suspension(Enum):
 class Exclusion(Enum):
     """Which suspensions and resumptions exclude each other (haizea F69, F70).
 
-    ``LOCAL``: those of VMs on the same host. ``GLOBAL``: those of all VMs of a lease.
+    ``LOCAL``: those of nodes on the same host. ``GLOBAL``: those of all nodes of a lease.
     """
 
     LOCAL = "local"
@@ -27,7 +27,7 @@ class Exclusion(Enum):
 class Estimate(Enum):
     """How the duration of a suspension is estimated before its hosts are known.
 
-    ``MODEL`` is equation 7.2 of Sotomayor 2010. ``SUM`` adds up all VMs, even those that would be saved at the same
+    ``MODEL`` is equation 7.2 of Sotomayor 2010. ``SUM`` adds up all nodes, even those that would be saved at the same
     time, as the author's programs of 2010 did.
     """
 
@@ -66,8 +66,9 @@ class PreemptAt(Enum):
 class RoomLead(Enum):
     """What happens to victims that could be suspended, if a reservation starts too soon for that.
 
-    ``STRICT``: the start waits for their suspension. ``CHARGE``: they are saved in no time, and as many seconds of
-    their work as the suspension would have taken count as lost. ``LOSE``: they start over, as in Haizea.
+    * ``STRICT``: the start waits for their suspension.
+    * ``CHARGE``: they are saved in no time, but lose as many seconds of work as the suspension would have taken.
+    * ``LOSE``: they start over, as in Haizea.
     """
 
     STRICT = "strict"
@@ -87,14 +88,14 @@ class PlanningOptions:
         suspended only when they are preempted
     :ivar suspend_rate: MB/s at which memory is saved
     :ivar resume_rate: MB/s at which memory is loaded
-    :ivar exclusion: which VMs of a lease are saved one after the other
-    :ivar shelve_rate: MB/s at which a VM that leaves its host is saved; None means ``suspend_rate``
+    :ivar exclusion: which nodes of a lease are saved one after the other
+    :ivar shelve_rate: MB/s at which a node that leaves its host is saved; None means ``suspend_rate``
     :ivar unshelve_rate: MB/s at which it is loaded; None means ``resume_rate``
-    :ivar shelve_exclusion: which VMs of a lease leave their hosts one after the other; None means ``exclusion``
-    :ivar override_suspend_time: seconds per VM in place of memory / rate; None to compute it
+    :ivar shelve_exclusion: which nodes of a lease leave their hosts one after the other; None means ``exclusion``
+    :ivar override_suspend_time: seconds per node in place of memory / rate; None to compute it
     :ivar override_resume_time: the same for resuming
-    :ivar stop_time: seconds to stop one VM of a lease whose servers are stopped when it is preempted
-    :ivar shelved_size: whether the disk of a shelved VM is copied or, as in Haizea, its memory
+    :ivar stop_time: seconds to stop one server of a lease whose preemption mode is to stop them
+    :ivar shelved_size: whether the disk of a shelved server is copied or, as in Haizea, its memory
     :ivar suspend_estimate: how the duration of a suspension is estimated before its hosts are known
     :ivar suspend_buffer: seconds by which a suspension ends before the holding that it makes room for starts
     :ivar resume_buffer: seconds by which a resumption may take longer than computed
@@ -105,7 +106,7 @@ class PlanningOptions:
     :ivar force_scheduling_threshold: seconds in place of the computed threshold; None to compute it
     :ivar migration: whether memory that was saved by suspending may move to other hosts
     :ivar migration_bandwidth: Mb/s between hosts
-    :ivar migrate_disks: whether the disk images of suspended VMs move with their memory
+    :ivar migrate_disks: whether the disk images of suspended servers move with their memory
     :ivar preempt_at: when a preempted lease that cannot be suspended loses its hosts
     :ivar room_lead: what happens to victims that could be suspended if there were enough time
     :ivar preemption_grace: minimum seconds that a running lease keeps its hosts after it is preempted

@@ -55,8 +55,7 @@ class Plan:
     :ivar suspension_estimates: cache of ``PlanningContext.estimates``, by what they were computed from
     :ivar images: where disk images are and when they are transferred; None if transfers are not planned
     :ivar puts: number of values put so far, including those in trials; a measure of work that is the same in each run
-    :ivar outages: host that is out of service -> start and expected end of that; only ``plan.changing.outages`` changes
-        it
+    :ivar outages: host that is out of service -> (start, expected end); only ``plan.changing.outages`` changes it
     :ivar sleep_ends: for each host that sleeps or wakes, the first instant at which it can be used, otherwise
         ``NOT_ASLEEP``, shape (hosts,); only ``plan.changing.sleepers`` changes it
     """
@@ -89,7 +88,7 @@ class Plan:
         """Add a lease or replace its value. It then holds what its value says.
 
         :return: the value; with images, its state may have changed to one in which it waits for them, and one that is
-            queued again has its fewest VMs
+            queued again has its fewest nodes
         :raises NotPlannableError: the lease is being planned, and its disk image cannot be there in time
         """
         lease = self._with_images(as_it_waits(lease))
@@ -209,11 +208,11 @@ class Plan:
         return self._demands.of(nodes)
 
     def can_ever_hold(self, host: int, node_set: NodeSet) -> bool:
-        """Return whether a host could hold one VM of a node set if it were empty, whether it may be used or not."""
+        """Return whether a host could hold one node of a node set if it were empty, whether it may be used or not."""
         return self._demands.can_ever_hold(host, node_set)
 
     def groups_of(self, node_set: NodeSet) -> tuple[ProviderGroup, ...]:
-        """Return what a VM needs of nested resource providers."""
+        """Return what a node needs of nested resource providers."""
         return self._demands.groups(node_set)
 
     def demand_of_groups(self, node_set: NodeSet, groups: tuple[ProviderGroup, ...]) -> Demand:
@@ -221,7 +220,7 @@ class Plan:
         return self._demands.of_groups(node_set, groups)
 
     def share_of_host(self, node_set: NodeSet, resource_class: str) -> int:
-        """Return how much of a resource class a VM can use if its node set does not name the class."""
+        """Return how much of a resource class a node can use if its node set does not name the class."""
         return self._demands.share_of_host(node_set, resource_class)
 
     def has_room(self, lease: Lease, start: int, end: int) -> bool:

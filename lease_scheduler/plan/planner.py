@@ -130,7 +130,7 @@ class Planner:
         An elastic lease gets the largest size for which no other lease has to make room.
 
         :param start: when a reservation or immediate lease starts, if not at the start in its terms
-        :param present: hosts that the VMs of a reservation or immediate lease have already
+        :param present: hosts that the nodes of a reservation or immediate lease have already
         :return: its new value, which is in the plan
         :raises NotPlannableError: there is no place; the plan is as it was
         """
@@ -207,15 +207,16 @@ class Planner:
         start: int | None = None,
         present: PresentHosts | None = None,
     ) -> Lease:
-        """Give a pending reservation, immediate or deadline lease as many VMs as ``place`` has room for.
+        """Give a pending reservation, immediate or deadline lease as many nodes as ``place`` finds hosts for.
 
-        The terms of the lease have the maximum numbers of VMs. ``most_that_fits`` describes how the numbers are chosen.
+        The terms of the lease have the maximum numbers of nodes. ``most_that_fits`` describes how the numbers are
+        chosen.
 
-        :param least: for each node set, the smallest acceptable number of VMs
-        :return: its new value, which is in the plan; its terms have the numbers of VMs that it got
+        :param least: for each node set, the smallest acceptable number of nodes
+        :return: its new value, which is in the plan; its terms have the numbers of nodes that it got
         :raises NotPlannableError: there is no place even for the smallest numbers; the plan is as it was
         """
-        # Most leases get all their VMs, and then need no trial.
+        # Most leases get all their nodes, and then need no trial.
         with suppress(NotPlannableError), self.plan.tentative():
             return self.place(lease, now, start=start, present=present)
 
@@ -264,7 +265,7 @@ class Planner:
 
         :param agree: called before a lease gets its place; None if no agreement is needed
         """
-        # If projects agree on places, something else than the planner may look at the plan between two leases.
+        # If projects agree on places, code other than the planner may look at the plan between two leases.
         alike = AlikeStarts(self.context, now, is_possible=agree is None)
         try:
             if not self.plan.queue:
@@ -282,7 +283,7 @@ class Planner:
     def as_queued(self, lease: Lease, now: int) -> Lease:
         """Return what becomes of a pending best-effort lease if it is queued now; it is in the plan.
 
-        Use it only in a trial. Nobody is asked to agree, and the queueing policy does not change.
+        Use it only in a trial. No project is asked to agree, and the queueing policy does not change.
         """
         look_again = self.look_again
         self.brief_queueing()

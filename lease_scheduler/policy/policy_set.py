@@ -91,7 +91,7 @@ class PolicySet:
     admission: AdmissionPolicy = _family("accept-all", AcceptAll, "which requests are planned at all")
     host_selection: HostSelectionPolicy = _family("greedy", GreedySelection, "in which order hosts are filled")
     preemption: PreemptionPolicy = _family("by-kind", ByKind, "which leases may be preempted for a request")
-    mapper: MapperPolicy = _family("greedy", GreedyMapper, "how the VMs of a lease are distributed over hosts")
+    mapper: MapperPolicy = _family("greedy", GreedyMapper, "how the nodes of a lease are distributed over hosts")
     queueing: QueueingPolicy = _family("fifo", Fifo, "in which order queued best-effort leases get places")
     duration: DurationPolicy = _family(
         "requested",

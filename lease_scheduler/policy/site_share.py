@@ -23,7 +23,7 @@ def capacity_of(site: Site) -> tuple[dict[str, int], int]:
 
 
 def share_of(request: LeaseRequest, capacity: Mapping[str, int]) -> float:
-    """Return the share of a site that a lease takes, of the class of which it takes the largest one.
+    """Return the largest share that a lease takes of any resource class of a site.
 
     :param capacity: as ``capacity_of`` returns it
     """

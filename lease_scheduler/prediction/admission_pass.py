@@ -1,6 +1,7 @@
 """Whether preemptible slots that are in use, and those of a request, can all be kept to their ends.
 
-Pucher 2016, listing 5.1: until the i-th of them ends, demand that grows by one more than what is spare would preempt.
+Pucher 2016, listing 5.1: until the i-th of them ends, demand that grows by one more than the spare slots would preempt
+one of them.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from lease_scheduler.prediction.bounds import check_probability
 class Split(Enum):
     """How a probability of preemption is divided among the two things that may go wrong.
 
-    ``UNION``: nine tenths for growth that comes early, a tenth for durations that are long, so that the sum is kept.
-    ``PRODUCT``: the square root for each, as in the dissertation. That is unsound, as either of the two is enough.
-    ``GROWTH_ONLY``: all of it for the growth, for durations that are certain.
+    * ``UNION``: nine tenths for growth that comes early, a tenth for durations that are long, so that the sum is kept.
+    * ``PRODUCT``: the square root for each, as in the dissertation. That is unsound, as either of the two is enough.
+    * ``GROWTH_ONLY``: all of it for the growth, for durations that are certain.
     """
 
     UNION = "union"
@@ -52,7 +53,7 @@ class Held:
 class Shortfall:
     """Why a request is not admitted.
 
-    :ivar growth: slots that the demand may grow by too early; 0 if there is no room even now
+    :ivar growth: growth of the demand, in slots, that may come too early; 0 if the request does not fit even now
     :ivar held_for: seconds until the next release
     :ivar grows_after: seconds after which the demand may have grown
     """
@@ -72,11 +73,11 @@ def shortfall(
     """Return the first instant at which the demand may have grown too far, or None if the request can be admitted.
 
     :param capacity: slots of the cloud
-    :param regular: slots in use that do not make room
+    :param regular: slots in use that cannot be preempted
     :param held: preemptible slots in use and those of the request
     :param grows_after: for a growth in slots, the seconds after which it may happen
-    :param until: seconds after which releases are not looked at any more; the end of the request itself to protect
-        only that, infinite to protect all
+    :param until: seconds after which releases are ignored; the end of the request itself to protect only the request,
+        infinite to protect all
     """
     remaining = sum(each.slots for each in held)
     if capacity - regular - remaining < 0:

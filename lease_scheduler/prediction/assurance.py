@@ -1,4 +1,4 @@
-"""For how long an instance is assured to live, by the room that there is (Pucher 2016, sections 4.3 and 4.4.2)."""
+"""For how long an instance is assured to live, by the number of free slots (Pucher 2016, sections 4.3 and 4.4.2)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class AssuranceTable:
 
     With ``confidence``, it is a lower confidence bound of the quantile, computed from as many samples as do not
     overlap, since overlapping ones saw the same events. A level with too few of them is pooled with those below it,
-    which have less room.
+    which have fewer free slots.
 
     Levels between two known ones are interpolated. Above the highest known level its value holds, and below the lowest
     one the line from 0 at no slots.
@@ -70,12 +70,12 @@ class AssuranceTable:
     def seconds(self, slots: int) -> float:
         """Return for how long an instance is assured to live from now on.
 
-        :param slots: how many instances of the size there is room for, that one included
+        :param slots: how many instances of the size fit, that one included
         """
         return interpolated(self.levels, slots)
 
     def admits(self, slots: int, seconds: float) -> bool:
-        """Return whether an instance is assured to live for so long."""
+        """Return whether an instance is assured to live for this many seconds."""
         return slots > 0 and self.seconds(slots) >= seconds
 
 
@@ -110,7 +110,7 @@ def _quantile(lifetimes: Sequence[Lifetime], probability: float) -> float:
 
 
 def _pooled(groups: Mapping[int, Sequence[Lifetime]], probability: float) -> dict[int, float]:
-    """Return the quantiles of levels, each pooled with as many of those below it as it takes to know it."""
+    """Return the quantiles of levels, each pooled with the fewest levels below it that make it known."""
     known = sorted(groups)
     found: dict[int, float] = {}
     for place, level in enumerate(known):

@@ -15,16 +15,16 @@ from lease_scheduler.prediction import change_points
 from lease_scheduler.prediction.bounds import RANKS_PER_BLOCK, Side, check_probability, least_count, rank_block
 from lease_scheduler.prediction.ordered import Everything, Window
 
-#: Longer ago than any run that is a change.
+#: Longer ago than the beginning of any run that is evidence of a change.
 _LONG_AGO = 1 << 30
 
 
 class Bmbp:
     """Confidence bound of a quantile of a series, with detection of changes of the process.
 
-    The bound that is told for the next observation depends on nothing later. An observation may be judged by a bound
-    that was told earlier, such as the wait of a request by the bound at its submission: pass it as ``quoted``, and
-    observe when the wait is over.
+    The bound for the next observation depends on earlier ones only. An observation may be judged by a bound that was
+    told earlier, such as the wait of a request by the bound at its submission: pass it as ``quoted``, and observe when
+    the wait is over.
 
     After a change only the newest ``least`` observations count, and the history then grows again.
 
@@ -123,7 +123,7 @@ class Bmbp:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from what ``state`` returned, possibly with a smaller window than then.
 
-        :raises InvalidValueError: the state is not one
+        :raises InvalidValueError: it is not what ``state`` returns
         """
         try:
             values = [float(value) for value in state["values"]]

@@ -84,7 +84,7 @@ def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[flo
 
 @lru_cache(maxsize=4096)
 def rank_block(block: int, quantile: float, confidence: float) -> list[int]:
-    """Return ``upper_rank`` for ``RANKS_PER_BLOCK`` counts at once, 0 for no bound. Not to be changed by the caller.
+    """Return ``upper_rank`` for ``RANKS_PER_BLOCK`` counts at once, 0 for no bound. Callers must not change the list.
 
     :param block: the counts are ``block * RANKS_PER_BLOCK`` and those that follow
     """
@@ -121,9 +121,9 @@ def _normal_quantile(probability: float) -> float:
 
 
 def check_probability(field: str, value: float) -> None:
-    """Refuse what is not strictly between 0 and 1.
+    """Check that a value is strictly between 0 and 1.
 
-    :raises InvalidValueError: so it is
+    :raises InvalidValueError: it is not
     """
     if not 0 < value < 1:
         raise InvalidValueError(field, f"must be more than 0 and less than 1, not {value}")

@@ -36,7 +36,7 @@ _MOST_HOURS = 10 * 366 * 24
 #: Hosts are counted in thousandths where whole numbers are needed.
 _PARTS = 1_000
 _ROUNDING = 1e-9
-#: From so many days in each half of the record on, the halves are compared.
+#: The halves of the record are compared if each has at least this many days.
 _LEAST_HALF = 5
 
 
@@ -60,11 +60,11 @@ class Need:
 
     :ivar promise: share of the hours with use whose demand is to find enough hosts
     :ivar hosts: how many that takes at least; None if too few days are known
-    :ivar spare: how many of them to keep awake and free, so that so many hours have no start that waits for a host to
-        wake; None if too little is known
-    :ivar lifetime: seconds for which the next preemptible lease on one of the present hosts reaches its end with this
+    :ivar spare: how many of them to keep awake and free, so that in this share of the hours no start waits for a host
+        to wake; None if too little is known
+    :ivar lifetime: lifetime in seconds that the next preemptible lease on one of the present hosts reaches with this
         probability; 0 if nothing can be promised
-    :ivar least_days: how many days have to be known
+    :ivar least_days: number of days that have to be known
     """
 
     promise: float
@@ -117,7 +117,7 @@ class CapacityReport:
         return self.peaks[-1] if self.peaks else 0.0
 
     def document(self) -> dict[str, Any]:
-        """Return the report as plain values, with what can go for each promise; negative if it is missing."""
+        """Return the report as plain values, with how many hosts can go for each promise; negative if some lack."""
         promises = [
             {
                 "promise": need.promise,

@@ -30,7 +30,7 @@ _SHORTEST = 2
 #: Autocorrelation for which the last of the runs of hits is computed. At 1 a run would never end.
 _HIGHEST = 0.98
 _NODES = 160
-#: From so many steps on, each step makes a run rarer by the same factor.
+#: After this many steps, each further step makes a run rarer by the same factor.
 _STEPS = 500
 _ROUNDING = 1e-9
 
@@ -57,7 +57,7 @@ def autocorrelation(values: Sequence[float]) -> float:
 
 
 def miss_run(quantile: float, correlation: float) -> int:
-    """Return how many misses in a row of an upper bound are a change.
+    """Return how many misses in a row of an upper bound count as a change.
 
     For the .95-quantile the lengths are the published ones. For other quantiles it is the shortest run that a Gaussian
     first-order autoregressive series has with a probability of at most ``_RARE``.
@@ -70,7 +70,7 @@ def miss_run(quantile: float, correlation: float) -> int:
 
 
 def hit_run(quantile: float, correlation: float) -> int:
-    """Return how many hits in a row of an upper bound are a change, because the bound is far too loose.
+    """Return how many hits in a row of an upper bound count as a change, because the bound is far too loose.
 
     For the .95-quantile the lengths are the published ones. For other quantiles they are equally rare: a run below the
     quantile is the mirror image of one above the opposite quantile. Arguments are those of ``miss_run``; the

@@ -1,7 +1,7 @@
-"""How well told bounds held: the figures by which predictors are compared.
+"""How well quoted bounds held: the figures by which predictors are compared.
 
-A predictor of the q-quantile is correct if at least the share q of the observations is within the bounds told for them
-(Brevik, Nurmi and Wolski, PPoPP 2006, section 4). Of two correct ones the better is nearer to the observations.
+A predictor of the q-quantile is correct if at least the share q of the observations is within the bounds quoted for
+them (Brevik, Nurmi and Wolski, PPoPP 2006, section 4). Of two correct ones the better is nearer to the observations.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class Correctness:
 
     :param quantile: the quantile that the bounds are meant for
     :param side: whether they are upper or lower bounds
-    :ivar judged: number of observations for which a bound was told
+    :ivar judged: number of observations for which a bound was quoted
     :ivar held: number of these that were within the bound; equal counts as within
     """
 
@@ -30,7 +30,7 @@ class Correctness:
         self._squares = 0.0
 
     def judge(self, actual: float, quoted: float) -> None:
-        """Count an observation and the bound that was told for it, in the same unit."""
+        """Count an observation and the bound that was quoted for it, in the same unit."""
         self.judged += 1
         self.held += actual <= quoted if self._side is Side.UPPER else actual >= quoted
         self._squares += (quoted - actual) ** 2

@@ -1,8 +1,8 @@
 """How the demand of others grew, at every time of the past, and how often it grew too soon.
 
 This is the time to increase of Pucher 2016, section 5.3.3, in a form that a service can keep: the demand at the start
-of each step of ten minutes and the highest one in it, for a limited number of days. The question is answered for one
-lifetime and one spare room at a time: in what share of the past was the room taken within the lifetime?
+of each step of ten minutes and the highest one in it, for a limited number of days. It answers one question, for one
+lifetime and one spare capacity at a time: in what share of the past was the spare capacity used up within the lifetime?
 
 Starts that overlap saw the same events. So as many observations count as lifetimes fit into the past one after the
 other. The share of misses is the largest one among those of all starts and of the starts
@@ -42,12 +42,12 @@ _BINS = _DAY // _BIN
 _GAP = -1
 #: Hours that are looked at for changes of the process.
 _HOURS = 1_000
-#: Share of the hours that is to keep their bound.
+#: Share of the hours that should stay within their bound.
 _GROWTH = 0.95
 #: A newest part of the past is looked at by itself from this many days, and this many lifetimes, on.
 _LEAST_DAYS = 2
 _LEAST_LIVES = 10
-#: With how many of the lowest demands of the past the present one is compared at least, if it is lower: six hours.
+#: The present demand counts as no lower than the highest of this many lowest demands of the past: six hours.
 _LOWEST = 6 * _HOUR
 _ROUNDING = 1e-9
 
@@ -57,14 +57,14 @@ class Survey:
     """How often a lifetime was not reached in the past.
 
     :ivar observations: number of lifetimes that fit into the past one after the other
-    :ivar missed: in how many of them the room was taken too soon
+    :ivar missed: in how many of them the spare capacity was used up too soon
     """
 
     observations: int
     missed: int
 
     def reaches(self, assurance: float, confidence: float) -> bool:
-        """Return whether ``assurance`` is at least so much, without computing it where that is clear."""
+        """Return whether ``assurance(confidence)`` is at least this, without computing it where that is clear."""
         allowed = 1.0 - assurance
         return self.missed <= allowed * self.observations and self.assurance(confidence) >= assurance
 
@@ -82,7 +82,7 @@ class _Table:
     :ivar highest: its n-th row is the highest demand of the 2^n steps from each step on
     :ivar gaps: number of steps without observation before each step
     :ivar bins: time of week of each step
-    :ivar low: the demand that is not exceeded in so many steps that they tell something
+    :ivar low: the demand that is not exceeded in at least ``_LOWEST`` known steps
     """
 
     first: int
@@ -137,7 +137,7 @@ class DemandHistory:
         self._note()
 
     def refused(self, now: int, share: float) -> None:
-        """Tell that others asked for this share more, and were refused."""
+        """Tell that others asked for this share in addition, and were refused."""
         self._begin(now, self._share)
         self._raise(self._share + share)
         self._note()
@@ -145,7 +145,8 @@ class DemandHistory:
     def pass_to(self, now: int) -> None:
         """Tell that the demand has not changed until now. Without any demand so far, this tells nothing.
 
-        It makes no difference how often this is told. What is only known by the passing of time is stored once an hour.
+        It makes no difference how often this is told. What follows from the passing of time alone is stored once an
+        hour.
         """
         step = now // STEP
         if self._step is None or step <= self._step:
@@ -167,7 +168,7 @@ class DemandHistory:
             self.changed.add(day)
 
     def _begin(self, now: int, share: float) -> None:
-        """Pass to now. Where the past is not known, the demand did not grow to this share, but was found so."""
+        """Pass to now. If nothing is known of the past, the history begins at this share, without a growth to it."""
         if self._step is None:
             self._step, self._share = now // STEP - 1, share
         self.pass_to(now)
@@ -175,8 +176,8 @@ class DemandHistory:
     def resume(self, now: int, share: float) -> None:
         """Go on after an interruption.
 
-        While nobody serves requests the demand does not grow, so it counts as unchanged for up to a day. A longer time
-        is a gap, about which nothing is known.
+        While no engine serves requests the demand does not grow, so it counts as unchanged for up to a day. A longer
+        time is a gap, about which nothing is known.
         """
         if self._step is not None and now // STEP - self._step > _DAY:
             self._step = None
@@ -201,7 +202,7 @@ class DemandHistory:
         return self._days.setdefault(day, ([], []))
 
     def _hour_is_over(self, step: int) -> None:
-        """Look whether the demand grows otherwise than it used to. Then only what is newer counts."""
+        """Detect a change in the growth of demand. After one, only newer history counts."""
         first = (step - _HOUR) % _DAY
         starts, mosts = self._days.get((step - _HOUR) // _DAY, ([], []))
         starts, mosts = starts[first : first + _HOUR], mosts[first : first + _HOUR]
@@ -224,15 +225,15 @@ class DemandHistory:
 
     @property
     def since(self) -> int:
-        """Instant of the last change of the demand, before which nothing counts; 0 if there was none."""
+        """Instant from which the history counts, because the growth of demand changed then; 0 if it never did."""
         return self._since * STEP
 
     # -- questions -----------------------------------------------------------------------------------------
 
     def survey(self, room: float, seconds: int, now: int, start: int | None = None) -> Survey:
-        """Return how often the demand took more than this room within this time.
+        """Return how often the demand grew by more than the spare capacity within a lifetime.
 
-        :param room: share of the site
+        :param room: spare capacity, as a share of the site
         :param seconds: the lifetime
         :param now: the present instant, up to which the demand has not changed since it was last told
         :param start: instant at which the lifetime begins; None for now
@@ -347,7 +348,7 @@ def largest_share(
     :param is_missed: by start, in the order of time: whether the lifetime was not reached
     :param is_known: whether it is known what became of a start; None if it always is
     :param similar: sets of starts that resemble the present
-    :param steps: the lifetime
+    :param steps: the lifetime in steps
     """
     missed, counts = [np.count_nonzero(is_missed & each) for each in similar], []
     for each in similar:

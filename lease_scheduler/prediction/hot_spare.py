@@ -110,7 +110,7 @@ class HotSpare:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from what ``state`` returned.
 
-        :raises InvalidValueError: the state is not one
+        :raises InvalidValueError: it is not what ``state`` returns
         """
         try:
             bursts, epochs = [int(burst) for burst in state["bursts"]], int(state["epochs"])
@@ -166,7 +166,7 @@ class PowerChange:
 
 
 def power_change(hosts: Sequence[PoweredHost], spare: float) -> PowerChange:
-    """Return which hosts to wake and which to put to sleep, so that just so much is awake and free.
+    """Return which hosts to wake and which to put to sleep, so that the spare, and little more, is awake and free.
 
     :param hosts: in the order in which they are filled
     :param spare: cores that should be awake and free

@@ -1,7 +1,7 @@
-"""How long it takes until the demand has grown by so much (Pucher 2016, section 5.3.3).
+"""How long it takes until the demand has grown by a number of slots (Pucher 2016, section 5.3.3).
 
-The history is one of *demand*: what was refused for lack of room counts as an increase too. Else a cloud that is full
-would look as if its demand did not grow.
+The history is one of *demand*: requests that were refused for lack of capacity count as increases too. Otherwise the
+demand of a full cloud would seem not to grow.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Increases:
         self._demand = slots
 
     def refused(self, now: float, slots: int) -> None:
-        """Tell that a request for so many slots was refused for lack of room."""
+        """Tell that a request for this many slots was refused for lack of capacity."""
         present = self._demand
         self.demand(now, present + slots)
         self._demand = present
@@ -51,7 +51,7 @@ class Increases:
         heappush(self._waits, (self._demand + 1, now, 1))
 
     def seconds(self, growth: int, preemption: float, now: float, confidence: float = 0.95) -> float:
-        """Return the time that the demand takes at least to grow by so much, except with the stated probability.
+        """Return the time that this growth of the demand takes at least, except with the stated probability.
 
         It is 0 if too few days are known. It never falls with the growth, as a larger increase comes after a smaller
         one. Waits that are still open do not count.

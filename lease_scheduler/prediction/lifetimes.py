@@ -1,12 +1,12 @@
 """How long a preemptible instance would have lived, had it been started at a recorded instant (Pucher 2016, 4.3.3).
 
-Fictitious instances of infinite duration are started at instants that the caller chooses. What was recorded is then
-told event by event, and each lives until a regular instance would have taken its place. So nothing is sampled anew:
+Fictitious instances of infinite duration are started at instants that the caller chooses. The recorded events are then
+told one by one, and each instance lives until a regular one would have taken its place. Events are not resampled, so
 bursts and autocorrelation are those of the recording.
 
-The youngest make room first. So an instance is threatened by regular instances and by preemptible ones that are older
-than itself, and not by younger ones. A regular instance that would have found no room on its recorded node takes
-another node with room: since nodes are alike, it is as if the fictitious one had been there.
+The youngest are preempted first. So an instance is threatened by regular instances and by preemptible ones that are
+older than itself, and not by younger ones. A regular instance that would not have fitted on its recorded node takes
+another node on which it fits: since nodes are alike, it is as if the fictitious one had been there.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _FIRST_ROWS = 256
 class Threat(Enum):
     """What an instance is preempted by.
 
-    ``OLDER``: regular instances and older preemptible ones need the room. ``ALL``: there is no room left for any
-    reason, which is more cautious.
+    ``OLDER``: regular instances and older preemptible ones need its cores. ``ALL``: its cores are gone for any reason,
+    which is more cautious.
     """
 
     OLDER = "older"
@@ -40,7 +40,7 @@ class Lifetime:
     """What became of a fictitious instance.
 
     :ivar start: instant in seconds
-    :ivar slots: how many instances of the size there was room for at the start
+    :ivar slots: how many instances of the size fitted at the start
     :ivar seconds: for how long it lived, or has lived so far
     """
 
@@ -74,7 +74,7 @@ class LifetimeSampler:
     """Fictitious instances of one size in a recorded cloud.
 
     The caller tells what happened in the order of time, ends before starts at the same instant, and victims before the
-    regular instance that they made room for.
+    regular instance for which they were preempted.
 
     :param capacities: cores of each node, in the order in which nodes are filled. Instances of one core fill nodes so
         that only the sum matters; one node with all cores is then the same, and faster
@@ -111,7 +111,7 @@ class LifetimeSampler:
         return self._unused
 
     def sample(self, now: float) -> None:
-        """Start a fictitious instance, if there is room for one."""
+        """Start a fictitious instance, if one fits."""
         node = next((node for node, cores in enumerate(self._unused) if cores >= self.size), None)
         if node is None:
             return
@@ -135,7 +135,8 @@ class LifetimeSampler:
         self._left[node] -= cores
         if oldest_victim < inf:
             self._take_instead(node, cores, oldest_victim, now)
-        # Older ones are among all that is recorded, so where that leaves room for one more, nobody is threatened.
+        # Older instances are among the recorded ones, so no instance is threatened where these leave enough for one
+        # more.
         if self._unused[node] < self.size:
             self._displace(node, cores, now)
 
@@ -182,7 +183,7 @@ class LifetimeSampler:
         self._compact()
 
     def _displace(self, node: int, cores: int, now: float) -> None:
-        """Move fictitious instances that have no room on a node any more, or end them."""
+        """Move fictitious instances that no longer fit on a node, or end them."""
         rows = np.flatnonzero(self._is_open[: self._count] & (self._nodes[: self._count] == node))
         rows = rows[self._left[node] - self._older[rows, node] < self.size]
         if not len(rows):
@@ -194,7 +195,7 @@ class LifetimeSampler:
         self._end(rows[~can_move], now)
 
     def _take_instead(self, node: int, cores: int, oldest_victim: float, now: float) -> None:
-        """End those on other nodes whose loss would have been the smaller one."""
+        """End younger instances on other nodes, which would have been preempted instead of the recorded victims."""
         rows = np.flatnonzero(
             self._is_open[: self._count]
             & (self._starts[: self._count] > oldest_victim)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lease_scheduler.prediction.bmbp import Bmbp
 
-#: A cluster has at least so many observations.
+#: A cluster has at least this many observations.
 _LEAST_MEMBERS = 2
 #: Observations between two clusterings.
 _CLUSTER_EVERY = 100

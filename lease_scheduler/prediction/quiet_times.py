@@ -24,8 +24,8 @@ _KEPT = 90 * 86_400 // STEP
 _MOST = 2_000
 _ROUNDING = 1e-9
 
-#: The first step that is known, the steps of starts, and the steps in which the host was taken and was free again, in
-#: turns.
+#: The first step that is known, the steps of starts, and the steps in which the host was taken and became free,
+#: alternately.
 Known = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
@@ -41,16 +41,16 @@ class QuietTimes:
         self._since = since // STEP
         #: Steps in which a lease started.
         self._starts: list[int] = []
-        #: Steps in which the host was taken and was free again, in turns.
+        #: Steps in which the host was taken and became free, alternately.
         self._turns: list[int] = []
 
     def known(self) -> Known:
-        """Return what is known. Hosts of which the same is known have the same answers."""
+        """Return what is known. Hosts for which it is equal have equal answers."""
         return self._since, tuple(self._starts), tuple(self._turns)
 
     @classmethod
     def of(cls, known: Known) -> QuietTimes:
-        """Return the times of which this is known."""
+        """Return the times from which ``known`` returned this."""
         found = cls(known[0] * STEP)
         found._starts, found._turns = list(known[1]), list(known[2])
         return found

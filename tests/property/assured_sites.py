@@ -100,7 +100,7 @@ def working_weeks(random: Generator, seconds: int, ask: int) -> list[Reservation
 
 
 def bursts(random: Generator, seconds: int, ask: int) -> list[Reservation]:
-    """Now and then somebody wants most of the site."""
+    """Now and then a request takes most of the site."""
     rate = 1 / random.uniform(50, 300)
     large = [
         Reservation(now, int(random.integers(1, 8)) * HOUR, int(random.integers(8, 14)))
@@ -127,7 +127,7 @@ def growing(random: Generator, seconds: int, ask: int) -> list[Reservation]:
 
 
 def doubled(random: Generator, seconds: int, ask: int) -> list[Reservation]:
-    """The load doubles or more, between 30 hours and eight days before somebody asks."""
+    """The load doubles or more, between 30 hours and eight days before the question."""
     rate, factor = random.uniform(0.2, 0.8), random.uniform(2, 4)
     change = ask - random.uniform(30 * HOUR, 8 * DAY)
     return _small(random, seconds, lambda now: rate * (factor if now > change else 1), rate * factor)
@@ -183,7 +183,7 @@ class SyntheticSite:
         self.broken: set[str] = set()
 
     def until(self, instant: int) -> None:
-        """Let everything happen up to an instant, ends before starts."""
+        """Process all events up to an instant, ends before starts."""
         while True:
             end = self._ends[0][0] if self._ends else instant + 1
             upcoming = self._next
@@ -197,7 +197,7 @@ class SyntheticSite:
                 return
 
     def reserve(self, asked: Reservation) -> None:
-        """Start a reservation, or refuse it if there is no room for it."""
+        """Start a reservation, or refuse it if it does not fit."""
         now = _BEGIN + asked.start
         lease = self._lease(asked.nodes, now, asked.seconds, kind=LeaseKind.RESERVATION, preemptible=False, start=now)
         if self.used + asked.nodes > NODES:

@@ -71,7 +71,7 @@ def _node_sets(draw: st.DrawFn) -> NodeSet:
 
 
 def with_range(draw: st.DrawFn, node_set: NodeSet) -> NodeSet:
-    """Return a node set that takes as many VMs as are free, from its own number up."""
+    """Return a node set that takes as many nodes as are free, from its own number up."""
     return replace(node_set, count_range=(node_set.count, node_set.count + draw(st.integers(1, 4))))
 
 
@@ -222,14 +222,14 @@ def clouds(draw: st.DrawFn, hosts: int) -> CloudBehaviour:
 
 
 def check_hosts(request: LeaseRequest, site: Site, assignment: tuple[int, ...]) -> None:
-    """Check that every VM is on a host that it may use, and that no host has too many VMs of a node set."""
+    """Check that every node is on a host that it may use, and that no host has too many nodes of a node set."""
     if any(node_set.count_range is not None for node_set in request.nodes):
         fewest, most = (
             sum(bounds) for bounds in zip(*((each.fewest, each.most) for each in request.nodes), strict=True)
         )
         assert fewest <= len(assignment) <= most, request.lease_id
         if len(request.nodes) > 1:
-            # Which VM is of which node set depends on how many each has got.
+            # Which node is of which node set depends on how many each has got.
             return
         request = replace(request, nodes=(replace(request.nodes[0], count=len(assignment)),))
     first = 0

@@ -113,7 +113,7 @@ def _served(
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_sites(), st.data())
-def test_places_are_those_of_one_by_one(drawn: tuple[Site, list[Lease]], data: st.DataObject) -> None:
+def test_places_equal_those_found_one_by_one(drawn: tuple[Site, list[Lease]], data: st.DataObject) -> None:
     """Hosts of several sizes, reservations that end or begin when the leases end, two policies, all options."""
     site, reserved = drawn
     queued = data.draw(_queues(tuple(site.hosts[0].capacity)))

@@ -42,7 +42,7 @@ def _is_broken(
 ) -> bool | None:
     """Return whether the promise of a site was broken; None if it gave none.
 
-    :param waits_for_room: whether the lifetime is asked for when there is more room than nearly always
+    :param waits_for_room: whether the lifetime is asked for when more than usual is free
     """
     random = np.random.default_rng([seed, FAMILIES.index(family)])
     ask = days * DAY + int(random.integers(0, 7 * DAY))

@@ -96,7 +96,7 @@ def _until(places: IntArray, host: int, number: int, start: int) -> int:
 
 @settings(max_examples=250, deadline=None)
 @given(_histories(), st.data())
-def test_use_is_that_of_the_table(history: tuple[Availability, _Table, int], data: st.DataObject) -> None:
+def test_use_equals_that_of_a_table_by_seconds(history: tuple[Availability, _Table, int], data: st.DataObject) -> None:
     """haizea F28: peaks, free amounts, leases and the next change of every host."""
     availability, table, since = history
     start = data.draw(st.integers(since, _HORIZON - 1))
@@ -125,7 +125,7 @@ def test_use_is_that_of_the_table(history: tuple[Availability, _Table, int], dat
 
 
 @given(_histories(), st.data())
-def test_the_time_until_which_hosts_are_taken_moves(
+def test_taken_until_equals_taking_hosts_until_then(
     history: tuple[Availability, _Table, int], data: st.DataObject
 ) -> None:
     """contention F60: wherever it moves and whatever leases hold there, it is as if hosts had been taken until then."""
@@ -147,7 +147,7 @@ def test_the_time_until_which_hosts_are_taken_moves(
 
 @settings(max_examples=250, deadline=None)
 @given(_histories(), st.data())
-def test_places_and_starts_are_those_of_the_table(
+def test_places_and_starts_equal_those_of_a_table_by_seconds(
     history: tuple[Availability, _Table, int], data: st.DataObject
 ) -> None:
     """haizea F29, F48: how long places last, and when windows open, with hosts that are ready later than others."""
@@ -176,7 +176,7 @@ def test_places_and_starts_are_those_of_the_table(
 
 @settings(max_examples=150, deadline=None)
 @given(_histories(), st.data())
-def test_places_on_given_hosts_are_those_of_the_table(
+def test_places_on_given_hosts_equal_those_of_a_table_by_seconds(
     history: tuple[Availability, _Table, int], data: st.DataObject
 ) -> None:
     """haizea F53: a suspended lease that can be resumed only on its former hosts."""

@@ -270,7 +270,7 @@ def _check(run: Run) -> None:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(workloads(), RUN_SETTINGS, st.data())
-def test_commands_keep_the_plan_whole(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
+def test_commands_keep_the_plan_consistent(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
     assert workload.site is not None
     cloud = run_settings.cloud
     if data.draw(st.booleans()):

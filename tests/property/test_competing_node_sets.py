@@ -42,7 +42,7 @@ def _sites(draw: st.DrawFn) -> Site:
 
 @st.composite
 def _node_sets(draw: st.DrawFn, most: int) -> NodeSet:
-    """Draw whole hosts, or VMs that share them, anywhere or on some hosts only."""
+    """Draw whole hosts, or nodes that share them, anywhere or on some hosts only."""
     needs = {HOST_SHARE: WHOLE_HOST}
     if draw(st.booleans()):
         needs = {VCPU: draw(st.integers(1, 3)), MEMORY_MB: draw(st.integers(0, 3)), HOST_SHARE: 1}
@@ -58,7 +58,7 @@ def _node_sets(draw: st.DrawFn, most: int) -> NodeSet:
 
 
 def _fits(free: np.ndarray, amounts: np.ndarray, counts: tuple[int, ...], places: np.ndarray) -> bool:
-    """Try every way to distribute the VMs, host by host."""
+    """Try every way to distribute the nodes, host by host."""
     wanted = {counts}
     for host in range(free.shape[1]):
         on_host = [
@@ -110,7 +110,7 @@ def _has_a_place(planner: Planner, kind: LeaseKind, sets: tuple[NodeSet, ...]) -
     st.sampled_from(sorted(_SELECTIONS)),
     st.sampled_from(sorted(_MAPPERS)),
 )
-def test_node_sets_have_a_place_exactly_if_there_is_one(
+def test_node_sets_get_a_place_exactly_if_one_exists(
     site: Site, sets: list[NodeSet], selection: str, mapper: str
 ) -> None:
     """haizea F31: for leases of all kinds, in all orders of their node sets."""
@@ -146,7 +146,7 @@ def _competitions(draw: st.DrawFn) -> Competition:
 
 @settings(max_examples=400, deadline=None)
 @given(_competitions())
-def test_the_exact_mapping_agrees_with_a_search_through_all(competition: Competition) -> None:
+def test_the_exact_mapping_agrees_with_an_exhaustive_search(competition: Competition) -> None:
     """The cheap condition refuses nothing that fits, and the same input gives the same answer."""
     fits = _fits(competition.free, competition.amounts, tuple(competition.counts.tolist()), competition.places)
     event("fits" if fits else "does not fit")

@@ -84,7 +84,9 @@ def _at_its_turn(planner: Planner, request: LeaseRequest, now: int) -> Lease:
 
 @_EXAMPLES
 @given(workloads(), RUN_SETTINGS, st.data())
-def test_whole_runs_with_ranges(workload: Workload, chosen: RunSettings, data: st.DataObject) -> None:
+def test_invariants_hold_in_whole_runs_with_ranges(
+    workload: Workload, chosen: RunSettings, data: st.DataObject
+) -> None:
     """The invariants of plans hold at every step; no lease ends with fewer or more nodes than it accepts."""
     assert workload.site is not None
     cloud = data.draw(clouds(len(workload.site)))

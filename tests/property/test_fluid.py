@@ -1,4 +1,4 @@
-"""Fluid leases share what is left, and nobody else ever notices (dfrs F1; issue 22)."""
+"""Fluid leases share what is left, and other leases never notice (dfrs F1; issue 22)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _vms(lease: Lease) -> list[tuple[NodeSet, int]]:
 
 
 def check_shares(run: Run) -> None:
-    """Check that no host gives more CPU than it has, and that everybody has what they hold."""
+    """Check that no host gives more CPU than it has, and that each lease has what it holds."""
     now, plan = run.clock.now(), run.planner.plan
     if VCPU not in plan.classes:
         return
@@ -126,7 +126,7 @@ def test_virtual_time_is_that_of_an_engine_that_never_died(
 
 @_EXAMPLES
 @given(mixed(works=False))
-def test_nobody_notices_that_others_share(drawn: tuple[Workload, RunSettings]) -> None:
+def test_sharing_changes_no_places(drawn: tuple[Workload, RunSettings]) -> None:
     """All leases have the same hosts at the same time as if fluid ones had only what they hold."""
     workload, run_settings = drawn
     rigid = replace(workload, leases=tuple(_made_rigid(lease) for lease in workload.leases))

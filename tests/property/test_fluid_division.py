@@ -1,4 +1,4 @@
-"""Whatever is known of needs, nobody has less than it holds, and no host gives more than it has (issue 22, point 4)."""
+"""Whatever is known of needs, no lease has less than it holds, and no host gives more than it has (issue 22, 4)."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def decided(run: Run) -> _Decided:
 
 @pytest.mark.parametrize("name", _ALGORITHMS)
 @pytest.mark.parametrize("seed", range(20))
-def test_the_engine_decides_as_the_loop(seed: int, name: str) -> None:
+def test_the_engine_decides_as_the_online_loop(seed: int, name: str) -> None:
     """At each instant the same jobs run on the same nodes with the same yields, and the same jobs wait.
 
     Every third engine is killed again and again, and others go on.
@@ -148,7 +148,7 @@ def test_the_engine_decides_as_the_loop(seed: int, name: str) -> None:
 
 @pytest.mark.parametrize("queueing", ["fifo", "priority", "edf", "winks"])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_queueing_policy_decides_nothing_about_them(seed: int, queueing: str) -> None:
+def test_the_queueing_policy_does_not_place_fluid_leases(seed: int, queueing: str) -> None:
     """A lease that the algorithm lets wait, or has paused, stays so when others are served that wait in the queue."""
     name, trace = "GreedyPM*/per/OPT=MIN/MVT=600", small_trace(seed)
     expected, _ = in_loop(trace, name)

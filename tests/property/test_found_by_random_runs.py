@@ -93,7 +93,7 @@ def test_a_lease_that_the_empty_site_can_hold_is_not_stranded_by_the_host_policy
 
 
 def test_a_boot_that_outlasts_its_place_takes_no_other_lease_s_hosts() -> None:
-    """haizea F95: its place ends at 90, its VMs are ready at 400, and the host is promised to another lease at 300."""
+    """haizea F95: its place ends at 90, its nodes are ready at 400, and its host is promised to others at 300."""
     follower = LeaseRequest("2", LeaseKind.RESERVATION, (_node_set(1, 1, 1024),), 0, 2400, start=300)
     result = _run(
         Site.homogeneous(1, Resources({VCPU: 100, MEMORY_MB: 1024})),
@@ -224,7 +224,7 @@ def test_a_rest_that_is_planned_again_during_the_suspension_is_as_long_as_before
 
 
 def test_a_running_lease_that_gets_longer_than_its_hosts_are_free_may_move_in_place_of_being_suspended() -> None:
-    """haizea F8: if live migration is allowed, its VMs move at once and are not suspended at all."""
+    """haizea F8: if live migration is allowed, its nodes move at once and are not suspended at all."""
     nodes = (NodeSet(1, _SMALL),)
     stays, moves = (
         LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0, 600, preemptible=True, preemption_mode=mode)

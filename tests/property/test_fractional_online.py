@@ -91,7 +91,7 @@ def test_no_host_is_overloaded_and_every_job_is_done(trace: Trace, name: str, pe
 
 @settings(max_examples=60, deadline=None)
 @given(_traces(), st.sampled_from(NAMES))
-def test_watching_changes_nothing(trace: Trace, name: str) -> None:
+def test_watching_a_run_does_not_change_it(trace: Trace, name: str) -> None:
     """dfrs A29: with OPT=MIN the loop does not stop between instants unless it is watched."""
     alone = run_online(trace, parse(name))
     watched = run_online(trace, parse(name), watch=lambda instant: None)

@@ -16,7 +16,7 @@ from tests.property.random_runs import workloads
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(workloads())
-def test_no_transition_of_a_day_lacks_a_reason(workload: Workload) -> None:
+def test_every_transition_of_a_day_has_a_reason(workload: Workload) -> None:
     """Reasons name other leases by kind only, and only moves off a host count as moves."""
     run = Run(workload, RunSettings())
     known: dict[str, Lease] = {}

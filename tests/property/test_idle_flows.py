@@ -1,4 +1,4 @@
-"""Flows that are forgotten: nobody's tags change, and what is kept is bounded (shirako F89, F93, F95)."""
+"""Flows that are forgotten: no tags change, and what is kept is bounded (shirako F89, F93, F95)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _happen(shares: Shares, now: int, name: str, what: str, cost: int, order: in
 
 @settings(max_examples=300, deadline=None)
 @given(_OPTIONS, _STEPS, _STEPS)
-def test_what_is_forgotten_changes_nobodys_tags(
+def test_forgetting_flows_changes_no_tags(
     options: WinksOptions, before: list[tuple[int, str, str, int]], after: list[tuple[int, str, str, int]]
 ) -> None:
     """Whatever has happened, and whatever happens then: each tag and the use of each window are the same.
@@ -96,7 +96,9 @@ def test_what_is_forgotten_changes_nobodys_tags(
 
 @settings(max_examples=100, deadline=None)
 @given(_OPTIONS, _STEPS)
-def test_what_stays_is_queued_or_owes_something(options: WinksOptions, steps: list[tuple[int, str, str, int]]) -> None:
+def test_flows_that_stay_are_queued_or_owe_something(
+    options: WinksOptions, steps: list[tuple[int, str, str, int]]
+) -> None:
     shares = Shares(options, _CAPACITY)
     now = 0
     for order, (passed, name, what, cost) in enumerate(steps):

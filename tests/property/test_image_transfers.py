@@ -38,7 +38,7 @@ _TRANSFERS = st.builds(
 
 @_EXAMPLES
 @given(workloads_with_images(), RUN_SETTINGS, _TRANSFERS)
-def test_every_promise_is_kept_and_nobody_runs_without_its_image(
+def test_every_promise_is_kept_and_no_lease_runs_without_its_image(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions
 ) -> None:
     check_run(workload, replace(run_settings, transfers=transfers), exact=True)
@@ -46,7 +46,7 @@ def test_every_promise_is_kept_and_nobody_runs_without_its_image(
 
 @_EXAMPLES
 @given(workloads_with_images(), RUN_SETTINGS, _TRANSFERS, st.data())
-def test_nothing_is_lost_when_transfers_are_late_or_fail(
+def test_no_lease_is_lost_when_transfers_are_late_or_fail(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions, data: st.DataObject
 ) -> None:
     """haizea F95: with all other faults at the same time."""
@@ -62,7 +62,7 @@ def test_nothing_is_lost_when_transfers_are_late_or_fail(
 
 @settings(_EXAMPLES, max_examples=60)
 @given(workloads_with_images(), RUN_SETTINGS)
-def test_images_that_are_nobodys_business_change_nothing(workload: Workload, run_settings: RunSettings) -> None:
+def test_without_transfers_images_change_nothing(workload: Workload, run_settings: RunSettings) -> None:
     """Without transfers a run is the same with images as without."""
     without = replace(
         workload,

@@ -48,7 +48,7 @@ _LATE_OR_FAILING = st.builds(
 
 @_EXAMPLES
 @given(workloads_with_images(), RUN_SETTINGS, _AHEAD, _LATE_OR_FAILING)
-def test_nobody_waits_for_an_image(
+def test_no_lease_waits_for_an_image(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions, cloud: CloudBehaviour
 ) -> None:
     """However late transfers are, and even if all of them fail."""
@@ -65,7 +65,7 @@ def test_nobody_waits_for_an_image(
 
 @_EXAMPLES
 @given(workloads_with_images(), RUN_SETTINGS, _AHEAD, _LATE_OR_FAILING)
-def test_where_there_is_nothing_to_prefer_images_change_nothing(
+def test_on_one_host_images_change_nothing(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions, cloud: CloudBehaviour
 ) -> None:
     """On one host, a run is the same with and without transfers."""
@@ -82,7 +82,7 @@ def test_where_there_is_nothing_to_prefer_images_change_nothing(
 
 @_EXAMPLES
 @given(workloads_with_images(), RUN_SETTINGS, _AHEAD, st.data())
-def test_nothing_is_lost_when_everything_goes_wrong(
+def test_no_lease_is_lost_when_everything_goes_wrong(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions, data: st.DataObject
 ) -> None:
     """haizea F95."""
@@ -160,7 +160,7 @@ class _Observed:
 
 @_EXAMPLES
 @given(workloads_with_images(), RUN_SETTINGS, _AHEAD, st.frozensets(st.integers(0, 60), max_size=5))
-def test_no_image_is_brought_to_where_it_is(
+def test_no_image_is_brought_to_a_host_that_has_it(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions, restarts: frozenset[int]
 ) -> None:
     """haizea F65; also by engines that take over, even during a transfer, and no lease is late because of it."""

@@ -72,7 +72,7 @@ def test_no_more_moves_at_once_than_allowed(drawn: tuple[Workload, RunSettings])
 
 @st.composite
 def _placements(draw: st.DrawFn) -> Placement:
-    """Draw nodes on hosts, which have no room for what is booked on them."""
+    """Draw nodes on hosts that are overbooked."""
     hosts = draw(st.integers(1, 5))
     sizes = draw(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 4)), min_size=1, max_size=8))
     at = np.array(draw(st.lists(st.integers(0, hosts - 1), min_size=len(sizes), max_size=len(sizes))))

@@ -106,7 +106,7 @@ def _granted(planner: Planner, request: LeaseRequest, sequence: int, now: int) -
 def test_an_assignment_respects_traits_largest_units_and_what_is_free(
     planner: Planner, request: LeaseRequest, selection: str, mapper: str
 ) -> None:
-    """haizea F3, F5, F30, F31, F33: every VM of the lease, even if several of them are on one host."""
+    """haizea F3, F5, F30, F31, F33: every node of the lease, even if several of them are on one host."""
     plan = planner.plan
     assert request.start is not None
     end = request.start + request.duration
@@ -119,7 +119,7 @@ def test_an_assignment_respects_traits_largest_units_and_what_is_free(
 
     if assignment is None:
         if len(request.nodes) == 1:
-            # If all VMs are equal, every mapper finds a place whenever there is one.
+            # If all nodes are equal, every mapper finds a place whenever there is one.
             assert _room_for_equal_vms(plan.site, free, plan.classes, request.nodes[0]) < request.node_count
         return
     vms = [node_set for node_set in request.nodes for _ in range(node_set.count)]

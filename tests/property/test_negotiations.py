@@ -81,7 +81,9 @@ def _negotiate(run: Run, asked: LeaseRequest, limits: Flexibility, wanted: int) 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_busy(), st.data())
-def test_whichever_offer_is_accepted_has_its_place_and_is_the_only_one(workload: Workload, data: st.DataObject) -> None:
+def test_whichever_offer_is_accepted_keeps_its_place_and_ends_the_others(
+    workload: Workload, data: st.DataObject
+) -> None:
     run = Run(workload, RunSettings())
     said: dict[str, str] = {}
     held: dict[str, set[str]] = {}

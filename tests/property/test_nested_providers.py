@@ -141,7 +141,7 @@ def test_every_server_of_a_granted_lease_finds_its_devices(data: st.DataObject, 
 
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
-def test_an_empty_site_serves_what_is_not_too_large(data: st.DataObject) -> None:
+def test_an_empty_site_serves_requests_that_are_not_too_large(data: st.DataObject) -> None:
     """What ``too_large`` admits has a place on the empty site, and what one provider can serve alone is admitted."""
     site = Site((data.draw(_hosts(1)),))
     planner = Planner(site, PlanningOptions(), PolicySet(host_selection=_SELECTION, preemption=_PREEMPTION))
@@ -156,7 +156,7 @@ def test_an_empty_site_serves_what_is_not_too_large(data: st.DataObject) -> None
 
 
 @pytest.mark.parametrize(("amount", "most"), [(1, 8), (2, 2), (4, 1)])
-def test_amounts_of_one_provider_among_several(amount: int, most: int) -> None:
+def test_amounts_fit_whichever_of_several_providers_serves_them(amount: int, most: int) -> None:
     """Two GPUs of 4: eight units fit. Of larger amounts as many fit as do however the GPUs are used otherwise."""
     gpu = Provider(Resources({VGPU: 4}))
     planner = Planner(

@@ -187,7 +187,7 @@ _PRICINGS = st.sampled_from(["free", "constant", "random", "adaptive", "maximum"
 
 @_EXAMPLES
 @given(workloads(), RUN_SETTINGS, _PRICINGS, st.data())
-def test_an_offer_keeps_its_place_and_nothing_of_it_begins(
+def test_an_offer_keeps_its_place_and_does_not_begin(
     workload: Workload, run_settings: RunSettings, pricing: str, data: st.DataObject
 ) -> None:
     """The place stays exactly the same, hosts included, until the offer ends; an accepted offer gets all of it."""
@@ -197,7 +197,7 @@ def test_an_offer_keeps_its_place_and_nothing_of_it_begins(
 
 @settings(_EXAMPLES, max_examples=150)
 @given(_contested(), RUN_SETTINGS, st.data())
-def test_an_offer_is_moved_for_nobody(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
+def test_an_offer_is_never_moved(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
     """Neither for leases with less slack or higher priority, nor because of capacity that comes free early."""
     consumers = data.draw(_offered(workload))
     planning = replace(run_settings.planning, least_slack_first=True, preemption_grace=0)

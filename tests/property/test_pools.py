@@ -40,7 +40,7 @@ def _calm() -> SitePolicies:
     return site_policies(PlanningOptions(backfilling_limit=0), lambda: load_policies(names, PolicyOptions()))
 
 
-#: Policies of each pool. In one of them, nothing is preempted and nobody overtakes in the queue.
+#: Policies of each pool. In one of them, nothing is preempted and no lease overtakes in the queue.
 _POLICIES = {"a": site_policies, "b": _calm}
 
 

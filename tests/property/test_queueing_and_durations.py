@@ -88,7 +88,7 @@ def _run(workload: Workload, chosen: RunSettings, queueing: int | None, duration
 
 @_EXAMPLES
 @given(workloads(), RUN_SETTINGS, st.none() | st.integers(0, 9), st.none() | st.integers(0, 9))
-def test_every_promise_is_kept_whatever_policies_answer(
+def test_every_promise_is_kept_whatever_the_policies_decide(
     workload: Workload, run_settings: RunSettings, queueing: int | None, duration: int | None
 ) -> None:
     """Every accepted lease runs for its whole duration, in time, unless its servers end earlier."""
@@ -97,7 +97,7 @@ def test_every_promise_is_kept_whatever_policies_answer(
 
 @_EXAMPLES
 @given(workloads(), RUN_SETTINGS, st.integers(0, 9), st.integers(0, 9), st.data())
-def test_nothing_is_lost_when_the_cloud_deviates_too(
+def test_no_lease_is_lost_when_the_cloud_deviates_too(
     workload: Workload, run_settings: RunSettings, queueing: int, duration: int, data: st.DataObject
 ) -> None:
     """Late operations, failed boots and dead hosts, with policies that answer anything."""

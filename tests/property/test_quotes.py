@@ -34,7 +34,7 @@ _POLICIES = st.sampled_from(
 
 @st.composite
 def _full(draw: st.DrawFn) -> Workload:
-    """Draw a workload whose leases are of three projects, with more best-effort leases than there is room for."""
+    """Draw a workload whose leases are of three projects, with more best-effort leases than fit."""
     workload = draw(workloads())
     more = [
         replace(
@@ -57,7 +57,7 @@ def _nodes(draw: st.DrawFn) -> NodeSet:
 
 @st.composite
 def _asked(draw: st.DrawFn, now: int) -> tuple[LeaseRequest, tuple[int, ...] | None]:
-    """Draw a request of any kind, and the fewest VMs that suffice."""
+    """Draw a request of any kind, and the fewest nodes that suffice."""
     kind = draw(st.sampled_from([*LeaseKind, LeaseKind.BEST_EFFORT, LeaseKind.BEST_EFFORT]))
     nodes, duration = _nodes(draw), draw(st.sampled_from([1, 60, 300, 2_000]))
     start = now + draw(st.sampled_from([0, 300, 1_500])) if kind.has_start else None

@@ -65,7 +65,7 @@ def _lost_runs(workload: Workload, run_settings: RunSettings, lead: RoomLead) ->
     return result.counters.get("preemptions_with_loss", 0)
 
 
-def test_under_lose_the_same_workloads_lose_work() -> None:
+def test_with_lose_the_same_workloads_lose_work() -> None:
     """The property above is not vacuous: its examples have work to lose, and ``strict`` saves it."""
     workload, run_settings = find(
         st.tuples(workloads(), RUN_SETTINGS),
@@ -77,7 +77,9 @@ def test_under_lose_the_same_workloads_lose_work() -> None:
 
 @_EXAMPLES
 @given(workloads(), RUN_SETTINGS, st.sampled_from(_POLICIES))
-def test_charge_keeps_every_start_and_all_work(workload: Workload, run_settings: RunSettings, policy: str) -> None:
+def test_with_charge_every_start_and_all_work_is_kept(
+    workload: Workload, run_settings: RunSettings, policy: str
+) -> None:
     """Reservations start to the second, and no run is lost; the charged work is run once more."""
     whole = tuple(replace(_saving_state(lease), real_duration=None) for lease in workload.leases)
     asked = replace(workload, leases=whole)

@@ -33,7 +33,7 @@ def _watched(save: Callable[[Lease], None], known: dict[str, Lease]) -> Callable
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(workloads(), RUN_SETTINGS, st.data())
-def test_nothing_that_is_saved_is_lost(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
+def test_saved_work_is_never_lost(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
     """Only a dead host loses work, and none dies here; invariants hold at every step."""
     assert workload.site is not None
     cloud = replace(

@@ -20,7 +20,7 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
 _VM = Resources({VCPU: 1, MEMORY_MB: 320})
 
-#: Seconds to suspend, or to resume, one VM.
+#: Seconds to suspend, or to resume, one node.
 _SUSPENSION = 10
 
 #: Seconds that a lease has to run before it may be suspended.

@@ -151,7 +151,7 @@ def test_no_more_nodes_are_taken_than_the_share_of_a_window_pays(
     ),
     st.integers(1, 200),
 )
-def test_windows_and_debt_add_up(charges: list[tuple[int, int, bool, int, int]], share: int) -> None:
+def test_payments_and_debt_add_up_to_the_costs(charges: list[tuple[int, int, bool, int, int]], share: int) -> None:
     """What windows have paid and what is still owed is what requests with a debt cost, less what they gave back."""
     use, paid, cost_of_all = WindowUse(), 0.0, 0
     refunds: list[tuple[int, int, int]] = []

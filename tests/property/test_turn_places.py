@@ -38,7 +38,7 @@ def _assured(draw: st.DrawFn) -> Workload:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_assured(), RUN_SETTINGS, st.data())
-def test_what_is_foreseen_decides_as_what_is_looked_for(
+def test_a_foreseen_place_decides_like_one_searched_anew(
     workload: Workload, run_settings: RunSettings, data: st.DataObject
 ) -> None:
     assert workload.site is not None
@@ -51,7 +51,7 @@ def test_what_is_foreseen_decides_as_what_is_looked_for(
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_assured(), RUN_SETTINGS)
-def test_what_is_foreseen_is_the_earliest_place(workload: Workload, run_settings: RunSettings) -> None:
+def test_a_foreseen_place_is_the_earliest_one(workload: Workload, run_settings: RunSettings) -> None:
     """Looking first whether a lease can start at once changes no place."""
     foresee = TurnPlaces.foresee
     run = Run(workload, run_settings.with_policies(assurance="planned"))

@@ -48,14 +48,14 @@ def check_run(workload: Workload, run_settings: RunSettings, exact: bool) -> Non
 
 @_EXAMPLES
 @given(workloads(), RUN_SETTINGS)
-def test_every_promise_is_kept_when_the_cloud_does_not_deviate(workload: Workload, run_settings: RunSettings) -> None:
+def test_every_promise_is_kept_when_the_cloud_obeys(workload: Workload, run_settings: RunSettings) -> None:
     """haizea F50, F53-F59, F92: every accepted lease gets all that it requested, in time."""
     check_run(workload, run_settings, exact=True)
 
 
 @_EXAMPLES
 @given(workloads(), RUN_SETTINGS, st.data())
-def test_nothing_is_lost_or_oversold_when_the_cloud_deviates(
+def test_no_lease_is_lost_or_oversold_when_the_cloud_deviates(
     workload: Workload, run_settings: RunSettings, data: st.DataObject
 ) -> None:
     """haizea F95: late operations, failed boots and resumptions, dead hosts."""
@@ -67,7 +67,7 @@ def test_nothing_is_lost_or_oversold_when_the_cloud_deviates(
 
 @settings(_EXAMPLES, max_examples=120)
 @given(workloads(), RUN_SETTINGS, st.data())
-def test_the_same_run_twice_is_the_same(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
+def test_the_same_input_gives_the_same_run(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
     """The same input and seed give the same result, whatever the cloud does."""
     assert workload.site is not None
     chosen = replace(run_settings, cloud=data.draw(clouds(len(workload.site))))

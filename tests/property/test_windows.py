@@ -1,4 +1,4 @@
-"""Windows with enough room, against a table of every second."""
+"""Windows in which nodes fit, against a table of every second."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _planners(draw: st.DrawFn) -> Planner:
 
 
 def _fits_throughout(planner: Planner, node_set: NodeSet, start: int, end: int) -> int:
-    """Return how many VMs fit during all seconds of an interval, host by host and second by second."""
+    """Return how many nodes fit during all seconds of an interval, host by host and second by second."""
     total = 0
     for number, host in enumerate(planner.plan.site.hosts):
         if not host.can_ever_hold(node_set.resources, node_set.required_traits):
@@ -89,7 +89,7 @@ def _fits_throughout(planner: Planner, node_set: NodeSet, start: int, end: int) 
 
 
 def _expected(planner: Planner, node_set: NodeSet, start: int, end: int, duration: int) -> Windows:
-    """Return every interval with enough room that is not part of a longer one."""
+    """Return every interval in which the nodes fit and that is not part of a longer one."""
     fitting = {
         (first, last): count
         for first in range(start, end)
@@ -106,7 +106,7 @@ def _expected(planner: Planner, node_set: NodeSet, start: int, end: int, duratio
 
 @settings(max_examples=150, deadline=None)
 @given(_planners(), _node_sets(), st.integers(0, 12), st.integers(1, 14), st.integers(1, 6))
-def test_windows_are_those_of_the_table(
+def test_windows_equal_those_of_a_table_by_seconds(
     planner: Planner, node_set: NodeSet, start: int, length: int, duration: int
 ) -> None:
     end = start + length

@@ -82,7 +82,7 @@ def _cases(draw: st.DrawFn) -> tuple[_Vectors, _Vectors, Slivers]:
 
 @settings(max_examples=500, deadline=None)
 @given(_cases(), st.booleans())
-def test_the_passes_that_are_not_sorted_place_what_sorted_ones_would(
+def test_unsorted_passes_place_as_many_slivers_as_sorted_ones(
     case: tuple[_Vectors, _Vectors, Slivers], by_share: bool
 ) -> None:
     free, capacity, wanted = case

@@ -19,7 +19,7 @@ _NO_ZERO = 0.01
 def round_randomly(instance: Instance, random: np.random.Generator, *, no_zeros: bool) -> Placement | None:
     """Return a placement in which a job is on a node with the probability of its share there, or None.
 
-    Jobs are placed in the order given, each on one of the nodes that still have room.
+    Jobs are placed in the order given, each on one of the nodes on which it still fits.
 
     :param no_zeros: give nodes without a share of a job a small one (RRNDNZ), so that jobs have more nodes to go to;
         without it, this is RRND

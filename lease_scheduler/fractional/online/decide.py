@@ -1,4 +1,4 @@
-"""All decisions of an instant but those about shares (Stillwell 2010, sections 5.2.1 to 5.2.4).
+"""All decisions of an instant except those about shares (Stillwell 2010, sections 5.2.1 to 5.2.4).
 
 The simulation and the engine make the same decisions, because both call ``decide``. It knows nothing of run times.
 """
@@ -90,7 +90,7 @@ def decide(
         if rules.submission == _PAUSE_OR_MOVE:
             _start(system, now, present, True)
     if rules.opportunistic and rules.submission != _REMAP:
-        # A job that has just been paused would only come back to where there was no room for it.
+        # A job that has just been paused would only come back to where it did not fit.
         _start(system, now, present, False)
 
 
@@ -111,7 +111,7 @@ def _admit(rules: Rules, system: System, now: float, present: Integers, job: int
 
 @compiled
 def _start(system: System, now: float, present: Integers, marked: bool) -> None:
-    """Place jobs that do not run where there is room, by decreasing priority.
+    """Place jobs that do not run where they fit, by decreasing priority.
 
     :param marked: those that were paused just now and may move; otherwise those that did not run before
     """

@@ -1,4 +1,4 @@
-"""Where a job starts, and who makes room for it (Stillwell 2010, sections 5.2.1 and 5.2.3).
+"""Where a job starts, and which jobs are paused for it (Stillwell 2010, sections 5.2.1 and 5.2.3).
 
 The decisions see the system as it is, and know nothing of run times. They change nothing.
 """
@@ -82,7 +82,7 @@ def greedy_nodes(job: int, jobs: Jobs, load: Floats, held: Floats) -> Integers:
 
 @compiled
 def _may_fit(count: int, memory: float, held: Floats) -> bool:
-    """Return False only if so many tasks do not fit; this takes less time than to try."""
+    """Return False only if this many tasks certainly do not fit; this is faster than trying."""
     if memory <= 2 * TOLERANCE:
         return True
     room, inverse = 0, 1 / memory

@@ -12,7 +12,7 @@ from lease_scheduler.fractional.arrays import TOLERANCE, Floats, Integers
 
 
 def fair_scaled_yields(free: Floats, hosts: Integers, jobs: Integers, needs: Floats, count: int) -> Floats:
-    """Return scaled yields that are fair in the sense of max-min: no job can get more but from one that has no more.
+    """Return scaled yields that are fair in the sense of max-min: no job can get more except from one that has no more.
 
     A job at scaled yield y gets the part y of what each of its tasks needs beyond what the task holds.
 
@@ -46,7 +46,7 @@ def fair_scaled_yields(free: Floats, hosts: Integers, jobs: Integers, needs: Flo
 
 
 def average_scaled_yields(free: Floats, hosts: Integers, jobs: Integers, needs: Floats, count: int) -> Floats:
-    """Return the scaled yields with the highest average, once everybody has the least one: OPT=AVG (section 5.2.5).
+    """Return the scaled yields with the highest average, once every job has the least one: OPT=AVG (section 5.2.5).
 
     Arguments and result are those of ``fair_scaled_yields``.
 
@@ -58,7 +58,7 @@ def average_scaled_yields(free: Floats, hosts: Integers, jobs: Integers, needs: 
     left = np.maximum(free, 0.0)
     needed = coo_matrix((needs, (hosts, jobs)), shape=(len(left), count)).tocsr()
     rest = np.asarray(needed.sum(axis=1)).ravel()
-    # Others bound nobody.
+    # The other hosts bound no job.
     bounds = rest > left
     if not bounds.any():
         return np.ones(count)

@@ -1,7 +1,7 @@
 """The names of the on-line algorithms (Stillwell 2010, section 5.2.4).
 
-A name says what happens when a job is submitted, whether ``*`` waiting jobs are started whenever there is room, whether
-``/per`` everything is mapped anew periodically, how CPU is shared, and which running jobs then keep their nodes::
+A name says what happens when a job is submitted, whether waiting jobs are started whenever they fit (``*``), whether
+everything is mapped anew periodically (``/per``), how CPU is shared, and which running jobs then keep their nodes::
 
     GreedyPM*/per/OPT=MIN/MVT=600
 """
@@ -39,7 +39,7 @@ class Periodic(Enum):
 
 
 class Sharing(Enum):
-    """How the CPU that is left is shared, once everybody has the least yield; the values are those in names.
+    """How the CPU that is left is shared, once every job has the least yield; the values are those in names.
 
     :cvar LEAST: the lowest yields are as high as they can be
     :cvar AVERAGE: the average yield (with ``Periodic.STRETCH``, that of the inverse of estimated stretches) is highest
@@ -56,8 +56,8 @@ class Algorithm:
     """What an on-line algorithm does.
 
     :ivar submission: on submission
-    :ivar opportunistic: on every event: start waiting and paused jobs where there is room; with ``Submission.REMAP``,
-        map everything anew when a job ends
+    :ivar opportunistic: on every event: start waiting and paused jobs where they fit; with ``Submission.REMAP``, map
+        everything anew when a job ends
     :ivar periodic: periodically
     :ivar sharing: how CPU is shared
     :ivar min_flow_time: running jobs that were submitted less than this many seconds ago keep their nodes when
@@ -130,7 +130,7 @@ def parse(name: str) -> Algorithm:
         words = " or ".join(f"OPT={each.value}" for each in _sharings(periodic))
         raise InvalidValueError("algorithm", f"{match['base']} must have {words}, not OPT={sharing.value}")
     if match["bound"] and not _maps_anew(submission, periodic):
-        # There is nothing during which jobs could keep their nodes.
+        # Jobs can keep their nodes only while others are mapped anew.
         raise InvalidValueError("algorithm", f"{match['base']} must have no {match['bound']}, as it maps nothing anew")
     seconds = int(match["seconds"]) if match["bound"] else None
     flow, virtual = (seconds if match["bound"] == bound else None for bound in ("MFT", "MVT"))

@@ -50,7 +50,7 @@ class _Tasks(NamedTuple):
 
 
 class _Nodes(NamedTuple):
-    """What others hold of each node, and how many nodes the rest of their CPU and memory would make."""
+    """What others hold of each node, and what they leave of CPU and memory in all, in nodes."""
 
     load: Floats
     held: Floats

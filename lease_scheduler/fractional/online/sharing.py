@@ -33,7 +33,7 @@ def fair_yields(running: Integers, jobs: Jobs, place: Integers, nodes: int) -> F
         for task in range(first[job], first[job + 1]):
             rest[place[task]] += cpu[job]
             waiting[place[task]] += 1
-    # Others bound nobody.
+    # The other nodes bound no job.
     overloaded = np.flatnonzero(rest > 1)
     if len(overloaded) == 0:
         return yields
@@ -126,7 +126,7 @@ def stretch_yields(
             yields[chosen] += step
             is_open[chosen] = yields[chosen] < 1
         else:
-            # Loads never fall, so there will be no room later.
+            # Loads never fall, so the step will not fit later.
             is_open[chosen] = False
             for node in tasks:
                 load[node] -= step * cpu[job]

@@ -76,7 +76,7 @@ def new_system(jobs: Jobs, release: Floats, others_load: Floats, others_held: Fl
 
 @compiled
 def running_jobs(system: System, present: Integers) -> Integers:
-    """Return those of some jobs that run."""
+    """Return the jobs among these that run."""
     is_running = system.is_running
     running, count = np.empty(len(present), np.int64), 0
     for job in present:
@@ -99,7 +99,7 @@ def ordered(system: System, numbers: Integers, now: float) -> Integers:
 
 @compiled
 def put(system: System, job: int, nodes: Integers) -> None:
-    """Let a job have these sorted nodes."""
+    """Put a job on these sorted nodes."""
     jobs, place, load, held = system.jobs, system.place, system.load, system.held
     cpu, memory, begin = jobs.cpu[job], jobs.memory[job], jobs.first[job]
     system.is_running[job] = True

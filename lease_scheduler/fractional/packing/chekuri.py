@@ -61,7 +61,7 @@ def _largest_group(vectors: Floats, divided: list[int], dimensions: int) -> tupl
 
 
 def _shares(vectors: Floats, bins: int) -> Floats | None:
-    """Return vectors x bins, a corner of the relaxation, or None if so many bins are too few."""
+    """Return vectors x bins, a corner of the relaxation, or None if there are too few bins."""
     from scipy.optimize import linprog  # type: ignore[import-untyped]
     from scipy.sparse import eye, kron  # type: ignore[import-untyped]
 

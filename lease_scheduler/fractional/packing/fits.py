@@ -22,7 +22,7 @@ def pack_by_fit(vectors: Floats, bins: int, sort: FitSort, *, best: bool) -> Int
     """Return the bin of each vector, or None if one does not fit.
 
     :param vectors: vectors x dimensions; every bin has the capacity 1 in each dimension
-    :param best: take the bin with the largest sum of loads that has room, not the first one
+    :param best: of the bins in which a vector fits, take the one with the largest sum of loads, not the first one
     """
     if sort is FitSort.SUM:
         order = np.argsort(-vectors.sum(axis=1), kind="stable")

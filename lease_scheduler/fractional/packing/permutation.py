@@ -173,7 +173,7 @@ def _filled(vectors: Floats, bins: int, starts: Integers, numbers: Integers, wal
 
 @compiled
 def _minima(vectors: Floats, size: int) -> Floats:
-    """Return the smallest coordinates of each so many vectors: if these do not fit, none of the vectors does."""
+    """Return the smallest coordinates of each ``size`` vectors: if these do not fit, none of the vectors does."""
     count, dimensions = vectors.shape
     found = np.full(((count + size - 1) // size, dimensions), np.inf)
     for item in range(count):

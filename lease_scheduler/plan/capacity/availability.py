@@ -140,11 +140,11 @@ class Availability:
         return self.changed(np.array([host]), np.array([start]), np.array([end]), amounts)
 
     def taken_until(self, hosts: IntArray, before: IntArray, after: IntArray) -> Availability:
-        """Return the availability with hosts that are taken as a whole, but until other instants than so far.
+        """Return the availability after changing until when some hosts are taken as a whole.
 
         :param hosts: host numbers, shape (k,), ascending
-        :param before: first instants at which they could be used so far, shape (k,)
-        :param after: first instants at which they can be used, shape (k,); where this is later than ``before``, the
+        :param before: first instants at which the hosts can be used at present, shape (k,)
+        :param after: new first instants at which they can be used, shape (k,); where this is later than ``before``, the
             hosts are taken from ``before`` on
         """
         before, after = np.maximum(before, self._since), np.maximum(after, self._since)
@@ -197,7 +197,7 @@ class Availability:
         return self._with(self._steps.of(key[keep]), self._used.compress(keep, axis=1), before)
 
     def within(self, start: int, end: int) -> Availability:
-        """Return the availability of an interval, which is smaller. Only this interval can be queried or changed."""
+        """Return the part of the availability within an interval. Only the interval can be queried or changed."""
         start = max(start, self._since)
         low = self._steps.position(start)
         counts = self._steps.key.searchsorted(self._steps.base + end) - low
@@ -212,7 +212,7 @@ class Availability:
     # -- questions about all hosts ---------------------------------------------------------------------
 
     def is_unused(self, start: int, end: int) -> BoolArray:
-        """Return whether no lease holds anything on each host in ``[start, end)``, shape (hosts,)."""
+        """Return for each host whether no lease holds anything on it in ``[start, end)``, shape (hosts,)."""
         unused: BoolArray = np.maximum.reduceat(self._used[-1], self._steps.bounds(start, end))[::2] == 0
         return unused
 
@@ -260,7 +260,7 @@ class Availability:
         """
         known = self.within(since, FOREVER)
         key, hosts = known._steps.key, known._steps.hosts()
-        # A host that is out of service while leases still run there has less than nothing to offer.
+        # Free amounts are negative on a host that is out of service while leases still run there.
         free = np.maximum(known.capacity[:, hosts] - known._used[:-1], 0)
         rise = free.copy()
         is_later = hosts[1:] == hosts[:-1]
@@ -272,7 +272,7 @@ class Availability:
         return instants[is_last], totals[:, is_last]
 
     def next_rise(self, hosts: IntArray, after: int) -> int | None:
-        """Return the first instant after another one at which a lease begins to hold something on hosts, or None.
+        """Return the first instant later than ``after`` at which a lease begins to hold one of the hosts, or None.
 
         :param hosts: host numbers, shape (k,)
         """
@@ -286,7 +286,7 @@ class Availability:
         return int(found.min()) if len(found) else None
 
     def is_full(self, instant: int, needed: BoolArray) -> bool:
-        """Return whether no host has some of every needed class free at the instant.
+        """Return whether, at the instant, each host has nothing free of at least one needed class.
 
         :param needed: shape (classes,)
         """
@@ -313,19 +313,19 @@ class Availability:
     # -- questions about a demand ----------------------------------------------------------------------
 
     def places(self, demand: IntArray, eligible: BoolArray | None = None, per_host: int | None = None) -> Places:
-        """Return how many VMs of a demand fit on each host over time.
+        """Return how many nodes of a demand fit on each host over time.
 
         The result is cached by the identity of the arrays.
 
-        :param demand: needs of one VM, shape (classes,); if all are zero, nothing fits anywhere
+        :param demand: needs of one node, shape (classes,); if all are zero, nothing fits anywhere
         :param eligible: which hosts may be used, shape (hosts,); None means all
-        :param per_host: maximum number of VMs on one host; None means as many as fit
+        :param per_host: maximum number of nodes on one host; None means as many as fit
         """
         cache_key = (id(demand), id(eligible), per_host)
         found = self._cache.get(cache_key)
         if found is None:
             step_hosts = self._steps.hosts()
-            # All needed classes may be such that no host offers.
+            # No row is left if no host offers any of the needed classes: then nothing fits anywhere.
             counts: IntArray = np.zeros(len(step_hosts), dtype=np.int64)
             for turn, row in enumerate(demand.nonzero()[0].tolist()):
                 fitting = self.capacity[row].take(step_hosts)

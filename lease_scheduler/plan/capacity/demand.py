@@ -18,14 +18,14 @@ _MOST_REMEMBERED = 20_000
 
 @dataclass(frozen=True)
 class Demand:
-    """The needs of a node set; of an elastic one, what suffices.
+    """The needs of a node set; those of its smallest size if it is elastic.
 
-    :ivar count: number of VMs
-    :ivar amounts: shape (classes,), needs of one VM
+    :ivar count: number of nodes
+    :ivar amounts: shape (classes,), needs of one node
     :ivar amounts_and_lease: shape (classes + 1,), the same with 1 appended, which counts the lease
-    :ivar eligible: shape (hosts,), hosts that could hold a VM if they were empty; None means all
-    :ivar most_per_host: VMs of this set that the largest host could hold
-    :ivar per_host: VMs of this set that may share a host; None means as many as fit
+    :ivar eligible: shape (hosts,), hosts that could hold a node if they were empty; None means all
+    :ivar most_per_host: nodes of this set that the largest host could hold
+    :ivar per_host: nodes of this set that may share a host; None means as many as fit
     """
 
     count: int
@@ -65,9 +65,9 @@ class Demands:
         return found
 
     def share_of_host(self, node_set: NodeSet, resource_class: str) -> int:
-        """Return how much of a resource class a VM can use if its node set does not name the class.
+        """Return how much of a resource class a node can use if its node set does not name the class.
 
-        Each host's capacity is shared equally among as many such VMs as the host can hold; the result is the largest
+        Each host's capacity is shared equally among as many such nodes as the host can hold; the result is the largest
         share over the hosts that may be used.
         """
         if resource_class not in self._classes:
@@ -88,7 +88,7 @@ class Demands:
         return known
 
     def can_ever_hold(self, host: int, node_set: NodeSet) -> bool:
-        """Return whether a host could hold one VM of a node set if it were empty."""
+        """Return whether a host could hold one node of a node set if it were empty."""
         split = self._rows.split(node_set)
         if not self._site.hosts[host].can_ever_hold(split.at_full_speed, split.required_traits):
             return False
@@ -101,7 +101,7 @@ class Demands:
         return replace(whole, amounts=amounts, amounts_and_lease=np.append(amounts, 1))
 
     def groups(self, node_set: NodeSet) -> tuple[ProviderGroup, ...]:
-        """Return what a VM needs of nested providers."""
+        """Return what a node needs of nested providers."""
         return self._rows.split(node_set).groups
 
     def _demand(self, node_set: NodeSet) -> Demand:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, LeaseRequest
 
-#: Hosts of the VMs, start, end, and whether the use is added (1) or released (-1).
+#: Hosts of the nodes, start, end, and whether the use is added (1) or released (-1).
 HoldingChange = tuple[tuple[int, ...], int, int, int]
 
 

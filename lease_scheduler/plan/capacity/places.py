@@ -1,4 +1,4 @@
-"""Places: how many VMs of one demand fit on each host over time."""
+"""Places: how many nodes of one demand fit on each host over time."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 from lease_scheduler.plan.capacity.steps import FOREVER, MANY_HOSTS, TIME_BITS, IntArray, Steps
 
-#: Hosts with a place are few if they are at most one in so many.
+#: Hosts with a place are few if they are at most one in this many.
 _SPARSE = 8
 
 
 class Places:
-    """How many VMs of one demand fit on each host, as step functions of time.
+    """How many nodes of one demand fit on each host, as step functions of time.
 
     Created by ``Availability.places`` and ``Availability.places_on``.
     """
@@ -29,7 +29,7 @@ class Places:
     def holding_times(self, start: int) -> IntArray:
         """Return until when each place that is free at ``start`` stays free, latest first.
 
-        The n-th entry is the latest end of a window ``[start, end)`` in which n VMs of the demand fit at once.
+        The n-th entry is the latest end of a window ``[start, end)`` in which n nodes of the demand fit at once.
         """
         found = self._holding.get(start)
         if found is None:
@@ -63,7 +63,7 @@ class Places:
         return until[::-1]
 
     def _single_holding_times(self, low: IntArray, hosts: IntArray) -> IntArray:
-        """Do the same for hosts with one place each: a place is free until the next step without a place."""
+        """Return the same for hosts with one place each: it is free until the next step without a place."""
         taken, host_of, begins = self._steps_without_places()
         following = taken.searchsorted(low)
         until = np.where(host_of.take(following) == hosts, begins.take(following), FOREVER)
@@ -104,11 +104,11 @@ class Places:
             yield step_hosts.take(first), key.take(first) & FOREVER, until
 
     def throughout(self, start: int, end: int) -> int:
-        """Return how many VMs fit at once for the whole of ``[start, end)``, each on one host throughout."""
+        """Return how many nodes fit at once for the whole of ``[start, end)``, each on one host throughout."""
         return int(self.on_hosts(start, end).sum())
 
     def on_hosts(self, start: int, end: int) -> IntArray:
-        """Return how many VMs fit on each host for the whole of ``[start, end)``, shape (hosts,)."""
+        """Return how many nodes fit on each host for the whole of ``[start, end)``, shape (hosts,)."""
         counts, steps = self._counts, self._steps
         if len(steps.base) >= MANY_HOSTS:
             found = counts.take(steps.position(start))
@@ -120,13 +120,13 @@ class Places:
         return np.minimum.reduceat(counts, steps.bounds(start, end))[::2]
 
     def _are_few(self, hosts: IntArray) -> bool:
-        """Return whether some hosts are so few of all that steps of the others should be left alone."""
+        """Return whether these are so few of all hosts that it pays off to skip the steps of the others."""
         return len(self._steps.base) >= max(MANY_HOSTS, _SPARSE * len(hosts))
 
     def first_start(self, count: int, length: int, earliest: int) -> int | None:
-        """Return the first instant from ``earliest`` on at which ``count`` VMs of the demand could start, or None.
+        """Return the first instant from ``earliest`` on at which ``count`` nodes of the demand could start, or None.
 
-        :param count: number of VMs
+        :param count: number of nodes
         :param length: seconds for which they stay
         """
         opening, closing = [], []
@@ -150,13 +150,13 @@ class Places:
     def starts(
         self, count: int, length: int, earliest: int, ready: IntArray | None = None
     ) -> tuple[IntArray, IntArray]:
-        """Return how many VMs of the demand could start at which instants and stay for ``length`` seconds.
+        """Return how many nodes of the demand could start and stay for ``length`` seconds, by their start.
 
-        :param count: number of VMs needed; no more than this are counted per host
+        :param count: number of nodes needed; no more than this are counted per host
         :param earliest: no start before this instant
         :param ready: shape (hosts,), instant from which each host may be used; None means at once
-        :return: instants (ascending, the first is ``earliest``) and the number of VMs that can start from each instant
-            until the next one; both of shape (m,)
+        :return: instants (ascending, the first is ``earliest``) and the number of nodes that can start from each
+            instant until the next one; both of shape (m,)
         """
         opening: list[IntArray] = []
         closing: list[IntArray] = []

@@ -5,10 +5,10 @@ So the plan grants only what Placement can serve whichever providers it takes.
 
 Equal providers of a host form a *kind*, with a row for each of their resource classes. A group is charged to every kind
 that could serve it, because each of them might. It is charged its amount if the kind has one provider, or if it needs
-one unit: then the sum of the charges tells whether there is room. Otherwise the sum alone does not tell: two providers
-with one free unit each do not serve a group of two. Among ``n`` providers of size ``s``, none has room for ``a`` units
-only if each is used for at least ``s - a + 1``. So there is room while at most ``n (s - a + 1) - 1`` is used. That
-holds if the group is charged ``n (a - 1) + 1`` and the charges do not exceed ``n s``.
+one unit: then it fits if the sum of the charges is within the capacity. Otherwise the sum alone does not tell: two
+providers with one free unit each do not serve a group of two. Among ``n`` providers of size ``s``, none has ``a`` units
+free only if at least ``s - a + 1`` units of each are used. So the group fits while at most ``n (s - a + 1) - 1`` units
+are used in all. That holds if the group is charged ``n (a - 1) + 1`` and the charges do not exceed ``n s``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lease_scheduler.model.providers import Provider, ProviderGroup, together
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.plan.capacity.availability import IntArray
 
-#: Capacity of a row on a host that has the resource class, but of other kinds: it limits nothing there.
+#: Capacity of a row on a host that offers the resource class in other kinds only: the row limits nothing there.
 _NO_LIMIT = 1 << 40
 
 
@@ -50,7 +50,7 @@ class _Kind:
     def charge(self, group: ProviderGroup, name: str) -> int:
         """Return how much of a class a group is charged, see the module.
 
-        With several classes, each of them may keep its share of the providers from serving the group.
+        With several classes, each of them may leave an equal share of the providers unable to serve the group.
         """
         size, amount = self.provider.capacity[name], group.resources[name]
         share = (self.count - 1) // len(group.resources)
@@ -73,7 +73,7 @@ class ProviderRows:
         self._rows = [(kind, name) for kind in kinds for name in kind.provider.capacity]
 
     def _kinds(self, host: Host) -> frozenset[_Kind]:
-        """Return the kinds of a host. It is a provider itself of classes that other hosts nest."""
+        """Return the kinds of a host. It counts as a provider itself of classes that other hosts nest."""
         own = Resources({name: amount for name, amount in host.capacity.items() if name in self._nested})
         itself = (Provider(own, host.traits, host.max_unit),) if own else ()
         counts = Counter(each for each in (*host.providers, *itself) if each.capacity)
@@ -92,9 +92,9 @@ class ProviderRows:
         return found
 
     def split(self, node_set: NodeSet) -> NodeSet:
-        """Return a node set that needs nested classes in groups only, and all others of the host itself.
+        """Return the node set with its needs of nested classes in groups, and all others in its resources.
 
-        An elastic one that is divided needs what suffices.
+        An elastic node set that has to be split gets its smallest size.
         """
         nested = [name for name in node_set.resources if name in self._nested]
         plain = [group for group in node_set.groups if self._nested.isdisjoint(group.resources)]

@@ -1,4 +1,4 @@
-"""Entries of long arrays that are added or dropped: a few are faster by slices, many by indices."""
+"""Adding and dropping entries of long arrays: a few are faster by slices, many by indices."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 from lease_scheduler.plan.capacity.steps import IntArray
 
-#: Up to so many entries are added or dropped by slices.
+#: Up to this many entries are added or dropped by slices.
 FEW = 16
 
 
 def with_repeats(array: IntArray, before: IntArray) -> IntArray:
-    """Return an array in which the entry before each of some indices occurs once more.
+    """Return an array with the entry before each of some indices repeated.
 
     :param array: shape (..., n)
     :param before: indices of entries, ascending, each at least 1 and at most n; one may occur several times

@@ -8,14 +8,14 @@ import numpy.typing as npt
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
-#: The key of a step has the host above these bits and the instant in them.
+#: Number of low bits of a step's key that have the instant; the bits above have the host.
 TIME_BITS = 40
 #: An instant later than all others; the end of intervals without an end.
 FOREVER = (1 << TIME_BITS) - 1
 
-#: From so many hosts on, it pays off to look at few of them instead of all.
+#: From this number of hosts on, it pays off to look at few of them instead of all.
 MANY_HOSTS = 256
-#: Positions are carried over to steps that differ by at most so many.
+#: Cached positions are carried over if at most this many steps are added and dropped.
 _FEW_EDITS = 16
 
 
@@ -46,12 +46,12 @@ class Steps:
 
         :param key: the keys after that
         :param added: keys of the new steps
-        :param dropped: keys of those that are gone; new ones may be among them
+        :param dropped: keys of the steps that are gone; new steps may be among them
         """
         found = Steps(self.base, key)
         if len(self.base) < MANY_HOSTS or not self._positions or len(added) + len(dropped) > _FEW_EDITS:
             return found
-        # That of the present instant, mostly.
+        # The instant that was cached last, which is mostly the present one.
         instant = next(reversed(self._positions))
         position = found._positions[instant] = self._positions[instant].copy()
         for steps, change in ((added, 1), (dropped, -1)):

@@ -53,7 +53,7 @@ def worst_fit(
 ) -> Allotment | None:
     """Return hosts for as many slivers as possible, spread over the emptiest hosts, or None if there are too few.
 
-    Room is looked for with the smallest sliver; what is left on the chosen hosts makes the slivers larger afterwards.
+    Hosts are chosen for the smallest sliver. Then the slivers grow into what is left on these hosts.
 
     :param free: what is free on each host throughout the term, shape (classes, hosts); the first class counts most in
         the order of the hosts
@@ -126,13 +126,12 @@ def grown(
     *,
     smallest: IntArray | None = None,
 ) -> IntArray:
-    """Return the largest sliver, equal on all hosts, that the chosen hosts have room for (algorithm 2).
+    """Return the largest sliver, equal on all hosts, that fits on the chosen hosts (algorithm 2).
 
     :param counts: number of slivers on each host, shape (hosts,), at least one of them positive
     :param largest: limit of the size, shape (classes,)
     :param grain: units in which each class is given out, shape (classes,); None means single ones
-    :param smallest: size for which there is room, and which is granted even if it is no multiple of the grain, shape
-        (classes,)
+    :param smallest: size that is known to fit, and is granted even if it is no multiple of the grain, shape (classes,)
     """
     used = np.flatnonzero(counts)
     size: IntArray = np.minimum(largest, (free[:, used] // counts[used]).min(axis=1))

@@ -26,7 +26,7 @@ class Change:
 
     :ivar before: the lease before the change
     :ivar after: the lease after it; in a final state if the change ended the lease
-    :ivar stays: for each VM after the change, its index before, or None if it is new
+    :ivar stays: for each node after the change, its index before, or None if it is new
     """
 
     before: Lease
@@ -35,18 +35,18 @@ class Change:
 
     @property
     def removed(self) -> tuple[int, ...]:
-        """Indices (before the change) of the VMs that were removed."""
+        """Indices (before the change) of the nodes that were removed."""
         staying = set(self.stays)
         return tuple(index for index in range(self.before.request.node_count) if index not in staying)
 
     @property
     def added(self) -> tuple[int, ...]:
-        """Indices (after the change) of the VMs that are new."""
+        """Indices (after the change) of the nodes that are new."""
         return tuple(index for index, old in enumerate(self.stays) if old is None)
 
     @property
     def moved(self) -> tuple[int, ...]:
-        """Indices (after the change) of the VMs that stay but have another host.
+        """Indices (after the change) of the nodes that stay but have another host.
 
         Empty if the lease has no hosts before or after the change.
         """
@@ -59,12 +59,12 @@ class Change:
 
 
 def staying(old: LeaseRequest, new: LeaseRequest, give_up: Iterable[int] = ()) -> tuple[int | None, ...]:
-    """Return for each VM of new terms its index in the old terms, or None if it is new.
+    """Return for each node of new terms its index in the old terms, or None if it is new.
 
-    A node set continues the one at the same position. If it has fewer VMs, those in ``give_up`` are removed first, then
-    the last ones.
+    A node set continues the one at the same position. If it has fewer nodes, those in ``give_up`` are removed first,
+    then the last ones.
 
-    :param give_up: indices of VMs in the old terms
+    :param give_up: indices of nodes in the old terms
     """
     unwanted = set(give_up)
     stays: list[int | None] = []
@@ -81,7 +81,7 @@ def staying(old: LeaseRequest, new: LeaseRequest, give_up: Iterable[int] = ()) -
 def hosts_of(
     lease: Lease, terms: LeaseRequest, stays: tuple[int | None, ...], away: frozenset[int]
 ) -> PresentHosts | None:
-    """Return the hosts that the VMs of new terms already have, without hosts that they must leave, or None.
+    """Return the hosts that the nodes of new terms already have, without hosts that they must leave, or None.
 
     :param stays: as ``staying`` returns it
     :param away: hosts to leave
@@ -100,12 +100,12 @@ def plan_anew(
     now: int,
     least: tuple[int, ...] | None = None,
 ) -> Lease:
-    """Give a lease that has not started a place by new terms.
+    """Give a lease that has not started a place under new terms.
 
-    A lease that takes as many VMs as are free gets no more than its terms have, and fewer if it would start later.
+    A lease that takes as many nodes as are free gets no more than its terms have, and fewer if it would start later.
 
-    :param present: hosts that its VMs keep if these are free
-    :param least: for each node set, the smallest acceptable number of VMs; None means all of them
+    :param present: hosts that its nodes keep if these are free
+    :param least: for each node set, the smallest acceptable number of nodes; None means all of them
     :return: the lease's new value, which is in the plan
     :raises NotPlannableError: there is no place; the plan is as it was
     """
@@ -188,8 +188,8 @@ def reshape(
     A run that gets longer on the same hosts preempts other leases only after its present end. If its hosts are not free
     for longer, a best-effort or deadline lease is suspended at its present end and runs the rest later.
 
-    :param present: hosts that VMs have and cannot leave; None for VMs that need another host
-    :return: the lease's new value, which is in the plan; if VMs were added, removed or moved, its holding starts now
+    :param present: hosts that nodes have and cannot leave; None for nodes that need another host
+    :return: the lease's new value, which is in the plan; if nodes were added, removed or moved, its holding starts now
     :raises NotPlannableError: there is no place; the plan is as it was
     """
     plan = planner.plan
@@ -205,7 +205,7 @@ def reshape(
             placed = wanted
         else:
             if wanted.end <= now:
-                raise NotPlannableError(f"lease {lease.lease_id}: it ends now and needs no other hosts")
+                raise NotPlannableError(f"lease {lease.lease_id}: it ends now, so its nodes cannot change")
             assignment, in_the_way = hosts_with_room(
                 planner.context,
                 terms,
@@ -218,7 +218,7 @@ def reshape(
             make_room(planner.context, in_the_way, now, wanted.end, now)
             placed = replace(wanted, assignment=assignment, start=now, run_start=now)
             if placed.closing is Closing.SUSPEND:
-                # The time to save memory depends on which VMs share a host.
+                # The time to save memory depends on which nodes share a host.
                 buffer = planner.options.suspend_buffer
                 placed = cut_by_suspension(planner.context, terms, placed, placed.end + buffer)
                 if placed.run_end <= now:
@@ -267,7 +267,7 @@ def _suspended_at_its_end(planner: Planner, lease: Lease, terms: LeaseRequest, f
         cut = cut_by_suspension(context, terms, first, first.end)
         if cut.run_end > max(now, cut.run_start):
             return cut
-    raise NotPlannableError(f"lease {lease.lease_id}: its hosts are promised to others when it was to end")
+    raise NotPlannableError(f"lease {lease.lease_id}: its hosts are promised to others from its planned end on")
 
 
 def _with_rest(planner: Planner, lease: Lease, placed: Holding, same_vms: bool, now: int) -> Lease:

@@ -25,7 +25,7 @@ class _SamePlaceError(NotPlannableError):
 def replan_waiting(context: PlanningContext, now: int) -> int:
     """Plan all best-effort leases with a place in the future again, in the order of submission.
 
-    One that takes as many VMs as are free has fewer of them if it starts sooner with these.
+    A lease that takes as many nodes as are free gets fewer of them if it then starts sooner.
 
     No lease gets a later place than before, because its own place is free while it is planned. Hosts are chosen again
     even if the instant stays the same, as in Haizea, because the hosts that remain free decide what can be backfilled.

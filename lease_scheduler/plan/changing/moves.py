@@ -1,4 +1,4 @@
-"""Moves of running nodes, in an order in which every move finds room at its destination.
+"""Moves of running nodes, in an order in which each node fits at its destination when it moves.
 
 Grit 2007, "Extensible resource management for networked virtual computing", section 6.3.3, names such a plan but gives
 no algorithm (shirako F118).
@@ -20,8 +20,8 @@ from lease_scheduler.plan.capacity.availability import BoolArray, IntArray
 class FluidLoad:
     """What the nodes of fluid leases need of their hosts, in VCPU.
 
-    :ivar room: what each host has for them: what they hold there, and what nobody holds; shape (hosts,)
-    :ivar need: what all of them on a host need together, also those that cannot move; shape (hosts,)
+    :ivar room: what each host has for these nodes: what they hold there, plus what is free; shape (hosts,)
+    :ivar need: what all of them on each host need together, including those that cannot move; shape (hosts,)
     :ivar of_node: what each node of the placement needs, 0 for other leases; shape (nodes,)
     """
 
@@ -40,7 +40,7 @@ class Placement:
     :ivar hosts: the host of each node, shape (nodes,)
     :ivar wished: the host that the planner chose for each node, shape (nodes,)
     :ivar usable: hosts that may take nodes, shape (hosts,)
-    :ivar in_use: hosts on which anything is now, also what cannot move, shape (hosts,)
+    :ivar in_use: hosts on which anything runs now, including what cannot move, shape (hosts,)
     :ivar fluid: what fluid leases need; None if none runs
     """
 
@@ -62,7 +62,7 @@ class Placement:
         return float(used.max(axis=0)[some].mean()) if some.any() else 0.0
 
     def with_room(self, free: IntArray, node: int) -> IntArray:
-        """Return the other hosts that have room for a node, ascending.
+        """Return the other hosts on which a node fits, ascending.
 
         :param free: what is free now, shape (classes, hosts)
         """
@@ -84,11 +84,11 @@ class Move:
 
 
 def in_order(placement: Placement, moves: Iterable[Move]) -> list[Move]:
-    """Return moves in an order in which each destination has room when its turn comes.
+    """Return moves in an order in which each node fits at its destination when its turn comes.
 
-    If the rest would wait for each other in a circle, the smallest node that finds room steps aside to another host
-    first. What cannot be done at all is left out. So no node steps aside that does not reach its destination then: it
-    would do so again whenever moves are looked for.
+    If the remaining moves wait for each other in a circle, the smallest node that fits elsewhere steps aside to another
+    host first. Moves that cannot be made are left out. A node steps aside only if it then reaches its destination:
+    otherwise it would step aside again whenever moves are planned.
     """
     wanted, staying = list(moves), set[int]()
     while True:
@@ -99,7 +99,7 @@ def in_order(placement: Placement, moves: Iterable[Move]) -> list[Move]:
 
 
 def _carried_out(placement: Placement, moves: list[Move], staying: set[int]) -> tuple[list[Move], set[int]]:
-    """Return moves in an order in which they can be carried out, and the nodes that stepped aside for nothing.
+    """Return moves in an order in which they can be carried out, and the nodes that stepped aside in vain.
 
     :param staying: nodes that must not step aside
     """
@@ -131,7 +131,7 @@ def _carried_out(placement: Placement, moves: list[Move], staying: set[int]) -> 
 
 
 def _aside(placement: Placement, free: IntArray, at: IntArray, waiting: list[Move]) -> Move | None:
-    """Return a move of the smallest waiting node to any host with room, or None.
+    """Return a move of the smallest waiting node to any host where it fits, or None.
 
     Nodes that have stepped aside already stay, so this ends.
     """

@@ -1,4 +1,4 @@
-"""Hosts that are out of service, in the plan: taken for the time of their outage."""
+"""Hosts that are out of service: the plan takes them for the time of their outage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a lease that still runs when it was expected to be over.
+"""Running on: leases that still run when they were expected to be over.
 
 The planner gives a lease that is expected to run shorter than requested a run that ends in a suspension. If the lease
 has not ended by then, it runs on as far as its hosts are free, and the suspension saves its work if they are not.

@@ -1,4 +1,4 @@
-"""Hosts that sleep or wake, in the plan: taken until they can be used.
+"""Hosts that sleep or wake: the plan takes them until they can be used.
 
 A sleeping host can be used once it has had the time to wake, so an interval that begins now is taken on it. As time
 passes the interval is moved along, in steps and for all such hosts at once, because each change of the availability
@@ -18,7 +18,7 @@ from lease_scheduler.plan.plan import NOT_ASLEEP, Plan
 
 
 def take_until(plan: Plan, until: Mapping[int, int], now: int) -> None:
-    """Take hosts from now on until an instant each, in place of any interval for which they are taken already.
+    """Take each host from now until an instant, in place of any interval for which it is taken already.
 
     :param until: host number -> first instant at which it can be used
     """
@@ -27,7 +27,7 @@ def take_until(plan: Plan, until: Mapping[int, int], now: int) -> None:
 
 
 def take_all_until(plan: Plan, hosts: IntArray, ends: IntArray | int, now: int) -> None:
-    """Do the same for many hosts.
+    """Take many hosts from now until an instant each, as ``take_until`` does.
 
     :param hosts: host numbers, shape (k,), ascending
     :param ends: first instants at which they can be used, shape (k,), or one for all
@@ -41,13 +41,13 @@ def take_all_until(plan: Plan, hosts: IntArray, ends: IntArray | int, now: int) 
 
 
 def give_back(plan: Plan, hosts: Collection[int], now: int) -> None:
-    """Let hosts be used from now on that are awake."""
+    """Make hosts that are awake usable from now on."""
     woken = asleep_among(plan, _numbers(sorted(hosts)))
     take_all_until(plan, woken, NOT_ASLEEP, now)
 
 
 def as_if_awake(plan: Plan, now: int) -> Availability:
-    """Return the availability if no host slept."""
+    """Return the availability as if no host slept."""
     hosts = asleep_among(plan, np.arange(len(plan.site)))
     before = np.maximum(plan.sleep_ends[hosts], now)
     return plan.availability.taken_until(hosts, before, np.full(len(hosts), now))
@@ -67,14 +67,14 @@ def closed(plan: Plan, hosts: IntArray, now: int) -> Iterator[None]:
         yield
     finally:
         if plan.availability is within:
-            # Nothing was planned, as is most often so.
+            # In most cases nothing was planned.
             plan.availability, plan.sleep_ends = before, ends
         else:
             take_all_until(plan, asleep, ends[asleep], now)
 
 
 def asleep_among(plan: Plan, hosts: IntArray) -> IntArray:
-    """Return those of some hosts that sleep or wake."""
+    """Return the hosts among these that sleep or wake."""
     asleep: IntArray = hosts[plan.sleep_ends[hosts] != NOT_ASLEEP]
     return asleep
 

@@ -28,20 +28,21 @@ def migration_of(request: LeaseRequest, options: PlanningOptions) -> Migration:
 
 
 def migration_estimate(request: LeaseRequest, options: PlanningOptions) -> int:
-    """Return the seconds within which all VMs of a suspended lease can move, whatever their hosts are.
+    """Return the seconds in which all nodes of a suspended lease can move, whatever their hosts are.
 
-    VMs move one after the other, because in the worst case all of them leave the same host. The disk of a VM, if it
+    Nodes move one after the other, because in the worst case all of them leave the same host. The disk of a node, if it
     moves too, follows its memory.
     """
     if migration_of(request, options) is not Migration.YES:
         return 0
     return sum(
-        node_set.count * _vm_time(node_set.resources.get(MEMORY_MB, 0), request, options) for node_set in request.nodes
+        node_set.count * _node_time(node_set.resources.get(MEMORY_MB, 0), request, options)
+        for node_set in request.nodes
     )
 
 
-def _vm_time(memory_mb: int, request: LeaseRequest, options: PlanningOptions) -> int:
-    """Return the seconds to move the saved state of one VM."""
+def _node_time(memory_mb: int, request: LeaseRequest, options: PlanningOptions) -> int:
+    """Return the seconds to move the saved state of one node."""
     seconds = transfer_time(memory_mb, options.migration_bandwidth)
     if options.migrate_disks and request.software is not None:
         seconds += transfer_time(request.software.size_mb, options.migration_bandwidth)
@@ -51,7 +52,7 @@ def _vm_time(memory_mb: int, request: LeaseRequest, options: PlanningOptions) ->
 def stay_where_possible(
     request: LeaseRequest, assignment: tuple[int, ...], saved_on: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """Return the assignment with identical VMs exchanged, so that as many as possible resume where their memory is."""
+    """Return the assignment with identical nodes exchanged so that as many as possible resume where they were saved."""
     settled: list[int] = []
     first = 0
     for node_set in request.nodes:
@@ -75,7 +76,7 @@ def plan_migrations(
     earliest: int,
     options: PlanningOptions,
 ) -> tuple[MigrationRound, ...]:
-    """Return the rounds in which the memory of VMs moves to the hosts where they will resume.
+    """Return the rounds in which the memory of nodes moves to the hosts where they will resume.
 
     Each host takes part in at most one move of a round. A round lasts as long as its largest transfer. The first round
     starts at ``earliest``.
@@ -84,22 +85,22 @@ def plan_migrations(
         return ()
     sizes = [node_set.resources.get(MEMORY_MB, 0) for node_set in request.nodes for _ in range(node_set.count)]
     moves = [
-        (vm, origin, destination)
-        for vm, (origin, destination) in enumerate(zip(saved_on, assignment, strict=True))
+        (node, origin, destination)
+        for node, (origin, destination) in enumerate(zip(saved_on, assignment, strict=True))
         if origin != destination
     ]
     grouped: list[tuple[set[int], list[tuple[int, int, int]]]] = []
-    for vm, origin, destination in moves:
+    for node, origin, destination in moves:
         group = next((g for g in grouped if origin not in g[0] and destination not in g[0]), None)
         if group is None:
             group = (set(), [])
             grouped.append(group)
         group[0].update((origin, destination))
-        group[1].append((vm, origin, destination))
+        group[1].append((node, origin, destination))
     rounds = []
     start = earliest
     for _, members in grouped:
-        end = start + _vm_time(max(sizes[vm] for vm, _, _ in members), request, options)
+        end = start + _node_time(max(sizes[node] for node, _, _ in members), request, options)
         rounds.append(MigrationRound(start, end, tuple(members)))
         start = end
     return tuple(rounds)

@@ -1,7 +1,7 @@
-"""What preempting a lease costs in time, before it is done (Amini Salehi 2012, section 3.2.2, equations 3.2-3.7).
+"""Estimates of the time that preempting a lease costs (Amini Salehi 2012, section 3.2.2, equations 3.2-3.7).
 
 The plan keeps whole seconds, which ``plan.durations.suspension`` computes. These formulas are for comparing leases, so
-they keep fractions. All VMs of a lease take turns, as they share the storage and the network.
+they keep fractions. All nodes of a lease take turns, as they share the storage and the network.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from lease_scheduler.model.errors import InvalidValueError
 class OverheadRates:
     """The rates of a site; the defaults are those of section 3.3.2, measured in a network of 100 Mb/s.
 
-    :ivar suspend_rate: MB/s at which the memory of a VM is written
+    :ivar suspend_rate: MB/s at which the memory of a node is written
     :ivar resume_rate: MB/s at which it is read
     :ivar copy_rate: MB/s at which it moves to another host
-    :ivar pause_time: seconds to pause or unpause one VM
+    :ivar pause_time: seconds to pause or unpause one node
     :ivar reschedule_time: seconds to plan a lease again
     :raises InvalidValueError: a rate is not a positive number, or a time is negative
     """
@@ -43,7 +43,7 @@ class OverheadRates:
 
 
 class OverheadModel:
-    """The formulas for a lease, given the memory of each of its VMs in MB."""
+    """The formulas for a lease, given the memory of each of its nodes in MB."""
 
     def __init__(self, rates: OverheadRates | None = None) -> None:
         self._rates = OverheadRates() if rates is None else rates
@@ -64,8 +64,8 @@ class OverheadModel:
     def of_migrating(self, memory: Sequence[float]) -> float:
         """Return the seconds that moving a lease takes (equation 3.7).
 
-        Each VM is suspended while the one before it is resumed; the copies follow one another. The printed sum starts
-        one VM too early: it counts the first suspension twice and has a resumption without a VM.
+        Each node is suspended while the one before it is resumed; the copies follow one another. The printed sum starts
+        one node too early: it counts the first suspension twice and has a resumption without a node.
         """
         rates = self._rates
         suspending = [size / rates.suspend_rate for size in memory]

@@ -1,6 +1,6 @@
-"""How long it takes to suspend and resume leases that could make room, remembered for as long as it is true.
+"""Cached times to suspend and resume leases that might be preempted.
 
-A search for room asks for these times of every lease of the site, at many instants and for many leases that wait.
+A search for victims asks for these times of every lease of the site, at many instants and for many waiting leases.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lease_scheduler.plan.durations.suspension import SuspensionModel
 
 @dataclass(frozen=True, slots=True)
 class SuspensionEstimates:
-    """What suspensions of leases with the same VMs cost on any hosts, in seconds; 0 if they cannot be suspended.
+    """What suspensions of leases with the same nodes cost, in seconds, on any hosts; 0 if they cannot be suspended.
 
     :ivar threshold: shortest run that ends in a suspension
     :ivar threshold_resuming: the same for a run that begins with a resumption
@@ -31,7 +31,7 @@ class PreemptionTimes:
 
     :ivar model: the model of durations
     :ivar request: the terms of the lease
-    :ivar assignment: the host of each VM
+    :ivar assignment: the host of each node
     :ivar can_suspend: whether the state of the lease can be saved; otherwise both times are 0
     :ivar suspend: how long it takes to suspend the lease on these hosts
     :ivar overhead: how long it takes to suspend and resume it, estimated for any hosts

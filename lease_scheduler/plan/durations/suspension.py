@@ -1,4 +1,4 @@
-"""Suspension model: how long suspending and resuming take, and in which order VMs take turns.
+"""Suspension model: how long suspending and resuming take, and in which order nodes take turns.
 
 Sotomayor 2010, section 7.1 (haizea F69-F74).
 """
@@ -19,11 +19,11 @@ from lease_scheduler.plan.options import Estimate, Exclusion, PlanningOptions, S
 class SuspensionModel:
     """The time model of equations 7.1 and 7.2.
 
-    Memory is saved at a rate, and VMs that exclude each other take turns; each command adds an overhead. Times are
-    whole seconds, rounded up per VM.
+    Memory is saved at a rate, and nodes that exclude each other take turns; each command adds an overhead. Times are
+    whole seconds, rounded up per node.
 
     :param options: rates, exclusion, overheads
-    :param share_of_host: returns how much of a resource class a VM can use if its node set does not name the class,
+    :param share_of_host: returns how much of a resource class a node can use if its node set does not name the class,
         such as the memory of an exclusive host; by default 0
     :param late: seconds by which each suspension of a lease takes longer than the rates say
     """
@@ -54,27 +54,27 @@ class SuspensionModel:
         return self.can_suspend(request) and (planned is None or _includes(planned, request))
 
     def suspend_time(self, request: LeaseRequest, assignment: Sequence[int]) -> int:
-        """Return the seconds to suspend all VMs, given the host index of each."""
-        return self._late + self._total(request, self._per_vm(request, suspend=True), assignment)
+        """Return the seconds to suspend all nodes, given the host index of each."""
+        return self._late + self._total(request, self._per_node(request, suspend=True), assignment)
 
     def resume_time(self, request: LeaseRequest, assignment: Sequence[int]) -> int:
-        """Return the seconds to resume all VMs, given the host index of each."""
-        return self._options.resume_buffer + self._total(request, self._per_vm(request, suspend=False), assignment)
+        """Return the seconds to resume all nodes, given the host index of each."""
+        return self._options.resume_buffer + self._total(request, self._per_node(request, suspend=False), assignment)
 
     def suspend_estimate(self, request: LeaseRequest, most_per_host: int) -> int:
-        """Return the estimated seconds to suspend all VMs before their hosts are known.
+        """Return the estimated seconds to suspend all nodes before their hosts are known.
 
-        :param most_per_host: how many VMs of the lease may share a host
+        :param most_per_host: how many nodes of the lease may share a host
         """
-        return self._late + self._estimate(request, self._per_vm(request, suspend=True), most_per_host)
+        return self._late + self._estimate(request, self._per_node(request, suspend=True), most_per_host)
 
     def resume_estimate(self, request: LeaseRequest, most_per_host: int) -> int:
-        """Return the estimated seconds to resume all VMs before their hosts are known.
+        """Return the estimated seconds to resume all nodes before their hosts are known.
 
-        :param most_per_host: how many VMs of the lease may share a host
+        :param most_per_host: how many nodes of the lease may share a host
         """
         return self._options.resume_buffer + self._estimate(
-            request, self._per_vm(request, suspend=False), most_per_host
+            request, self._per_node(request, suspend=False), most_per_host
         )
 
     def threshold(self, request: LeaseRequest, most_per_host: int, *, resuming: bool) -> int:
@@ -94,8 +94,8 @@ class SuspensionModel:
             return 0
         return self._options.shutdown_time + self._options.enactment_overhead * request.node_count
 
-    def _per_vm(self, request: LeaseRequest, *, suspend: bool) -> list[tuple[int, int]]:
-        """Return (number of VMs, seconds for one VM) for each node set."""
+    def _per_node(self, request: LeaseRequest, *, suspend: bool) -> list[tuple[int, int]]:
+        """Return (number of nodes, seconds for one node) for each node set."""
         options = self._options
         if request.preemption_mode is PreemptionMode.STOP:
             # Nothing is copied, but guests need time to shut down.
@@ -108,7 +108,7 @@ class SuspensionModel:
         ]
 
     def _rate(self, request: LeaseRequest, *, suspend: bool) -> float:
-        """Return the MB/s at which the VMs of a lease are saved or loaded."""
+        """Return the MB/s at which the nodes of a lease are saved or loaded."""
         options = self._options
         rate, of_leaving = options.resume_rate, options.unshelve_rate
         if suspend:
@@ -121,53 +121,55 @@ class SuspensionModel:
         return (exclusion or options.exclusion) is Exclusion.GLOBAL
 
     def _saved_mb(self, request: LeaseRequest, node_set: NodeSet) -> int:
-        """Return how many MB of a VM are saved."""
+        """Return how many MB of a node are saved."""
         if request.preemption_mode.leaves_host and self._options.shelved_size is ShelvedSize.DISK:
             return self._used(node_set, DISK_GB) * 1024
         return self._used(node_set, MEMORY_MB)
 
     def _used(self, node_set: NodeSet, resource_class: str) -> int:
-        """Return the maximum amount of a resource class that a VM uses."""
+        """Return the maximum amount of a resource class that a node uses."""
         named = node_set.resources.get(resource_class, 0)
         return named or (0 if self._share_of_host is None else self._share_of_host(node_set, resource_class))
 
-    def _total(self, request: LeaseRequest, per_vm: list[tuple[int, int]], assignment: Sequence[int]) -> int:
-        count = sum(number for number, _ in per_vm)
+    def _total(self, request: LeaseRequest, per_node: list[tuple[int, int]], assignment: Sequence[int]) -> int:
+        count = sum(number for number, _ in per_node)
         overhead = self._options.enactment_overhead * count
         if self._takes_turns_everywhere(request):
-            return overhead + sum(number * seconds for number, seconds in per_vm)
-        if len(per_vm) == 1 and len(set(assignment)) == count:
-            return overhead + per_vm[0][1]
+            return overhead + sum(number * seconds for number, seconds in per_node)
+        if len(per_node) == 1 and len(set(assignment)) == count:
+            return overhead + per_node[0][1]
         on_host: defaultdict[int, int] = defaultdict(int)
-        durations = [seconds for number, seconds in per_vm for _ in range(number)]
+        durations = [seconds for number, seconds in per_node for _ in range(number)]
         for host, seconds in zip(assignment, durations, strict=True):
             on_host[host] += seconds
         return overhead + max(on_host.values())
 
-    def _estimate(self, request: LeaseRequest, per_vm: list[tuple[int, int]], most_per_host: int) -> int:
-        count = sum(number for number, _ in per_vm)
+    def _estimate(self, request: LeaseRequest, per_node: list[tuple[int, int]], most_per_host: int) -> int:
+        count = sum(number for number, _ in per_node)
         overhead = self._options.enactment_overhead * count
-        everything = sum(number * seconds for number, seconds in per_vm)
+        everything = sum(number * seconds for number, seconds in per_node)
         if self._options.suspend_estimate is Estimate.SUM or self._takes_turns_everywhere(request):
             return overhead + everything
-        longest = max(seconds for _, seconds in per_vm)
+        longest = max(seconds for _, seconds in per_node)
         return overhead + min(everything, min(count, most_per_host) * longest)
 
     def turns(
         self, request: LeaseRequest, assignment: Sequence[int], start: int, *, suspend: bool
     ) -> list[tuple[int, int, int]]:
-        """Return when each VM is suspended or resumed, from ``start`` on: (VM index, first second, first second after).
+        """Return when each node is suspended or resumed, from ``start`` on.
 
-        VMs that exclude each other take turns (haizea F74): those on one host, or all of the lease.
+        Nodes that exclude each other take turns (haizea F74): those on one host, or all of the lease.
+
+        :return: for each node its index, first second, and first second after it
         """
-        durations = [seconds for number, seconds in self._per_vm(request, suspend=suspend) for _ in range(number)]
+        durations = [seconds for number, seconds in self._per_node(request, suspend=suspend) for _ in range(number)]
         takes_turns_everywhere = self._takes_turns_everywhere(request)
         free_at: defaultdict[int, int] = defaultdict(lambda: start)
         turns = []
-        for vm, (host, seconds) in enumerate(zip(assignment, durations, strict=True)):
+        for node, (host, seconds) in enumerate(zip(assignment, durations, strict=True)):
             lane = 0 if takes_turns_everywhere else host
             end = free_at[lane] + seconds + self._options.enactment_overhead
-            turns.append((vm, free_at[lane], end))
+            turns.append((node, free_at[lane], end))
             free_at[lane] = end
         return turns
 

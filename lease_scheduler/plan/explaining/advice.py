@@ -37,7 +37,7 @@ class Alternative:
 
     :ivar change: the term that differs: ``start``, ``nodes`` or ``duration``
     :ivar start: instant of the start
-    :ivar nodes: number of VMs
+    :ivar nodes: number of nodes
     :ivar duration: seconds
     :ivar preempted: number of leases of each kind that would be preempted; empty if none would
     """
@@ -68,7 +68,7 @@ class Flexibility:
     """How far from its requested terms a project accepts alternatives (haizea F8); None means without limit.
 
     :ivar latest_start: instant
-    :ivar fewest_nodes: number of VMs
+    :ivar fewest_nodes: number of nodes
     :ivar shortest_duration: seconds
     """
 
@@ -128,7 +128,7 @@ class Advice:
         return _needed(found)
 
     def fewer(self) -> tuple[Alternative, ...]:
-        """Return the largest number of VMs, if the lease has a single node set."""
+        """Return the largest number of nodes, if the lease has a single node set."""
         if len(self._request.nodes) != 1:
             return ()
         bound = min(self._request.node_count - 1, self._most_throughout(self._context.plan.availability))
@@ -200,7 +200,7 @@ class Advice:
         return None
 
     def _most_free(self, bound: int) -> tuple[int, int]:
-        """Return how many VMs fit, at most the bound, and when they start."""
+        """Return how many nodes fit, at most the bound, and when they start."""
         best, start = 0, self._start
         too_many, tried = bound + 1, bound
         while tried > best:
@@ -232,7 +232,7 @@ class Advice:
         return self._trials.possible_victims(self._request, self._start)
 
     def _most_throughout(self, availability: Availability) -> int:
-        """Return how many VMs fit in the requested interval; for a deadline lease, on the empty site."""
+        """Return how many nodes fit in the requested interval; for a deadline lease, on the empty site."""
         (demand,) = self._demands
         if self._request.deadline is not None:
             availability = Availability(availability.capacity, availability.classes)

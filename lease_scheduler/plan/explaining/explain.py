@@ -32,10 +32,10 @@ class Refusal:
     """Why there is no place for a lease.
 
     :ivar reason: the reason for programs
-    :ivar message: the reason for people, with the alternatives. It has durations in place of instants, which as numbers
-        mean little to people
-    :ivar hosts: names of hosts that could hold a VM of the lease but are taken in its interval; only some if there are
-        many, one more than the message names
+    :ivar message: the reason for people, with the alternatives. It gives durations, because instants as numbers mean
+        little to people
+    :ivar hosts: names of hosts that could hold a node of the lease but are taken in its interval; at most one more than
+        the message names
     :ivar alternatives: the nearest terms that would fit; empty if none would
     :ivar leases: ids of the leases that are in the way, if the reason is ``IN_THE_WAY``
     """
@@ -92,7 +92,7 @@ def _too_large(context: PlanningContext, request: LeaseRequest) -> Refusal | Non
 
 
 def _certain_places(context: PlanningContext, node_set: NodeSet, demand: Demand) -> int:
-    """Return a number of VMs of a node set that the empty site can certainly hold: one for each host that can."""
+    """Return a number of nodes of a node set that the empty site can certainly hold: one for each host that can."""
     if demand.eligible is None:
         return len(context.plan.site)
     # Several groups may need the same provider of a host, which can hold each of them by itself.
@@ -100,7 +100,7 @@ def _certain_places(context: PlanningContext, node_set: NodeSet, demand: Demand)
 
 
 def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: bool = True) -> Refusal:
-    """Return why a reservation, immediate or deadline lease has no place at present, and the nearest terms that have.
+    """Return why a reservation, immediate or deadline lease has no place at present, and the nearest terms with one.
 
     The plan does not change. Each alternative would be granted if it were requested now.
 
@@ -141,14 +141,15 @@ def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: b
     )
     staying = deadline_leases_in_the_way(planner, request, start, now) if may_preempt else 0
     if staying:
-        problem += f"; {staying} deadline lease{'' if staying == 1 else 's'} there cannot make room by their deadlines"
+        misses = "lease there would miss its deadline" if staying == 1 else "leases there would miss their deadlines"
+        problem += f"; {staying} deadline {misses} if preempted"
     return Refusal(RefusalReason.CAPACITY, _message(problem, alternatives, start), taken, alternatives)
 
 
 def _scarce(
     context: PlanningContext, request: LeaseRequest, availability: Availability, start: int, end: int
 ) -> list[str]:
-    """Return which resources of nested providers do not suffice for the nodes by themselves, in words."""
+    """Return in words which resources of nested providers do not suffice, whatever else is free."""
     found: list[str] = []
     for node_set in request.nodes:
         groups = context.plan.groups_of(node_set)
@@ -191,7 +192,7 @@ def _message(problem: str, alternatives: tuple[Alternative, ...], start: int) ->
 
 
 def _taken(context: PlanningContext, request: LeaseRequest, start: int) -> tuple[str, ...]:
-    """Return names of hosts that are large enough for a VM of the lease but have no room throughout its interval."""
+    """Return names of hosts that are large enough for a node of the lease but lack free capacity in its interval."""
     plan = context.plan
     free = plan.availability.free(start, start + request.duration)
     names = []

@@ -1,4 +1,4 @@
-"""Obstacles: the deadline leases because of which a reservation is refused."""
+"""Obstacles: the deadline leases that keep a reservation from being granted."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from lease_scheduler.plan.preempting.overhead import suspension_hours
 class Quote:
     """What would become of a request if it were made now.
 
-    :ivar lease: the lease with the numbers of VMs and the holdings that it would get; None if the request would be
+    :ivar lease: the lease with the numbers of nodes and the holdings that it would get; None if the request would be
         refused. A best-effort lease has no holding if it would wait in the queue without a place.
     :ivar preempted: ids of leases that would lose some of what they hold, in the order of submission
     :ivar preempted_kinds: number of these leases of each kind
@@ -63,7 +63,7 @@ def quote(
     """Return what the planner would do for a request. The plan does not change.
 
     :param sequence: the position that the lease would have in the order of submission
-    :param least: for each node set, the smallest acceptable number of VMs; None means all of them
+    :param least: for each node set, the smallest acceptable number of nodes; None means all of them
     :param earliest: a best-effort lease does not start before this instant, by default ``now``
     """
     plan = planner.plan
@@ -110,7 +110,7 @@ def quote(
 def _queued(planner: Planner, lease: Lease, earliest: int) -> Lease:
     """Return what becomes of a pending lease that is queued now; it is in the plan.
 
-    Of a fluid one it is the earliest place that there is, as an algorithm decides later where and when it runs.
+    A fluid lease gets the earliest place that there is; an algorithm decides later where and when it really runs.
     """
     if lease.request.min_yield is None:
         return planner.as_queued(lease, earliest)

@@ -19,9 +19,10 @@ _LONGEST_NOTICE = 3_600
 
 @dataclass(frozen=True)
 class Room:
-    """When there is room for the nodes of a reservation.
+    """When the nodes of a reservation fit.
 
-    :ivar reservable: windows with preemption, as far as it is allowed; each is for a reservation that starts with it
+    :ivar reservable: windows with preemption, as far as it is allowed; each is for a reservation that starts when the
+        window does
     :ivar free: windows without preemption
     """
 
@@ -66,7 +67,7 @@ def room(planner: Planner, node_set: NodeSet, start: int, end: int, duration: in
 
 
 def _window(trials: Trials, asked: LeaseRequest, most: LeaseRequest, first: int, last: int) -> Window | None:
-    """Return a window in which a reservation would be granted, within one in which it might be, or None.
+    """Return a window in which a reservation would be granted, within ``[first, last)`` where it might be, or None.
 
     :param most: the request with as many nodes as might fit throughout
     """

@@ -135,7 +135,7 @@ class Trials:
     def most(self, request_of: Callable[[int], LeaseRequest], enough: int, bound: int) -> tuple[int, Trial] | None:
         """Return a number for which a request is granted while it is refused for one more, or None.
 
-        :param request_of: returns the request for a number, of VMs or of seconds
+        :param request_of: returns the request for a number, of nodes or of seconds
         :param enough: a number that is known to be granted; only larger ones are returned
         :param bound: the largest number that might be granted; it is tried first
         """

@@ -1,4 +1,4 @@
-"""Windows: all maximal intervals in which a number of VMs fits."""
+"""Windows: all maximal intervals in which a number of nodes fits."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from lease_scheduler.plan.explaining.trials import Counts
 
 @dataclass(frozen=True)
 class Window:
-    """An interval with room.
+    """An interval in which nodes fit.
 
     :ivar start: first second
     :ivar end: first second after the window
-    :ivar count: number of VMs that fit at once during the whole window, each on one host throughout
-    :ivar preempted: number of leases of each kind that a reservation of ``count`` VMs for all of it would preempt
+    :ivar count: number of nodes that fit at once during the whole window, each on one host throughout
+    :ivar preempted: number of leases of each kind that a reservation of ``count`` nodes for all of it would preempt
     """
 
     start: int
@@ -31,11 +31,11 @@ class Window:
 
 @dataclass(frozen=True)
 class Windows:
-    """When there is room.
+    """All windows for a number of nodes.
 
     :ivar windows: the maximal windows in the order of their starts: none lies within another, and none can be longer
-        for the requested number of VMs. They may overlap.
-    :ivar earliest: first instant from which the requested VMs fit for the requested duration; None if there is none
+        for the requested number of nodes. They may overlap.
+    :ivar earliest: first instant from which the requested nodes fit for the requested duration; None if there is none
     """
 
     windows: tuple[Window, ...]
@@ -61,9 +61,9 @@ def windows(context: PlanningContext, node_set: NodeSet, start: int, end: int, d
 
 
 def maximal(places: Places, count: int, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the maximal intervals in which ``count`` VMs fit throughout.
+    """Return the maximal intervals in which ``count`` nodes fit throughout.
 
-    Each interval in which a place is free is a run. From an instant on, the VMs fit until the count-th latest end of
+    Each interval in which a place is free is a run. From an instant on, the nodes fit until the count-th latest end of
     the runs that have begun by then. That end grows only when another run begins. So one pass over the runs in the
     order of their begins is enough, with the latest ends in a heap.
     """

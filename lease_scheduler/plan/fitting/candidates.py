@@ -36,7 +36,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Stack:
-    """Places on a host that some of its leases make alone, and others only together.
+    """A host where some leases free places alone, and others only together.
 
     :ivar leases: bit mask of the leases on the host
     :ivar gain: returns the number of places, packed, once a subset of these leases has left
@@ -47,7 +47,7 @@ class Stack:
 
 
 class Gains:
-    """What preempting leases gives, for a request that lacks places.
+    """Places that preempting leases frees, for a request that lacks some.
 
     :param count: number of leases that might be preempted
     :param missing: number of places that each node set of the request lacks
@@ -69,13 +69,13 @@ class Gains:
                 self._stacks[lease].append(stack)
         #: Number of places, packed, once all leases have left.
         self.most = sum(block.gain for block in blocks) + sum(stack.gain(stack.leases) for stack in stacks)
-        #: Numbers of the leases that give something, alone or together with others.
+        #: Numbers of the leases that free places, alone or together with others.
         self.useful = [lease for lease in range(count) if self._blocks[lease] or self._stacks[lease]]
-        #: Whether each lease gives the same, whatever other leases leave.
+        #: Whether each lease frees the same number of places, whichever other leases leave.
         self.are_independent = not stacks and len(missing) == 1 and all(b.leases & (b.leases - 1) == 0 for b in blocks)
 
     def is_enough(self, gained: int) -> bool:
-        """Return whether a number of places, packed, is what the request lacks."""
+        """Return whether a number of places, packed, is at least what the request lacks."""
         return (gained + self._bias) & self._top == self._top
 
     def of(self, lease: int, others: int) -> int:

@@ -1,8 +1,8 @@
-"""Ranges of counts: leases of the queue that take as many VMs as are free when their turn comes.
+"""Ranges of counts: leases of the queue that take as many nodes as are free when their turn comes.
 
-While such a lease waits, it counts with its fewest VMs. At its turn it gets the earliest place for these, and as many
-more as are free from then on for as long. The number stays with it, also while it is suspended. If it loses its place
-before it starts, or its work, it waits with its fewest VMs again.
+While such a lease waits, it counts with its fewest nodes. At its turn it gets the earliest place for these, and as many
+more as are free for the same time. The number stays with it, also while it is suspended. If it loses its place before
+it starts, or its work, it waits with its fewest nodes again.
 
 Grit 2007, section 6.1.1 (shirako F12, F70, A10, A14): units grow before their sizes do, and nothing waits for them.
 """
@@ -17,15 +17,15 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.fitting.largest_fit import most_that_fits, with_counts
 
-#: Returns whether a lease may have the numbers of VMs that its terms have, in the place that was found for them.
+#: Returns whether a lease may have the numbers of nodes in these terms, at the place that was found for them.
 MayGrow = Callable[[LeaseRequest, Holding], bool]
 
 
 def with_ranges(request: LeaseRequest, least: tuple[int, ...]) -> LeaseRequest:
-    """Return terms as they wait in the queue: with the fewest VMs, and the range of those that they may get.
+    """Return the terms with which a lease waits in the queue: with its fewest nodes, and its range.
 
-    :param request: terms with the maximum numbers of VMs
-    :param least: for each node set, the smallest acceptable number of VMs
+    :param request: terms with the maximum numbers of nodes
+    :param least: for each node set, the smallest acceptable number of nodes
     """
     nodes = tuple(
         node_set if fewest == node_set.count else replace(node_set, count=fewest, count_range=(fewest, node_set.count))
@@ -35,24 +35,24 @@ def with_ranges(request: LeaseRequest, least: tuple[int, ...]) -> LeaseRequest:
 
 
 def has_ranges(request: LeaseRequest) -> bool:
-    """Return whether some node set of a request takes as many VMs as are free."""
+    """Return whether some node set of a request takes as many nodes as are free."""
     return any(node_set.count_range is not None for node_set in request.nodes)
 
 
 def at_fewest(request: LeaseRequest) -> LeaseRequest:
-    """Return a request with the fewest VMs that suffice."""
+    """Return a request with the fewest nodes that suffice."""
     return with_counts(request, tuple(node_set.fewest for node_set in request.nodes))
 
 
 def at_most(request: LeaseRequest) -> LeaseRequest:
-    """Return a request with the most VMs that it may get."""
+    """Return a request with the most nodes that it may get."""
     return with_counts(request, tuple(node_set.most for node_set in request.nodes))
 
 
 def as_it_waits(lease: Lease) -> Lease:
-    """Return a lease with its fewest VMs if it is queued and has not run; any other lease as it is.
+    """Return a lease with its fewest nodes if it is queued and has not run; any other lease as it is.
 
-    A price that was agreed on for another number of VMs is agreed on again when the lease gets a place.
+    A price that was agreed on for another number of nodes is agreed on again when the lease gets a place.
     """
     if lease.state is not LeaseState.QUEUED or not has_ranges(lease.request):
         return lease
@@ -64,11 +64,11 @@ def as_it_waits(lease: Lease) -> Lease:
 def with_most_nodes(
     lease: Lease, holding: Holding, find: Callable[[Lease], Holding | None], may_grow: MayGrow | None
 ) -> tuple[Lease, Holding]:
-    """Return a lease with as many VMs as are free where it starts, and its place with these.
+    """Return a lease with as many nodes as are free where it starts, and its place with these.
 
-    :param lease: has its fewest VMs; a suspended one keeps those that it has
+    :param lease: has its fewest nodes; a suspended one keeps those that it has
     :param holding: its earliest place
-    :param find: returns the earliest place of the lease with other numbers of VMs, or None
+    :param find: returns the earliest place of the lease with other numbers of nodes, or None
     :param may_grow: which numbers it may have; None means all
     """
     if not has_ranges(lease.request) or lease.state in SUSPENDED_STATES:

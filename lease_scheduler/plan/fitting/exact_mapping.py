@@ -1,12 +1,12 @@
 """Exact mapping: hosts for node sets that compete for them, where every greedy order ends in a dead end.
 
-What a host can take is a *pattern*: how many VMs of each set fit on it together. Hosts with the same patterns are
+What a host can take is a *pattern*: how many nodes of each set fit on it together. Hosts with the same patterns are
 alike, so the question is only how many of them get which pattern. That is the cutting-stock formulation (Gilmore and
 Gomory 1961, "A linear programming approach to the cutting-stock problem"), an integer program that HiGHS solves. If
-each VM takes a host for itself, the program is a flow, and the relaxation already has a solution in whole numbers.
+each node takes a host for itself, the program is a flow, and the relaxation already has a solution in whole numbers.
 
-Hosts that many small VMs of several sets could share have so many patterns that only some of them are considered. What
-is found is valid then as well, but a tight solution may be missed.
+A host that many small nodes of several sets could share has very many patterns, of which only some are considered. Then
+a solution is still valid, but a tight one may be missed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _FEWEST_PATTERNS = 12
 #: Maximum number of nodes of the search tree. It bounds the work and not the time, so that the same input gives the
 #: same answer on every machine.
 _MOST_TREE_NODES = 1_000
-#: Up to this number of node sets all their combinations are compared with the room; of more only pairs and the whole.
+#: Up to this number of node sets, all their combinations are compared with the free capacity; beyond it, only pairs and
+#: the whole.
 _ALL_COMBINED = 4
 
 
@@ -34,7 +35,7 @@ _ALL_COMBINED = 4
 class Attempts:
     """How many more exact mappings a search over many instants may try, before it tries only greedy orders.
 
-    :ivar left: number of them
+    :ivar left: number of exact mappings that are left
     :ivar are_missing: whether there was an instant for which none was left
     """
 
@@ -53,9 +54,9 @@ class Competition:
     """Node sets that compete for hosts.
 
     :ivar free: what is free on each host, shape (classes, hosts); the preferred hosts come first
-    :ivar amounts: needs of one VM of each set, shape (sets, classes)
-    :ivar counts: number of VMs of each set, shape (sets,)
-    :ivar places: how many VMs of each set a host could take if it took no others, shape (sets, hosts)
+    :ivar amounts: needs of one node of each set, shape (sets, classes)
+    :ivar counts: number of nodes of each set, shape (sets,)
+    :ivar places: how many nodes of each set a host could take if it took no others, shape (sets, hosts)
     """
 
     free: IntArray
@@ -65,10 +66,10 @@ class Competition:
 
 
 def could_fit(competition: Competition) -> bool:
-    """Return whether there is room for each combination of node sets, with the VMs of a combination counted together.
+    """Return whether the hosts have enough free capacity in total for each combination of node sets.
 
     The condition is necessary but not sufficient. It is cheap, and most competitions that have no solution fail it. If
-    each VM takes a host for itself, it is Hall's condition.
+    each node takes a host for itself, it is Hall's condition.
     """
     amounts, counts, places = competition.amounts, competition.counts, competition.places
     if (places.sum(axis=1) < counts).any():
@@ -84,7 +85,7 @@ def could_fit(competition: Competition) -> bool:
 
 
 def fit_exactly(competition: Competition) -> IntArray | None:
-    """Return how many VMs of each set each host gets, shape (sets, hosts), or None if they do not all fit.
+    """Return how many nodes of each set each host gets, shape (sets, hosts), or None if they do not all fit.
 
     Hosts that are alike are taken in the given order. None may also mean that the bound of work was reached.
     """
@@ -94,7 +95,7 @@ def fit_exactly(competition: Competition) -> IntArray | None:
 
     alike = _alike(competition)
     patterns = np.concatenate([group.patterns for group in alike])
-    # Each host gets at most one pattern, and each node set all its VMs.
+    # Each host gets at most one pattern, and each node set all its nodes.
     at_most = LinearConstraint(
         block_diag([np.ones((1, len(group.patterns))) for group in alike]), ub=[len(group.hosts) for group in alike]
     )
@@ -105,7 +106,7 @@ def fit_exactly(competition: Competition) -> IntArray | None:
         constraints=[at_least, at_most],
         options={"node_limit": _MOST_TREE_NODES},
     )
-    # If the bound of work was reached there may be a solution all the same.
+    # If the bound of work was reached, HiGHS may still have found a solution.
     if solved.x is None:
         return None
     chosen = np.rint(solved.x).astype(np.int64)
@@ -123,7 +124,7 @@ def fit_exactly(competition: Competition) -> IntArray | None:
 
 @dataclass(frozen=True)
 class _Alike:
-    """Hosts that can take the same combinations of VMs.
+    """Hosts that can take the same combinations of nodes.
 
     :ivar hosts: their positions, ascending
     :ivar patterns: the largest combinations, shape (patterns, sets)
@@ -134,7 +135,7 @@ class _Alike:
 
 
 def _alike(competition: Competition) -> list[_Alike]:
-    """Return the hosts that can take a VM, those with the same patterns together."""
+    """Return the hosts that can take a node, those with the same patterns together."""
     amounts = competition.amounts
     places: IntArray = np.minimum(competition.places, competition.counts[:, None])
     # Hosts that have more than enough are alike, too.
@@ -153,14 +154,15 @@ def _alike(competition: Competition) -> list[_Alike]:
 
 
 def _patterns(places: list[int], room: list[int], amounts: list[list[int]], most: int) -> IntArray:
-    """Return the combinations of VMs that fit on a host and that are part of no larger one, shape (patterns, sets).
+    """Return the combinations of nodes that fit on a host and that are part of no larger one, shape (patterns, sets).
 
-    :param most: about the maximum number of them; if there are more, numbers between which there is little are left out
+    :param most: approximate maximum number of them; if there are more, only every second, fourth, ... number of nodes
+        is considered
     """
     step = 1
     while len(found := list(islice(_combinations(places, room, amounts, step), most + 1))) > most:
         if step > max(places):
-            # That leaves all or nothing of each set.
+            # Then only all or nothing of each set is considered.
             break
         step *= 2
     patterns: IntArray = np.array(found, dtype=np.int64)
@@ -171,7 +173,7 @@ def _patterns(places: list[int], room: list[int], amounts: list[list[int]], most
 
 
 def _combinations(places: list[int], room: list[int], amounts: list[list[int]], step: int) -> Iterator[tuple[int, ...]]:
-    """Yield how many VMs of each set a host can take, with as many of the last set as fit beside the others.
+    """Yield how many nodes of each set a host can take, with as many of the last set as fit beside the others.
 
     :param step: the numbers of each set are the largest one, those that are smaller by a multiple of this, and 0
     """

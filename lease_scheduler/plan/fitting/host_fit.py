@@ -26,7 +26,7 @@ class HostFit(Protocol):
 
         :param shortest: minimum seconds that they must be free
         :param longest: maximum seconds that are needed
-        :return: host number of each VM, and the end of the interval
+        :return: host number of each node, and the end of the interval
         """
         ...
 
@@ -141,8 +141,8 @@ def last_again(
 ) -> Iterator[tuple[int, HostFit]]:
     """Yield the instants of a search, and the last of them again if exact mappings were left out.
 
-    So a search over many instants tries few exact mappings, yet finds a place if there is one in the end, when the
-    leases of today are over.
+    So a search over many instants tries few exact mappings, yet finds a place if there is one at the last instants,
+    when the present leases are over.
 
     :param candidates: the instants in ascending order, each with the way to choose hosts then
     :param attempts: the exact mappings that these may try
@@ -206,7 +206,7 @@ def latest_end(availability: Availability, demands: tuple[Demand, ...], start: i
 
 
 def longest_windows(availability: Availability, demand: Demand, starts: Iterable[int]) -> list[int]:
-    """Return for how many seconds n VMs of a node set fit from one of the starts on, for n = 1, 2, ..."""
+    """Return for how many seconds n nodes of a node set fit from one of the starts on, for n = 1, 2, ..."""
     windows: IntArray = np.zeros(0, dtype=np.int64)
     for start in starts:
         lengths = _places(availability, demand).holding_times(start) - start

@@ -1,4 +1,4 @@
-"""Host selection by keys: policies that sort hosts by what each of them is like, whatever the others are like."""
+"""Host selection by keys: policies that sort hosts by keys, each of which follows from its host alone."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class HostsByKeys(HostSelection):
         """Return what hosts are sorted by, the most important key first; each of shape (hosts,), smallest value first.
 
         The key of a host follows from its own values of ``leases``, ``free`` and ``unchanged``. Of the lease, only the
-        duration and what one VM needs may matter. Equal hosts are in the order of their numbers.
+        duration and what one node needs may matter. Equal hosts are in the order of their numbers.
         """
         ...
 

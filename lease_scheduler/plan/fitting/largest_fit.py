@@ -1,4 +1,4 @@
-"""Largest fit: as many nodes as there is room for, if a request gives a range."""
+"""Largest fit: as many nodes as fit, if a request gives a range."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lease_scheduler.model.lease import LeaseRequest
 
 
 def with_counts(request: LeaseRequest, counts: tuple[int, ...]) -> LeaseRequest:
-    """Return the request with other numbers of VMs, one for each node set."""
+    """Return the request with other numbers of nodes, one for each node set."""
     nodes = tuple(
         node_set if node_set.count == count else replace(node_set, count=count)
         for node_set, count in zip(request.nodes, counts, strict=True)
@@ -19,9 +19,9 @@ def with_counts(request: LeaseRequest, counts: tuple[int, ...]) -> LeaseRequest:
 
 
 def check_least(request: LeaseRequest, least: tuple[int, ...]) -> None:
-    """Check the minimum numbers of VMs of a request.
+    """Check the minimum numbers of nodes of a request.
 
-    :param least: for each node set, the smallest acceptable number of VMs
+    :param least: for each node set, the smallest acceptable number of nodes
     :raises InvalidValueError: there is not one number for each node set, or one is not from 1 to the set's count
     """
     if len(least) != len(request.nodes):
@@ -34,12 +34,12 @@ def check_least(request: LeaseRequest, least: tuple[int, ...]) -> None:
 def most_that_fits(
     request: LeaseRequest, least: tuple[int, ...], fits: Callable[[LeaseRequest], bool]
 ) -> LeaseRequest | None:
-    """Return the request with as many VMs as fit, or None if not even the smallest acceptable numbers do.
+    """Return the request with as many nodes as fit, or None if not even the smallest acceptable numbers do.
 
-    If all VMs fit, all are taken. Else each node set gets its minimum; then one set after the other, in the order of
-    the request, gets as many VMs as fit in addition. The number is found by bisection: one VM more would not fit.
+    If all nodes fit, all are taken. Else each node set gets its minimum; then one set after the other, in the order of
+    the request, gets as many nodes as fit in addition. The number is found by bisection: one node more would not fit.
 
-    :param least: for each node set, the smallest acceptable number of VMs
+    :param least: for each node set, the smallest acceptable number of nodes
     :param fits: returns whether a request has a place
     """
     return request if fits(request) else fewer_that_fit(request, least, fits)
@@ -48,7 +48,7 @@ def most_that_fits(
 def fewer_that_fit(
     request: LeaseRequest, least: tuple[int, ...], fits: Callable[[LeaseRequest], bool]
 ) -> LeaseRequest | None:
-    """Do the same for a request of which it is known that not all VMs fit."""
+    """Return the same as ``most_that_fits`` for a request of which it is known that not all nodes fit."""
     counts = least
     best = with_counts(request, counts)
     if best == request or not fits(best):

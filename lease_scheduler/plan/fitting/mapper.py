@@ -1,7 +1,7 @@
-"""Mapping: VMs are assigned to hosts for a given interval (haizea F30, F31, F33; Sotomayor 2010, algorithm 1).
+"""Mapping: nodes are assigned to hosts for a given interval (haizea F30, F31, F33; Sotomayor 2010, algorithm 1).
 
 Algorithm 4, which shortens the interval while it maps, is split in two: ``plan.fitting.host_fit`` finds the latest end
-for which enough hosts are free, and the mapper then maps for exactly that interval. With identical VMs and hosts both
+for which enough hosts are free, and the mapper then maps for exactly that interval. With identical nodes and hosts both
 give the same result; otherwise the interval found here is never shorter.
 """
 
@@ -51,14 +51,14 @@ def map_vms(
     mapper: Mapper,
     attempts: Attempts | None = None,
 ) -> tuple[int, ...] | None:
-    """Return a host for each VM for the whole of ``[start, end)``, or None if they do not all fit.
+    """Return a host for each node for the whole of ``[start, end)``, or None if they do not all fit.
 
-    The selection policy orders the hosts, and the mapper distributes the VMs over them. Where that is a dead end, any
+    The selection policy orders the hosts, and the mapper distributes the nodes over them. Where that is a dead end, any
     hosts that the policy has not left out are used, see ``map_sets``.
 
     :param demands: the demands of the request's node sets
     :param attempts: how many exact mappings a search may try; None means that there is no limit
-    :return: host number of each VM, in the order of the request's VMs
+    :return: host number of each node, in the order of the request's nodes
     """
     if not demands:
         return ()
@@ -84,15 +84,15 @@ def map_sets(
     kept: IntArray | None = None,
     attempts: Attempts | None = None,
 ) -> list[IntArray] | None:
-    """Return the hosts of the VMs of each node set, or None if they do not all fit.
+    """Return the hosts of the nodes of each node set, or None if they do not all fit.
 
-    The policies' choice, with the largest VMs first, can be a dead end if node sets compete for hosts. Then the order
+    The policies' choice, with the largest nodes first, can be a dead end if node sets compete for hosts. Then the order
     of the hosts' numbers is tried, then the scarcest node sets first, and in the end ``plan.fitting.exact_mapping``.
 
     :param free: what is free on each host, shape (classes, hosts)
-    :param demands: the VMs that have no host yet; a set may have none of them
+    :param demands: the nodes that have no host yet; a set may have none of them
     :param ranked: the hosts that may be used, best first
-    :param kept: how many VMs of each set hosts have already, shape (sets, hosts); None means that there are none
+    :param kept: how many nodes of each set hosts have already, shape (sets, hosts); None means that there are none
     :param attempts: see ``map_vms``
     """
     if kept is None:
@@ -125,7 +125,7 @@ def map_sets(
 
 
 def _placed_exactly(competition: Competition, wanted: list[int], sets: int, ranked: IntArray) -> list[IntArray] | None:
-    """Return the hosts of the VMs of each node set, or None.
+    """Return the hosts of the nodes of each node set, or None.
 
     :param wanted: the indices of the sets that compete
     :param sets: number of all sets
@@ -140,7 +140,7 @@ def _placed_exactly(competition: Competition, wanted: list[int], sets: int, rank
 
 
 def _mapped_alike(places: IntArray, count: int, ranked: IntArray, mapper: Mapper) -> tuple[int, ...] | None:
-    """Return a host for each of ``count`` identical VMs, taking hosts in the given order, or None.
+    """Return a host for each of ``count`` identical nodes, taking hosts in the given order, or None.
 
     :param places: how many of them each host can take
     """
@@ -178,18 +178,18 @@ def _filled(
 
 
 def distributed(mapper: Mapper, places: IntArray, present: IntArray, count: int) -> IntArray | None:
-    """Return how many of ``count`` VMs each host gets, or None if there are not enough places.
+    """Return how many of ``count`` nodes each host gets, or None if there are not enough places.
 
-    :param places: how many VMs each host can take, best host first, each at least 1
-    :param present: how many VMs of the lease each host has already, same shape
-    :return: may be shorter than ``places``; the other hosts get no VM
+    :param places: how many nodes each host can take, best host first, each at least 1
+    :param present: how many nodes of the lease each host has already, same shape
+    :return: may be shorter than ``places``; the other hosts get no node
     :raises RuntimeError: the mapper policy returned an invalid distribution
     """
     if int(places.sum()) < count:
         return None
     taken = mapper.distribute(places, present, count)
     if int(taken.sum()) != count or (taken < 0).any() or (taken > places[: len(taken)]).any():
-        raise RuntimeError(f"mapper {type(mapper).__name__} gave {taken.tolist()} for {count} VMs")
+        raise RuntimeError(f"mapper {type(mapper).__name__} gave {taken.tolist()} for {count} nodes")
     return taken
 
 
@@ -222,13 +222,13 @@ def hosts_at(availability: Availability, start: int, end: int, numbers: IntArray
 
 
 def places_for(free: IntArray, demand: Demand, kept: IntArray | None = None) -> IntArray:
-    """Return how many VMs of the demand each host can take.
+    """Return how many nodes of the demand each host can take.
 
-    :param kept: how many VMs of the same node set each host has already, shape (hosts,); None means that it has none
+    :param kept: how many nodes of the same node set each host has already, shape (hosts,); None means that it has none
     """
     fitting = [free[row] // amount for row, amount in enumerate(demand.amounts.tolist()) if amount]
     if not fitting:
-        # All needed classes are such that no host offers.
+        # No host offers any of the needed classes.
         return np.zeros(free.shape[1], dtype=np.int64)
     places: IntArray = fitting[0]
     for other in fitting[1:]:
@@ -242,7 +242,7 @@ def places_for(free: IntArray, demand: Demand, kept: IntArray | None = None) -> 
 
 
 def largest_first(demands: tuple[Demand, ...]) -> list[int]:
-    """Return the indices of the node sets by decreasing needs of one VM, relative to the largest need of each class."""
+    """Return the indices of the node sets by decreasing size of a node, relative to the largest need of each class."""
     if len(demands) == 1:
         return [0]
     amounts = np.array([demand.amounts for demand in demands], dtype=np.float64)

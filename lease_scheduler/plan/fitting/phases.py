@@ -26,7 +26,7 @@ def build_holding(
     otherwise with a suspension that is over at ``end``.
 
     :param remaining: seconds that the lease has yet to run
-    :param saved_on: host of each VM's saved memory, or None if nothing is saved
+    :param saved_on: host of each node's saved memory, or None if nothing is saved
     :param earliest: when migrations may begin
     :return: None if there is no time to run, or if migrations would not be over in time
     """

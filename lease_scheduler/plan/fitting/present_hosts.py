@@ -1,4 +1,4 @@
-"""Present hosts: mapping a lease whose VMs already have hosts, at least some of them."""
+"""Present hosts: mapping a lease whose nodes already have hosts, at least some of them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from lease_scheduler.plan.interfaces import HostSelection, Mapper
 
 @dataclass(frozen=True)
 class PresentHosts:
-    """Hosts that VMs have, and should keep or must keep.
+    """Hosts that nodes have, and should keep or must keep.
 
-    :ivar hosts: for each node set the host number of each VM, or None if it has no host; VMs beyond the list have none
-    :ivar binding: whether VMs must keep their hosts
+    :ivar hosts: for each node set the host number of each node, or None if it has no host; nodes beyond the list have
+        none
+    :ivar binding: whether nodes must keep their hosts
     """
 
     hosts: tuple[tuple[int | None, ...], ...]
@@ -29,7 +30,7 @@ class PresentHosts:
 
     @classmethod
     def of(cls, request: LeaseRequest, assignment: Sequence[int | None], *, binding: bool = False) -> PresentHosts:
-        """Return the present hosts of a lease, given the host of each VM in order."""
+        """Return the present hosts of a lease, given the host of each node in order."""
         hosts, first = [], 0
         for node_set in request.nodes:
             hosts.append(tuple(assignment[first : first + node_set.count]))
@@ -48,10 +49,10 @@ def map_keeping(
     mapper: Mapper,
     attempts: Attempts | None = None,
 ) -> tuple[int, ...] | None:
-    """Return a host for each VM for the whole of ``[start, end)``, or None if they do not all fit.
+    """Return a host for each node for the whole of ``[start, end)``, or None if they do not all fit.
 
-    VMs keep their hosts if these have room. The others are placed as in ``map_vms``. If that fails and the present
-    hosts are not binding, all VMs are placed anew.
+    Nodes keep their hosts if they fit there. The others are placed as in ``map_vms``. If that fails and the present
+    hosts are not binding, all nodes are placed anew.
 
     :param attempts: how many exact mappings a search may try; None means that there is no limit
     """

@@ -50,7 +50,7 @@ class QueueFilter:
         return self._finds_too_little(need, self._instants(need.alike))
 
     def _finds_too_little(self, need: QueuedDemand, instants: frozenset[int]) -> bool:
-        """Return whether what a lease needs is free for long enough from none of the instants on."""
+        """Return whether what a lease needs is not free for long enough from any of the instants on."""
         alike, availability = need.alike, self._context.plan.availability
         # Not keyed by the image: leases with different images mostly have the same instants and needs.
         key = (instants, alike.needed)
@@ -89,15 +89,15 @@ def _transfers_of(plan: Plan) -> tuple[Transfer, ...]:
 
 
 def _are_too_short(windows: list[int], need: QueuedDemand) -> bool:
-    """Return whether the window for the lease's number of VMs is too short.
+    """Return whether the window for the lease's number of nodes is too short.
 
-    :param windows: seconds for which n VMs fit, for n = 1, 2, ...
+    :param windows: seconds for which n nodes fit, for n = 1, 2, ...
     """
     return need.count > len(windows) or windows[need.count - 1] < need.shortest
 
 
 def _longest(availability: Availability, alike: DemandClass, instants: frozenset[int]) -> list[int]:
-    """Return for how many seconds n VMs of such leases fit from one of the instants on, for n = 1, 2, ...
+    """Return for how many seconds n nodes of such leases fit from one of the instants on, for n = 1, 2, ...
 
     For leases with several node sets, return the seconds for which all of them fit together as the only entry.
     """

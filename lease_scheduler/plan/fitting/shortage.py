@@ -16,7 +16,7 @@ from lease_scheduler.plan.fitting.candidates import Block, Gains, Stack, members
 from lease_scheduler.plan.fitting.image_constraints import at_start
 from lease_scheduler.plan.plan import Plan
 
-_WITH_VMS = frozenset({LeaseState.ACTIVE, LeaseState.SUSPENDING, LeaseState.RESUMING, LeaseState.RESUMED_READY})
+_WITH_SERVERS = frozenset({LeaseState.ACTIVE, LeaseState.SUSPENDING, LeaseState.RESUMING, LeaseState.RESUMED_READY})
 
 #: What a lease uses of a host: first second, first second after, amounts of each class.
 _Use = tuple[int, int, list[int]]
@@ -25,8 +25,8 @@ _Use = tuple[int, int, list[int]]
 class Shortage:
     """What a request lacks in an interval, and what leases would give it by leaving. Computed when first asked for.
 
-    Preempting a lease releases all of its nodes for the whole interval. A VM stays on its host, so what counts is for
-    how many VMs there is room on one and the same host throughout.
+    Preempting a lease releases all of its nodes for the whole interval. A node stays on its host, so only nodes that
+    fit on one and the same host throughout count.
 
     :param plan: the plan
     :param request: the terms
@@ -55,7 +55,7 @@ class Shortage:
         return at_start(self._plan, self._request, self._start)
 
     def memory(self, request: LeaseRequest) -> list[int]:
-        """Return the MB of memory of each VM of a request, its share of the host if the request does not name it."""
+        """Return the MB of memory of each node of a request, its share of the host if the request does not name it."""
         found: list[int] = []
         for node_set in request.nodes:
             size = node_set.resources.get(MEMORY_MB, 0) or self._plan.share_of_host(node_set, MEMORY_MB)
@@ -63,9 +63,9 @@ class Shortage:
         return found
 
     def runs(self, lease: Lease) -> bool:
-        """Return whether a lease has VMs that would have to leave hosts of the interval."""
+        """Return whether a lease has nodes that would have to leave hosts of the interval."""
         first = lease.holdings[0]
-        return lease.state in _WITH_VMS and first.start < self._end and self._start < first.end
+        return lease.state in _WITH_SERVERS and first.start < self._end and self._start < first.end
 
     def can_leave(self, lease: Lease) -> bool:
         """Return whether a lease that is preempted alone still has a place by its deadline, if it has one."""
@@ -117,7 +117,7 @@ class Shortage:
         return {host for r in lease.holdings if r.start < self._end and self._start < r.end for host in r.assignment}
 
     def _each_blocks(self, host: int, leases: Sequence[Lease]) -> bool:
-        """Return whether no VM of the request has room on a host as long as one of these leases is there."""
+        """Return whether no node of the request fits on a host while any of these leases is there."""
         capacity = self._plan.availability.capacity[:, host].tolist()
         return all(
             any(_places(demand, [c - u for c, u in zip(capacity, used, strict=True)]) == 0 for _, _, used in uses)
@@ -138,7 +138,7 @@ class Shortage:
         return found
 
     def places(self, host: int, released: Sequence[_Use]) -> list[int]:
-        """Return how many VMs of each node set have room on a host throughout, without some of its use."""
+        """Return how many nodes of each node set fit on a host throughout, once some of its use is released."""
         instants, free = self._steps(host)
         marks = sorted({*instants, *(mark for begin, end, _ in released for mark in (begin, end)), self._start})
         least = [demand.count for demand in self._demands]
@@ -158,7 +158,7 @@ class Shortage:
 
 
 class _Host:
-    """A host where some leases give room alone, and others only together.
+    """A host where some leases free places alone, and others only together.
 
     :param leases: leases there by their numbers
     """
@@ -180,6 +180,6 @@ class _Host:
 
 
 def _places(demand: Demand, free: Sequence[int]) -> int:
-    """Return how many VMs of a demand fit into free amounts of each class."""
+    """Return how many nodes of a demand fit into free amounts of each class."""
     fitting = [max(0, f // n) for f, n in zip(free, demand.amounts.tolist(), strict=True) if n]
     return min([*fitting, *([] if demand.per_host is None else [demand.per_host])], default=0)

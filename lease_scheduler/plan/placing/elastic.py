@@ -3,8 +3,8 @@
 Until a lease has a place, the plan counts an elastic node set with its smallest size. When the lease gets its place,
 its terms get the size that was granted, and that size stays: servers keep the resources that they were booted with.
 
-Grit 2007, "Extensible resource management for networked virtual computing", section 6.1.1 (shirako F21, F70, F71): room
-is looked for with the smallest size; larger ones take only what is free. For numbers of VMs, see ``count_ranges``.
+Grit 2007, "Extensible resource management for networked virtual computing", section 6.1.1 (shirako F21, F70, F71): a
+place is sought for the smallest size; larger sizes take only what is free. For numbers of nodes, see ``count_ranges``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lease_scheduler.plan.fitting.earliest_fit import place_soonest
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 from lease_scheduler.plan.preempting.remaining_work import with_place
 
-#: Between the smallest size (0) and the largest one (this level), so many sizes are tried by bisection.
+#: Level of the largest size; that of the smallest is 0. The levels between them are tried by bisection.
 _HIGHEST = 16
 
 
@@ -36,7 +36,7 @@ def is_elastic(request: LeaseRequest) -> bool:
 
 
 def at_least(request: LeaseRequest) -> LeaseRequest:
-    """Return the request with the smallest acceptable size of each node set, and no other."""
+    """Return the request with the smallest acceptable size of each node set as its only size."""
     return _at_level(request, 0)
 
 
@@ -83,10 +83,10 @@ def placed_soonest(
 ) -> Lease:
     """Return a lease with the earliest place that was found for it; an elastic one as large as is free then.
 
-    It first gets as many VMs as it may have, and then their sizes grow.
+    It first gets as many nodes as it may have, and then their sizes grow.
 
-    :param holding: its earliest place, with the fewest VMs of the smallest size; more of them do not start later
-    :param may_grow: which numbers of VMs it may have; None means all of its range
+    :param holding: its earliest place, with the fewest nodes of the smallest size; more of them do not start later
+    :param may_grow: which numbers of nodes it may have; None means all of its range
     :return: its new value, not in the plan and not elastic
     """
 
@@ -113,7 +113,7 @@ def placed_soonest(
 def placed_again(context: PlanningContext, lease: Lease, now: int) -> Lease | None:
     """Return a lease that has given up its place with the earliest one that there is, or None.
 
-    If it takes as many VMs as are free, it gets no more than it had, and fewer if it starts sooner. One that is
+    If it takes as many nodes as are free, it gets no more than it had, and fewer if it starts sooner. One that is
     suspended keeps those that it has.
 
     :param lease: its value in the plan, without holdings
@@ -161,7 +161,7 @@ def _sized(node_set: NodeSet, level: int) -> NodeSet:
 
 
 def _grown(plan: Plan, lease: Lease, wanted: LeaseRequest) -> LeaseRequest:
-    """Return the terms of a lease that is in the plan, with the sizes that its hosts have room for.
+    """Return the terms of a lease that is in the plan, with the largest sizes that fit on its hosts.
 
     A lease that will be suspended stays as it is, because the time that this takes was planned with its memory.
 

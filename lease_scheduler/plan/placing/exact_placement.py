@@ -43,7 +43,7 @@ def place_exactly(
 
     The plan does not change.
 
-    :param present: hosts that VMs have already
+    :param present: hosts that nodes have already
     :raises NotPlannableError: there is no place even if all possible victims are preempted
     """
     end = start + request.duration + context.suspension.shutdown_time(request)
@@ -67,7 +67,7 @@ def place_until(
 
     It begins at ``start``, or as soon afterwards as other leases can be suspended. The plan does not change.
 
-    :param present: hosts that VMs have already
+    :param present: hosts that nodes have already
     :raises NotPlannableError: there is no place
     """
     rest = replace(request, duration=end - start)
@@ -85,7 +85,7 @@ def place_until(
 class Room:
     """Hosts that a lease could have.
 
-    :ivar assignment: the host of each VM
+    :ivar assignment: the host of each node
     :ivar in_the_way: the leases that have to make room there, as they were before
     :ivar is_made: whether they have already been moved in the plan
     """
@@ -105,11 +105,11 @@ def hosts_with_room(
     may_preempt: bool,
     present: PresentHosts | None = None,
 ) -> tuple[tuple[int, ...], tuple[Lease, ...]]:
-    """Return a host for each VM for the whole of ``[start, end)``, and the leases that have to make room there.
+    """Return a host for each node for the whole of ``[start, end)``, and the leases that have to make room there.
 
     The plan does not change.
 
-    :param present: hosts that VMs have already
+    :param present: hosts that nodes have already
     :raises NotPlannableError: there is no place even if all possible victims are preempted
     """
     with context.plan.trial():
@@ -127,13 +127,13 @@ def find_room(
     may_preempt: bool,
     present: PresentHosts | None = None,
 ) -> Room:
-    """Find a host for each VM for the whole of ``[start, end)``.
+    """Find a host for each node for the whole of ``[start, end)``.
 
     The victims are the shortest list, in the order of their scores, with which the lease fits; those that hold nothing
     on the chosen hosts are dropped from it. A deadline lease is a victim only if the rest of it has a place by its
     deadline. To find that out the lease is moved in the plan, and stays moved.
 
-    :param present: hosts that VMs have already
+    :param present: hosts that nodes have already
     :raises NotPlannableError: there is no place even if all possible victims are preempted; the plan is as it was
     """
     assignment = _mapped(context, request, context.plan.availability, start, end, present)
@@ -164,7 +164,7 @@ def _shortest_list(
     candidates: list[Lease],
     present: PresentHosts | None,
 ) -> Room | None:
-    """Return the room that the shortest sufficient list of candidates makes, or None."""
+    """Return hosts for the lease and the shortest list of candidates that frees them, or None."""
 
     def mapped_without(count: int) -> tuple[int, ...] | None:
         return _mapped(context, request, context.plan.without(candidates[:count], start), start, end, present)

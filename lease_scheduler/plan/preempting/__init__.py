@@ -1,1 +1,1 @@
-"""Which leases make room for a request, and where these have their remaining work."""
+"""Which leases are preempted for a request, and when the rest of their work is done."""

@@ -34,13 +34,13 @@ def displace(
     at_once: int = 0,
     present: PresentHosts | None = None,
 ) -> tuple[tuple[int, ...], tuple[Lease, ...]]:
-    """Find a host for each VM in ``[start, end)``, moving victims one by one until the lease fits.
+    """Find a host for each node in ``[start, end)``, moving victims one by one until the lease fits.
 
     Victims that hold nothing on the chosen hosts keep their places if the lease fits without moving them.
 
     :param candidates: possible victims, the best one first
     :param at_once: number of candidates to move before the first attempt, as fewer are known not to suffice
-    :param present: hosts that VMs have already
+    :param present: hosts that nodes have already
     :return: the hosts, and the victims as they were before; their new values are in the plan
     :raises NotPlannableError: there is no place; the plan is as it was
     """
@@ -79,11 +79,11 @@ def can_make_room(
     request: LeaseRequest | None,
     leases: Sequence[Lease],
 ) -> bool:
-    """Return whether leases can all be preempted, deadlines kept, and a request, if any, then has a place.
+    """Return whether all these leases can be preempted and keep their deadlines, and a request, if any, then fits.
 
     The plan does not change.
 
-    :param present: hosts that VMs of the request have already
+    :param present: hosts that nodes of the request have already
     """
     plan = context.plan
     with plan.trial():
@@ -123,9 +123,9 @@ def move_aside(context: PlanningContext, victim: Lease, start: int, end: int, no
 def fewest_for_capacity(
     context: PlanningContext, request: LeaseRequest, start: int, end: int, candidates: list[Lease]
 ) -> int | None:
-    """Return how many candidates must at least be preempted so that each node set by itself finds room, or None.
+    """Return how many candidates must at least be preempted so that each node set by itself fits, or None.
 
-    It is 0 if there is room already, and None if preempting all of them is not enough. Only the interval is considered
+    It is 0 if each fits already, and None if preempting all candidates is not enough. Only the interval is considered
     and no hosts are chosen, which is much cheaper than mapping.
     """
     plan = context.plan
@@ -142,7 +142,7 @@ def fewest_for_capacity(
     if not suffice(len(candidates)):
         return None
     too_few, enough, step = -1, len(candidates), 1
-    # Mostly a few of many suffice, and a test costs the more the more of them it leaves out.
+    # Mostly a few of many suffice, and a test costs more the more leases it leaves out.
     while too_few + step < enough:
         if suffice(too_few + step):
             enough = too_few + step

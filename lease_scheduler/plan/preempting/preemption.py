@@ -42,7 +42,7 @@ def victims(
     now: int,
     makes_room: Callable[[LeaseRequest | None, Sequence[Lease]], bool],
 ) -> list[Lease]:
-    """Return the leases that could make room in ``[start, end)``, the best victim first, as the policy says.
+    """Return the leases that could be preempted for ``[start, end)``, the best victim first according to the policy.
 
     :param makes_room: see ``Shortage``
     """
@@ -143,7 +143,7 @@ def instants_of_room(context: PlanningContext, start: int, end: int, now: int) -
 
 
 def _shuts_down(lease: Lease) -> bool:
-    """Return whether the lease's run is over and its VMs are being stopped."""
+    """Return whether the lease's run is over and its nodes are being stopped."""
     return lease.state is LeaseState.ACTIVE and lease.active_since is None
 
 

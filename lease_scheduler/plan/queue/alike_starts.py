@@ -26,13 +26,13 @@ from lease_scheduler.plan.interfaces import HostsAt
 
 _Entry = tuple[tuple[Any, ...], int]
 
-#: So many leases of a kind in a row get their places in the ordinary way first, as sorting the hosts costs as much as
-#: the place of one lease.
+#: This many leases of a kind in a row get their places in the ordinary way first, because sorting the hosts costs as
+#: much as placing one lease.
 _FIRST = 3
 
 
 class AlikeStarts:
-    """Places in one pass over the queue.
+    """Places for leases that are alike, in one pass over the queue.
 
     The first leases of a kind get their places in the ordinary way. Those of the same kind that follow get theirs here,
     and are put into the plan all at once: when ``enter`` is called, before anything else looks at the plan.
@@ -91,12 +91,12 @@ class AlikeStarts:
         self._hosts = None
 
     def _kind_of(self, lease: Lease) -> Hashable:
-        """Return what leases have in common that are placed alike; None for one that is always placed by itself."""
+        """Return a key that is equal for leases placed alike, or None for a lease that is always placed by itself."""
         request = lease.request
         if not self._is_possible or lease.saved_on is not None or len(request.nodes) != 1:
             return None
         if request.nodes[0].least_resources is not None or request.nodes[0].count_range is not None:
-            # Its size, or the number of its VMs, follows from what is free where it starts.
+            # Its size, or the number of its nodes, follows from what is free where it starts.
             return None
         need = need_of(self._context, lease)
         return need.alike, need.longest, request.duration
@@ -118,10 +118,10 @@ class _HostOrder:
 
     Hosts that no lease of the kind has got yet are in the order of their keys; the others are in a heap.
 
-    :param demand: what one VM needs
+    :param demand: what one node needs
     :param hosts: the hosts as they are now
     :param used: what is used of each of them now, shape (classes + 1, hosts); the last row counts leases
-    :param fitting: how many VMs fit on each of them for the whole time, shape (hosts,)
+    :param fitting: how many nodes fit on each of them for the whole time, shape (hosts,)
     """
 
     def __init__(
@@ -149,7 +149,8 @@ class _HostOrder:
         self._next: int | None = next(self._untouched, None)
         self._touched: list[_Entry] = []
         self._chosen: dict[int, int] = {}
-        # What is used after a change at the very instant at which the leases end: it is no change if both are equal.
+        # Use after a change at the very instant at which the leases end. If a host is then used as much as with them,
+        # nothing changes.
         at_end = (hosts.unchanged + self._start == self._end).nonzero()[0]
         later = context.plan.availability.at(self._end, hosts.numbers[at_end])
         self._after = {
@@ -170,11 +171,11 @@ class _HostOrder:
 
     @property
     def has_room(self) -> bool:
-        """Whether one more VM fits."""
+        """Whether one more node fits."""
         return self._next is not None or bool(self._touched)
 
     def choose(self, count: int) -> tuple[int, ...] | None:
-        """Return a host for each VM of a lease, or None. ``take`` says that it gets them; otherwise nothing changes."""
+        """Return a host for each node of a lease, or None. Nothing changes unless ``take`` follows."""
         if self._chosen:
             self._give_back()
         assignment: list[int] = []
@@ -191,13 +192,13 @@ class _HostOrder:
         return tuple(assignment)
 
     def take(self) -> None:
-        """Let the lease that was chosen for have its hosts."""
+        """Give the chosen hosts to the lease."""
         hosts = np.fromiter(self._chosen, dtype=np.int64, count=len(self._chosen))
         taken = np.fromiter(self._chosen.values(), dtype=np.int64, count=len(hosts))
         self._used[:-1, hosts] += self._demand.amounts[:, None] * taken
         self._used[-1, hosts] += 1
-        for host, vms in self._chosen.items():
-            self._fitting[host] -= vms
+        for host, nodes in self._chosen.items():
+            self._fitting[host] -= nodes
             self._until[host] = self._unchanged_until(host)
         left = [host for host in self._chosen if self._fitting[host]]
         self._chosen = {}
@@ -211,13 +212,13 @@ class _HostOrder:
         return until if bool((use == self._used[:, host]).all()) else self._end
 
     def _push(self, hosts: list[int]) -> None:
-        """Sort hosts in again by what they are like now."""
+        """Insert hosts into the order by their present keys."""
         capacity, used = self._capacity[:, hosts], self._used[:, hosts]
         shares = (capacity - used[:-1]) / np.maximum(capacity, 1)
         now = HostsAt(
             numbers=self._numbers[hosts],
             leases=used[-1],
-            # Row by row: the sum of many classes of one host would be rounded in another way than that of many hosts.
+            # Row by row: the sum over the classes of one host would be rounded differently from that of many hosts.
             free=reduce(np.add, shares) / len(shares),
             unchanged=np.array([self._until[host] - self._start for host in hosts], dtype=np.int64),
         )
@@ -226,7 +227,7 @@ class _HostOrder:
             heappush(self._touched, (key, host))
 
     def _pop(self) -> int | None:
-        """Return the first host in the order, which leaves it, or None."""
+        """Remove the first host from the order and return it, or None."""
         if self._next is None:
             return heappop(self._touched)[1] if self._touched else None
         if self._touched and self._touched[0] < (self._keys[self._next], self._next):
@@ -235,6 +236,6 @@ class _HostOrder:
         return host
 
     def _give_back(self) -> None:
-        """Let the hosts of a choice that was not taken be in the order again."""
+        """Put the hosts of a choice that was not taken back into the order."""
         hosts, self._chosen = list(self._chosen), {}
         self._push(hosts)

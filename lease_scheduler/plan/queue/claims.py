@@ -1,7 +1,7 @@
 """Claims: queued leases for which others are suspended, so that each project gets its share of the site.
 
-Grit 2007, section 5.6.1 (shirako F105): what is preempted waits beside the queues, is not charged again, and goes on
-with what is left of it.
+Grit 2007, section 5.6.1 (shirako F105): a preempted lease waits beside the queues, is not charged again, and resumes
+with the rest of its work.
 """
 
 from __future__ import annotations
@@ -41,7 +41,11 @@ class ClaimedPlaces:
         """Give the lease of a claim a place for which others are suspended, and return it, which is in the plan.
 
         It starts as soon as enough of the leases that the claim allows can be suspended without loss. It gets no place
-        if it would soon have one without that, if there are too few of them, or if the claim does not accept them.
+        if
+
+        * it would soon have one without any suspension;
+        * too few leases can be suspended; or
+        * the claim does not accept these leases.
 
         :return: None if it gets no place; the plan is as it was
         """

@@ -14,7 +14,7 @@ from lease_scheduler.plan.interfaces import Turn
 
 @dataclass(frozen=True)
 class _Foreseen:
-    """The earliest place of a lease, and what it was looked for in."""
+    """The earliest place of a lease, and the state in which it was found."""
 
     context: PlanningContext
     availability: Availability
@@ -24,7 +24,7 @@ class _Foreseen:
 
 
 class TurnPlaces:
-    """Finds the places.
+    """Search for the earliest place of a lease, with a cache of the last one that was foreseen.
 
     Whether a lease may enter the queue can depend on its earliest place. When its turn comes right after that, the
     place is not looked for again, provided that nothing has changed in between.

@@ -1,4 +1,4 @@
-"""Values of an image plan that is changed: each function returns a new value, and leaves its argument as it is."""
+"""Changes of the values in an image plan: each function returns a new value, and leaves its argument as it is."""
 
 from __future__ import annotations
 

@@ -61,8 +61,8 @@ def followed(images: ImagePlan, old: Lease | None, new: Lease) -> tuple[ImagePla
 def _may_come_back(images: ImagePlan, lease: Lease) -> bool:
     """Return whether images stay for a lease that lost its place before it started.
 
-    A lease that is planned again loses them if the operator has set that. A lease that went back to the queue keeps
-    them: otherwise repeated late transfers could keep a short lease from ever starting.
+    A lease that is planned again keeps them only with ``keep_replanned``. A lease that went back to the queue always
+    does: otherwise repeated late transfers could keep a short lease from ever starting.
     """
     return images.options.keep_replanned or lease.state is LeaseState.QUEUED
 
@@ -78,7 +78,7 @@ def _waiting_or_ready(lease: Lease, *, is_waiting: bool) -> Lease:
 
 
 def _is_alike(old: Lease, new: Lease) -> bool:
-    """Return whether nothing changed that determines where the lease's VMs are or will be."""
+    """Return whether nothing changed that determines where the lease's nodes are or will be."""
     return (
         old.holdings == new.holdings
         and old.saved_on == new.saved_on
@@ -99,7 +99,7 @@ def _is_being_planned(old: Lease | None, new: Lease) -> bool:
 
 
 def _needed(lease: Lease) -> tuple[Mapping[int, int], frozenset[int]]:
-    """Return hosts that need the image, with the start of their first VM, and hosts that have disks of the lease."""
+    """Return hosts that need the image, with the start of their first node, and hosts that have disks of the lease."""
     starts: dict[int, int] = {}
     disks: frozenset[int] = frozenset()
     fresh = lease.state in _FRESH

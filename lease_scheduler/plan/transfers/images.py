@@ -262,7 +262,7 @@ class ImagePlan:
                 left for user in transfer.users if (left := without_hosts(user, lease_id, given_up)) is not None
             )
             if transfer.has_begun:
-                # A transfer that has begun is not stopped; its image is kept if there is room.
+                # A transfer that has begun is not stopped; its image is kept if it fits into the pool.
                 transfers.append(replace(transfer, users=users))
             elif users:
                 needed = frozenset().union(*(user.hosts for user in users))
@@ -288,7 +288,7 @@ class ImagePlan:
         return self.released(lease_id, everywhere) if everywhere else self
 
     def copied(self, lease_id: str, hosts: Iterable[int]) -> ImagePlan:
-        """Return the plan with disks of a lease on hosts to which its VMs have moved."""
+        """Return the plan with disks of a lease on the hosts to which its nodes have moved."""
         there = frozenset(hosts)
         return replace(
             self,
@@ -329,7 +329,7 @@ class ImagePlan:
     def ended(self, number: int) -> ImagePlan:
         """Return the plan when a transfer has ended and its image is on its hosts (algorithm 6).
 
-        If the pool of a host has no room for the image, the host has it only for the leases that wait for it.
+        If the image does not fit into the pool of a host, the host has it only for the leases that wait for it.
         """
         done = self.transfer(number)
         if done is None:

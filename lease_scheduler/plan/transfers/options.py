@@ -34,7 +34,7 @@ class TransferOptions:
     :ivar avoid_redundant: whether a lease may use a transfer that is planned for another one (haizea F65, F66)
     :ivar force_seconds: seconds that a transfer takes in place of size / bandwidth; None to compute it (haizea F67)
     :ivar keep_replanned: whether images that were brought for a lease stay on its old hosts when it is planned again
-    :ivar copy_on_write: whether VMs on a host share the image, so that it is on the disk only once (haizea F68)
+    :ivar copy_on_write: whether servers on a host share the image, so that it is on the disk only once (haizea F68)
     :ivar required: whether a lease waits for its image. If not, booting brings missing images, and transfers ahead of
         the start only make the boot faster
     :ivar host_cache_age: if not ``required``, seconds for which a host keeps an image that is not used

@@ -56,7 +56,7 @@ def with_image(
     programs of 2010, the limit includes the new image.
 
     :param limit_mb: maximum MB in the pool; None means no limit
-    :return: None if there is no room for the image
+    :return: None if the image does not fit
     """
     known = pooled(pool, image.image_id)
     if known is not None:

@@ -10,9 +10,9 @@ from lease_scheduler.plan.transfers.images import ImagePlan
 
 
 def disk_usage(images: ImagePlan, leases: Mapping[str, Lease]) -> dict[int, int]:
-    """Return the MB used on each host: the images in its pool, and a disk for each VM that has its image there.
+    """Return the MB used on each host: the images in its pool, and a disk for each node that has its image there.
 
-    With copy-on-write, a VM on a host whose pool has its image needs no disk of its own.
+    With copy-on-write, a node on a host whose pool has its image needs no disk of its own.
 
     :param leases: live leases by id
     """
@@ -29,8 +29,8 @@ def disk_usage(images: ImagePlan, leases: Mapping[str, Lease]) -> dict[int, int]
         if lease is None or lease.request.software is None:
             continue
         assigned = lease.saved_on or (lease.holdings[0].assignment if lease.holdings else ())
-        vms = Counter(assigned)
+        nodes = Counter(assigned)
         for host in hosts:
             # A copy that waits for its lease to return exists once.
-            usage[host] += lease.request.software.size_mb * max(1, vms[host])
+            usage[host] += lease.request.software.size_mb * max(1, nodes[host])
     return dict(usage)

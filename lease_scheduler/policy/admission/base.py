@@ -38,7 +38,7 @@ def let_take_view(policy: AdmissionPolicy) -> None:
     try:
         signature(refusal).bind(None, 0, None)
     except TypeError:
-        # A method of the class would be called with two arguments by those that extend it.
+        # On the instance and not on the class, because classes that extend it may call the method with two arguments.
         setattr(policy, "refusal", partial(_without_view, refusal))  # noqa: B010 - no type has such a method
 
 

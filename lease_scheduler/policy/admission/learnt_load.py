@@ -27,13 +27,13 @@ _FEWEST = 10
 
 @dataclass(frozen=True)
 class _Arrivals:
-    """What is known of the requests of one side; means in which the latest requests count most.
+    """What is known of local or of external requests. The latest requests weigh most in the means.
 
     :ivar number: number of requests so far
     :ivar latest: instant of the latest one
     :ivar gap: mean seconds between two requests
-    :ivar work: resource class -> mean amount times seconds
-    :ivar squares: resource class -> mean square of the same
+    :ivar work: resource class -> mean of amount times seconds
+    :ivar squares: resource class -> mean of the squares of the same
     """
 
     number: int = 0
@@ -82,7 +82,7 @@ class _Arrivals:
         return known
 
     def rate(self, now: int) -> float:
-        """Return arrivals per second. When none has come for long, there are fewer than there were."""
+        """Return arrivals per second. When none has come for longer than the mean gap, that time is the gap."""
         gap = max(self.gap, now - self.latest)
         return 1 / gap if self.number > 1 and gap > 0 else 0.0
 
@@ -90,10 +90,10 @@ class _Arrivals:
 class LearntLoad(ExternalAdmission):
     """Learns how often local and external requests arrive, and how much work they bring.
 
-    The site counts as one server: the work of a request is its share of the site, in the class of which requests take
-    most, times its duration, as far as that counts (``duration.counted``). Requests that are refused are left out,
-    except by this policy: what the site cannot hold is no load, or anybody could have the requests of peers refused by
-    asking for it.
+    The site is one server in the sense of queueing theory. The work of a request is its share of the most contended
+    resource class, times its duration as far as that counts (``duration.counted``). Of the refused requests, only those
+    that this policy refused count. Otherwise any project could have the requests of peers refused by asking for what
+    the site cannot hold.
 
     Option: ``admission_window`` (200): number of latest requests that count.
     """
@@ -158,7 +158,7 @@ class LearntLoad(ExternalAdmission):
 
 
 def _scarcest(capacity: Resources, sides: tuple[_Arrivals, ...], rates: tuple[float, ...]) -> str | None:
-    """Return the resource class of which requests take the largest share of the site, or None."""
+    """Return the most contended resource class, of which requests take the largest share, or None."""
     shares = {
         name: sum(side.work.get(name, 0.0) * rate for side, rate in zip(sides, rates, strict=True)) / amount
         for name, amount in capacity.items()

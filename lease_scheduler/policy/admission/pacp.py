@@ -16,8 +16,8 @@ class PreemptionAwareAdmission(LearntLoad):
 
     Options:
 
-    * ``admission_threshold`` (0): seconds from request to end that are acceptable on average. With 0 they follow from
-      the work of a request and how many times as long it may take, equation 5.13, by the options below.
+    * ``admission_threshold`` (0): seconds from request to end that are acceptable on average. With 0 the threshold is
+      the mean work of a request times the weighted mean of the two ratios below (equation 5.13).
     * ``admission_low_urgency_share`` (0.5): share of requests that are not urgent.
     * ``admission_low_urgency_ratio`` (4.0), ``admission_high_urgency_ratio`` (2.0): how many times as long as its work
       a request of low and of high urgency may take.

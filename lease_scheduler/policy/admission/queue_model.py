@@ -1,8 +1,9 @@
 """How long external requests take on a site that prefers local ones (Amini Salehi 2012, section 5.2).
 
-A site is a server for one request at a time. Local requests interrupt the external one, so external service times are
-longer than their work: by the busy periods of local requests that begin during it. They are taken as a gamma law with
-that mean and variance, and the queue as an M/G/1/K queue, whose place in service counts.
+The site is modelled as a server for one request at a time. Local requests interrupt the external one, so an external
+service time is longer than its work by the busy periods of local requests that begin during it. Service times are
+modelled as gamma distributed with that mean and variance, and the queue as M/G/1/K, where K includes the request in
+service.
 
 Corrections of the printed formulas: the rate in equations 5.5 and 5.11 is that of local service, and that in equation
 5.10 is the rate of external arrivals. The recursion of equation 5.9 needs tail sums and the index k - i. Algorithm 4
@@ -21,7 +22,7 @@ from lease_scheduler.model.errors import InvalidValueError
 
 #: The threshold may be exceeded by this share, so that rounding does not decide.
 _TOLERANCE = 1e-9
-#: More requests than this are not told apart from any number.
+#: Numbers of requests above this count as unlimited.
 _MOST = 10_000
 #: A sum below the second, divided by a number above the first, is finite.
 _TINY, _HUGE = 1e-100, 1e200
@@ -119,12 +120,12 @@ def queues(load: Load) -> Iterator[Queue]:
     """Yield the queue with one place, with two, and so on (equations 5.6 to 5.9)."""
     arrivals = arrivals_in_service(load, 1)
     if arrivals[0] < _TINY:
-        # So many requests arrive during one service that the place that it frees is taken by the first of them.
+        # So many requests arrive during one service that the first of them takes the place that it frees.
         yield Queue(1, load.mean_service, 1 - 1 / (1 + load.external_load))
         for places in range(2, _MOST + 1):
             yield Queue(places, places * load.mean_service - 1 / load.external_rate, 1 - 1 / load.external_load)
         return
-    # Numbers that an ending service leaves behind, relative to one another.
+    # Probabilities, up to a common factor, that an ending service leaves 0, 1, ... requests behind.
     left = np.zeros(_MOST + 1)
     left[0] = 1.0
     total, weighted, tails = 1.0, 0.0, np.array([1 - arrivals[0]])
@@ -136,7 +137,7 @@ def queues(load: Load) -> Iterator[Queue]:
         if places == len(arrivals):
             arrivals = arrivals_in_service(load, 2 * places)
             tails = np.maximum(0.0, 1 - np.cumsum(arrivals))
-        # The places are up to some thousands, each with a sum over all before it.
+        # Whole arrays, because there are up to some thousands of places, each with a sum over all before it.
         following = float(tails[places - 1] * left[0] + tails[places - 1 : 0 : -1] @ left[1:places]) / arrivals[0]
         left[places] = following
         total += following
@@ -149,9 +150,8 @@ def queues(load: Load) -> Iterator[Queue]:
 def most_places(load: Load, threshold: float, least: int = 1) -> int | None:
     """Return how many external requests to admit at a time, or None for any number (algorithm 4).
 
-    It is the largest number with which those that are admitted take no longer than the threshold on average.
-
-    It is 0 if local requests take all of the time, because then no external one is ever served.
+    It is the largest number with which admitted requests take no longer than the threshold on average. It is 0 if local
+    requests take all of the time, because then no external one is ever served.
 
     :param threshold: seconds from arrival to end
     :param least: smallest result otherwise

@@ -24,7 +24,7 @@ class Wanted:
 
     :ivar request: the terms of the lease
     :ivar wait: seconds until it starts
-    :ivar planned: seconds from its start on after which it has to leave its hosts as planned; None if it need not
+    :ivar planned: seconds after its start at which it has to leave its hosts according to the plan; None if it need not
     """
 
     request: LeaseRequest
@@ -33,12 +33,12 @@ class Wanted:
 
     @property
     def seconds(self) -> int:
-        """For how long the lease is to run from its start on."""
+        """Requested lifetime: seconds from the start of the lease on."""
         return self.request.assured_seconds
 
     @property
     def assurance(self) -> float:
-        """The probability with which it is to do so."""
+        """Requested probability of reaching the lifetime."""
         assert self.request.assurance is not None
         return self.request.assurance
 
@@ -57,7 +57,7 @@ class Promise:
 
 @dataclass(frozen=True)
 class Shortfall:
-    """Why a lifetime cannot be promised, and what could be had, for people."""
+    """Why a lifetime cannot be promised, and which one could be, as a text for people."""
 
     reason: str
 
@@ -80,7 +80,7 @@ class AssurancePolicy(Policy):
     def promise(self, wanted: Wanted, now: int) -> Promise | Shortfall:
         """Return the promise for a lease that gets a place now, or why there is none.
 
-        Nothing is promised beyond what the plan says, since a lease would know that to be false.
+        Nothing is promised beyond what the plan allows, because such a promise would be known to be false.
         """
         if wanted.seconds > self._longest:
             return Shortfall(f"this site promises at most {exactly(self._longest)}, not {exactly(wanted.seconds)}")
@@ -102,9 +102,9 @@ class AssurancePolicy(Policy):
         Called at intervals while the engine leads, not for quotes, so a policy may begin to learn from it. The function
         may be called in another thread; it returns seconds by probability and host.
 
-        :param assurances: probabilities with which they are to do so
+        :param assurances: probabilities of reaching the promised lifetimes
         :param leases: the live leases
-        :param notice: seconds before a lease starts at which they have to leave its hosts
+        :param notice: seconds before a lease starts at which such servers have to leave its hosts
         """
         return dict
 
@@ -113,7 +113,7 @@ class AssurancePolicy(Policy):
         return {}
 
     def pass_to(self, now: int) -> None:
-        """Take note that the engine has served until now. Called in each of its steps if the policy promises any."""
+        """Take note that the engine has served until now. Called in each of its steps if the policy ``promises``."""
 
     def follow(self, site: Site) -> None:
         """Take note of the present hosts. Called before each outcome and each question."""

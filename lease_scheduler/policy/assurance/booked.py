@@ -1,4 +1,4 @@
-"""What is planned of the demand that may preempt others (Pucher 2016 knows no plans; section 4.3 is extended by it)."""
+"""The planned part of the demand that may preempt others, which extends Pucher 2016, section 4.3, by plans."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lease_scheduler.model.lease import Lease
 
 
 class BookedDemand:
-    """When planned leases will start and end, and how much of the site that is."""
+    """Planned starts and ends of leases, with their shares of the site."""
 
     def __init__(self) -> None:
         self._of: dict[str, list[tuple[int, float]]] = {}
@@ -22,7 +22,7 @@ class BookedDemand:
         self._changes.clear()
 
     def put(self, lease: Lease, share: float) -> None:
-        """Take note of what is planned for a lease, in place of what was.
+        """Take note of what is planned for a lease now, in place of what was planned before.
 
         :param share: share of the site that it takes
         """

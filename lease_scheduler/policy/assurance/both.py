@@ -1,4 +1,4 @@
-"""By the past, and while too little is known of it, by the plan."""
+"""Promises by the past; while too little of it is known, by the plan."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _SEEN = "guests"
 class GuestHistory:
     """When leases started on the hosts of the site, from the first question about it on.
 
-    :ivar is_wanted: whether anybody has asked for it
+    :ivar is_wanted: whether the history has been asked for
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class GuestHistory:
         self._changed: set[str] = set()
 
     def hosts_are(self, names: Collection[str], now: int) -> None:
-        """Take note of the hosts of the site; called at intervals. After a day without a call nothing is known."""
+        """Take note of the hosts of the site; called at intervals. A day without a call ends the history."""
         if self._seen is None or now - self._seen > _DAY:
             self._changed.update(self._quiet)
             self._quiet = {}
@@ -83,7 +83,7 @@ class GuestHistory:
             self._changed.add(name)
 
     def take_over(self, using: Mapping[str, frozenset[str]], now: int) -> None:
-        """Take note of the leases that use hosts now, which may have begun or ended while nobody looked.
+        """Take note of the leases that use hosts now, which may have begun or ended unobserved.
 
         :param using: lease -> its hosts
         """
@@ -95,7 +95,7 @@ class GuestHistory:
                 self._tell(name, QuietTimes.started if quiet.is_free else QuietTimes.ended, now)
 
     def hosts_by_past(self) -> dict[Known, list[str]]:
-        """Return the hosts by what is known of them. The answer does not change any more."""
+        """Return the hosts grouped by what is known of them now."""
         found: dict[Known, list[str]] = {}
         for name, quiet in self._quiet.items():
             found.setdefault(quiet.known(), []).append(name)
@@ -114,7 +114,7 @@ class GuestHistory:
         return found
 
     def restore(self, learnt: Mapping[str, Mapping[str, Any]]) -> None:
-        """Go on with what was stored; a host whose entry is damaged is as one that is new."""
+        """Continue with what was stored; a host whose entry is damaged counts as new."""
         seen = learnt.get(_SEEN, {}).get("seen")
         self._seen = seen if isinstance(seen, int) else None
         self.is_wanted = self._seen is not None
@@ -127,11 +127,11 @@ class GuestHistory:
 
 @dataclass(frozen=True)
 class GuestQuestion:
-    """For how long servers without a lease are promised to run. It can be answered while others use the policy.
+    """All that it takes to tell, in any thread, for how long servers without a lease are promised to run.
 
     :ivar hosts: hosts by what is known of them
     :ivar now: the present instant
-    :ivar confidence: at which promises hold
+    :ivar confidence: confidence at which promises hold
     :ivar since: nothing before this instant counts
     :ivar most: longest lifetime that may be promised
     :ivar notice: seconds before a lease starts at which servers have to leave its hosts

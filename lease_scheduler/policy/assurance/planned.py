@@ -1,4 +1,4 @@
-"""As long as the plan lets the lease run, during which nobody preempts it."""
+"""Promises by the plan: for as long as it lets the lease run, no other lease preempts it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from lease_scheduler.policy.assurance.base import AssurancePolicy, Promise, Shor
 
 
 class Planned(AssurancePolicy):
-    """Promises the lifetime if the plan has the lease on its hosts for so long, and keeps reservations out meanwhile.
+    """Promises the lifetime if the plan has the lease on its hosts that long, and keeps reservations out meanwhile.
 
-    The promise holds with any probability, except for failures of hosts. It needs no history.
+    The promise holds with any probability unless hosts fail. It needs no history.
     """
 
     def _promise(self, wanted: Wanted, now: int) -> Promise | Shortfall:

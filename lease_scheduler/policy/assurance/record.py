@@ -17,9 +17,9 @@ _SECONDS = 90 * 86_400
 
 
 class PromiseRecord:
-    """Live promises and the last ones that are over.
+    """Live promises, and the last promises that are over.
 
-    A promise is over when the lifetime is. One whose lease ended earlier, because its project ended it, says nothing.
+    A promise is over when its lifetime is. A promise does not count if its project ended the lease earlier.
 
     :ivar has_changed: whether what ``stored`` returns has changed since its last call
     """
@@ -41,7 +41,7 @@ class PromiseRecord:
         if old is not None:
             self._total -= old[1]
         if until is not None:
-            # Only what rests on the past is judged by it.
+            # Only statistical promises are judged, and only of leases that have started.
             is_judged = lease.request.assured is Assured.STATISTICAL and lease.started is not None
             self._live[lease.lease_id] = until, share, is_judged
             self._total += share
@@ -76,7 +76,7 @@ class PromiseRecord:
         return broken > 0 and clopper_pearson(broken, kept + broken, confidence)[0] > allowed
 
     def forget_live(self) -> None:
-        """Forget the live promises, of which ``follow`` tells again."""
+        """Forget the live promises; ``follow`` adds them again."""
         self._live.clear()
         self._ends.clear()
         self._total = 0.0

@@ -1,4 +1,4 @@
-"""As long as the demand of others has let such leases run in the past."""
+"""Promises by the past: for how long the demand of others has let such leases run."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ _PROMISES = "promises"
 
 
 class Statistical(AssurancePolicy):
-    """Promises a lifetime that was reached in the past with the probability that is asked for.
+    """Promises a lifetime that leases reached in the past with the requested probability.
 
-    Leases without a promise are preempted first, and among those with one the youngest. So what threatens a lease is
-    the demand of leases that may preempt it, and the leases that were promised something before. How often, in the
-    past, would that demand have taken the room that is left now within the lifetime (``prediction.demand_history``)?
-    The upper Clopper-Pearson limit of that share, at ``assurance_confidence``, must be at most the probability of
-    preemption. The same is asked of the room that is left when most of the planned leases run.
+    Leases without a promise are preempted first, and among those with one the youngest. So a lease is threatened by the
+    demand of leases that may preempt it, and by leases with earlier promises. How often, in the past, would that demand
+    have exhausted the present spare capacity within the lifetime (``prediction.demand_history``)? The upper
+    Clopper-Pearson limit of that share, at ``assurance_confidence``, must be at most the probability of preemption. The
+    same must hold for the capacity that is left when most of the planned leases run.
 
-    Less than ``assurance_least`` (0.5) cannot be asked for: it would be promised always, and leases with a promise are
-    preempted after all others.
+    Probabilities below ``assurance_least`` (0.5) are refused. They would always be promised, although leases with a
+    promise are preempted after all others.
 
-    Promises that were made are judged too. When significantly more of them were broken than may be, as with
-    reservations that follow promises, nothing is promised any more until that has passed out of the record.
+    Promises that were made are judged too. When significantly more of them were broken than may be, for example because
+    reservations follow promises, nothing is promised until the broken ones have left the record.
 
-    Of the demand, 90 days are kept in steps of ten minutes, and of promises the last 500.
+    The policy keeps 90 days of demand in steps of ten minutes, and the last 500 promises.
 
     Servers without a lease have to leave when a lease starts on their host. So what they are promised rests on when
-    leases started on the hosts one by one (``prediction.quiet_times``), which is kept once it is asked for.
+    leases started on each host (``prediction.quiet_times``). That history is kept once it is asked for.
     """
 
     def __init__(self, options: PolicyOptions) -> None:
@@ -68,7 +68,9 @@ class Statistical(AssurancePolicy):
 
     def _promise(self, wanted: Wanted, now: int) -> Promise | Shortfall:
         if wanted.assurance < self._least:
-            return Shortfall(f"this site promises with at least {self._least:.6g}, not {wanted.assurance:.6g}")
+            return Shortfall(
+                f"this site promises probabilities of at least {self._least:.6g}, not {wanted.assurance:.6g}"
+            )
         allowed = 1 - wanted.assurance
         if self._record.is_worse_than(allowed, self._confidence, now):
             kept, broken = self._record.counts(now)
@@ -106,23 +108,25 @@ class Statistical(AssurancePolicy):
         return lambda: {each: question.lifetimes(each) for each in asked}
 
     def _instead(self, wanted: Wanted, spare: float, survey: Survey, now: int) -> str:
-        """Say why a lifetime cannot be promised, and what can."""
+        """Return why a lifetime cannot be promised, and which one can be, as a text for people."""
         least = least_count(1 - wanted.assurance, self._confidence, Side.LOWER)
         if survey.observations < least:
             reason = (
-                f"{in_words(wanted.wait + wanted.seconds)} can be promised with {wanted.assurance:.6g} from {least} "
-                f"observations on, and this site has {survey.observations}"
+                f"promising {in_words(wanted.wait + wanted.seconds)} with probability {wanted.assurance:.6g} takes "
+                f"{least} observations, and this site has {survey.observations}"
             )
         else:
             reached = max(0.0, survey.assurance(self._confidence))
-            reason = f"{in_words(wanted.seconds)} can be promised with at most {reached:.2f} at present"
+            reason = (
+                f"{in_words(wanted.seconds)} can be promised with a probability of at most {reached:.2f} at present"
+            )
         shorter = self._longest_promise(wanted, spare, now)
         if shorter:
-            return f"{reason}; with {wanted.assurance:.6g} it is {in_words(shorter)}"
+            return f"{reason}; with {wanted.assurance:.6g}, {in_words(shorter)} can be promised"
         return f"{reason}; with {wanted.assurance:.6g} no lifetime can be promised"
 
     def _longest_promise(self, wanted: Wanted, spare: float, now: int) -> int:
-        """Return the longest lifetime that can be promised: in hours, or below an hour in steps; 0 if none can."""
+        """Return the longest lifetime that can be promised: in hours, or in steps below an hour; 0 if none can."""
         for unit, most in ((_HOUR, wanted.seconds // _HOUR), (STEP, min(wanted.seconds, _HOUR) // STEP)):
             low, high = 0, most
             while high > low:
@@ -137,7 +141,7 @@ class Statistical(AssurancePolicy):
         return 0
 
     def _survey(self, spare: float, seconds: int, now: int) -> Survey:
-        """Return how often the demand took too soon what is left now, or what is left when most is booked.
+        """Return how often demand exhausted too early the present spare capacity, or that at the peak of bookings.
 
         :param spare: share of the site that is left for the demand
         """
@@ -147,7 +151,7 @@ class Statistical(AssurancePolicy):
         if booked <= self._demand:
             return found
         then = self._history.survey(spare - booked, until - instant, now, instant)
-        # Survival of both is what is asked for. The past has bookings of that kind in it, so the worse one is enough.
+        # The lease has to survive both. The past includes such bookings, so the worse of the two is enough.
         return max(found, then, key=lambda each: each.missed / each.observations if each.observations else 1.0)
 
     # -- observation ---------------------------------------------------------------------------------------
@@ -157,7 +161,7 @@ class Statistical(AssurancePolicy):
         return {"demand": self._history.coverage}
 
     def pass_to(self, now: int) -> None:
-        """See ``AssurancePolicy.pass_to``. Time in which the demand does not change tells as much as other time."""
+        """See ``AssurancePolicy.pass_to``. Time in which the demand does not change counts as well."""
         if self._history.has_begun:
             self._history.pass_to(now)
         else:
@@ -217,7 +221,7 @@ class Statistical(AssurancePolicy):
         self._history.demand(now, self._demand)
 
     def _book(self, leases: Iterable[Lease]) -> None:
-        """Take note of what is planned for some leases, and of nothing else."""
+        """Replace everything booked by what is planned for these leases."""
         leases = list(leases)
         self._booked.clear()
         self._planned.clear()
@@ -233,7 +237,7 @@ class Statistical(AssurancePolicy):
             self._booked.put(lease, self._share(lease.request))
 
     def _share(self, request: LeaseRequest) -> float:
-        """Return the share of the site that a lease takes, of the class of which it takes the largest one."""
+        """Return the largest share that a lease takes of any resource class of the site."""
         return share_of(request, self._capacity)
 
     # -- storage -------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""As long as a bound of the project's run times says."""
+"""Expected durations by a bound of the project's run times."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class BmbpDuration(DurationPolicy):
 
     The bound is that of BMBP (Brevik, Nurmi and Wolski, PPoPP 2006): with confidence ``duration_confidence`` (0.95), at
     least the share ``duration_quantile`` (0.75) of the leases end within it. It changes quickly when the project's run
-    times do. A project of which too little is known is judged by all projects together, and at first is believed what
-    it requests. Leases without a stated duration teach nothing.
+    times do. While too little is known of a project, all projects together count; while too little is known of these,
+    the request is believed. Leases without a stated duration teach nothing.
     """
 
     def __init__(self, options: PolicyOptions) -> None:

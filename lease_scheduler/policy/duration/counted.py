@@ -11,7 +11,7 @@ from lease_scheduler.policy.base import PolicyOptions
 
 @dataclass(frozen=True)
 class CountedDurations:
-    """Durations that leases count for, whatever policy is asked.
+    """Durations for which leases count, in whatever policy.
 
     A lease without an end would outweigh all others, and so would one of years. Grit 2007, section 5.6.2, takes an
     estimate; what a lease uses beyond that counts when it is over.

@@ -1,4 +1,4 @@
-"""As long as the project's last leases ran."""
+"""Expected durations by the project's last run times."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class RecentOfUser(DurationPolicy):
     """Expects a lease to run for the mean of the last run times of its project.
 
     Tsafrir, Etsion and Feitelson, "Backfilling using system-generated predictions rather than user runtime estimates",
-    IEEE TPDS 18(6), 2007, section 4. ``duration_recent`` (2) is how many run times count. A project of which none is
-    known is believed what it requests.
+    IEEE TPDS 18(6), 2007, section 4. ``duration_recent`` (2) is how many run times count. While none is known of a
+    project, its request is believed.
     """
 
     def __init__(self, options: PolicyOptions) -> None:

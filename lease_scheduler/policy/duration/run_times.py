@@ -12,7 +12,7 @@ _COMPLETE = (Outcome.DONE, Outcome.CANCELLED)
 
 
 def complete_run_time(outcome: Outcome, lease: Lease) -> int | None:
-    """Return for how many seconds the VMs of a lease ran in all, or None if that is not known yet, or says nothing.
+    """Return for how many seconds the nodes of a lease ran in all, or None if that is unknown or says nothing.
 
     Only best-effort leases count, as only they are planned with expected durations. A lease that its project ended
     early ran for as long as the project needed it. One that failed, or never ran, says nothing.
@@ -23,7 +23,7 @@ def complete_run_time(outcome: Outcome, lease: Lease) -> int | None:
 
 
 def rest_of(total: float, lease: Lease) -> int:
-    """Return for how many seconds a lease runs on that is expected to run for so long in all.
+    """Return for how many more seconds a lease runs that is expected to run for ``total`` seconds in all.
 
     Each time a lease has run for longer than expected, the expectation is doubled (Tsafrir, Etsion and Feitelson,
     "Backfilling using system-generated predictions rather than user runtime estimates", IEEE TPDS 18(6), 2007, correct

@@ -67,7 +67,7 @@ class Occasion(NamedTuple):
 
     :ivar now: the present instant
     :ivar submitted: how many leases are new; they are the last ones
-    :ivar has_ended: whether leases have ended, or others have left room on a host
+    :ivar has_ended: whether leases have ended, or other leases have freed capacity on a host
     :ivar is_period: whether a period is over
     """
 
@@ -80,12 +80,12 @@ class Occasion(NamedTuple):
 class FractionalPolicy(Policy):
     """Decides how fluid leases share the CPU that is left and, if it places them, where they run.
 
-    It knows of leases only what it is given, so an engine that takes over decides as the one before.
+    It knows of leases only what it is given, so an engine that takes over decides as the one before it would.
 
     :param options: what the operator set for policies
     :ivar shares: whether there are fluid leases at all; if not, they are refused
     :ivar places: whether it decides where fluid leases run; if not, the planner does
-    :ivar period: seconds from one time at which it decides without another reason to the next; None if it never does
+    :ivar period: seconds between decisions that it makes without another reason; None if it makes none
     :ivar horizon: for how many seconds hosts must have what they offer to fluid leases that it places
     """
 
@@ -96,7 +96,7 @@ class FractionalPolicy(Policy):
 
     @abstractmethod
     def scaled_yields(self, nodes: FluidNodes) -> Floats:
-        """Return which part of what its nodes need beyond what they hold each lease gets, from 0 to 1."""
+        """Return for each lease which part, from 0 to 1, it gets of what its nodes need beyond what they hold."""
 
     def hosts(self, leases: FluidLeases, occasion: Occasion) -> list[list[int] | None]:
         """Return the sorted hosts on which the nodes of each lease run from now on, or None if it does not run."""

@@ -1,4 +1,4 @@
-"""On-line algorithms decide where fluid leases run, and who is paused or moved (Stillwell 2010, section 5.2)."""
+"""On-line algorithms decide where fluid leases run, and which are paused or moved (Stillwell 2010, section 5.2)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Dfrs(FractionalPolicy):
         self.horizon = period
         self._rules = rules_of(self._algorithm, period)
         # What has to be compiled is compiled now, not while leases wait.
-        self.hosts(_nobody(), Occasion(0, 0, False, False))
+        self.hosts(_no_leases(), Occasion(0, 0, False, False))
 
     def scaled_yields(self, nodes: FluidNodes) -> Floats:
         """See ``FractionalPolicy.scaled_yields``."""
@@ -49,7 +49,7 @@ class Dfrs(FractionalPolicy):
             try:
                 return average_scaled_yields(*given)
             except ArithmeticError as error:
-                # Leases must go on.
+                # Leases must keep running, so they share fairly instead.
                 LOG.warning("fluid leases share CPU fairly until the next change: %s", error)
         return fair_scaled_yields(*given)
 
@@ -72,7 +72,7 @@ class Dfrs(FractionalPolicy):
         ]
 
 
-def _nobody() -> FluidLeases:
+def _no_leases() -> FluidLeases:
     none, tasks, flags = np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.bool_)
     first = np.zeros(1, np.int64)
     return FluidLeases(none, none, first, none, none, tasks, flags, flags, np.zeros(1), np.zeros(1))

@@ -9,7 +9,7 @@ from lease_scheduler.policy.fractional.base import FluidNodes, FractionalPolicy
 
 
 class NoFractional(FractionalPolicy):
-    """Shares nothing. Requests for fluid leases are refused; those of an earlier policy have what they hold."""
+    """Shares nothing. Requests for fluid leases are refused; those of an earlier policy keep what they hold."""
 
     shares = False
 

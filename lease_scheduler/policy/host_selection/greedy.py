@@ -1,4 +1,4 @@
-"""Default host selection: affect as few leases as possible, and leave room for long ones."""
+"""Default host selection: affect as few leases as possible, and keep hosts free for long ones."""
 
 from __future__ import annotations
 

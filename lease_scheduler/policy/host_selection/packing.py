@@ -13,8 +13,8 @@ from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 class Packing(HostSelectionPolicy):
     """Orders the hosts in use from the fullest to the emptiest, with unused hosts last.
 
-    This saves energy, and keeps room for leases that need exclusive hosts. It is the energy-saving example of Sotomayor
-    2010, section 4.3.4 (haizea F38).
+    This saves energy, and keeps hosts free for leases that need exclusive ones. It is the energy-saving example of
+    Sotomayor 2010, section 4.3.4 (haizea F38).
     """
 
     def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:

@@ -15,19 +15,19 @@ _Shares = npt.NDArray[np.float64]
 
 
 class VectorFit(HostSelectionPolicy):
-    """Orders hosts as Choose Pack fills them: those first that have most left of what the lease needs most of.
+    """Orders hosts as Choose Pack fills them: first those that have most left of what the lease needs most.
 
-    What is left of a host while the lease runs is a vector of shares of its capacity, and so is a VM. Choose Pack
-    (Stillwell 2010, section 4.2.5; dfrs F24, A12) fills one bin after the other, each with vectors whose two largest
-    coordinates are in the dimensions of which the bin has most left. Here the VM is given, and the hosts are asked in
-    this order:
+    The capacity that a host has left while the lease runs is a vector of shares, and so are the needs of a node. Choose
+    Pack (Stillwell 2010, section 4.2.5; dfrs F24, A12) fills one bin after the other, each with vectors whose two
+    largest coordinates are in the dimensions of which the bin has most left. Here the node is given, and hosts are
+    ordered by these criteria:
 
     1. hosts in use before empty ones;
-    2. by the place that the list of the VM has in the order of their lists: the one of the two classes of which they
-       have most left is the first;
-    3. hosts that have most left of the class of which the VM needs most, as in Permutation Pack. With two classes,
-       where Choose Pack has only one list, this alone decides;
-    4. by host number, as bins are filled one after the other.
+    2. place of the node's list in the order of the host's lists: the list of the two classes of which the host has most
+       left is the first;
+    3. most left of the class that the node needs most, as in Permutation Pack. With two classes, where Choose Pack has
+       only one list, this alone decides;
+    4. host number, as bins are filled one after the other.
     """
 
     def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:
@@ -45,7 +45,7 @@ class VectorFit(HostSelectionPolicy):
 
 
 def _needs(lease: LeaseRequest) -> dict[str, int]:
-    """Return what all VMs of a lease need together, without their claims of hosts for themselves."""
+    """Return what all nodes of a lease need together, without their claims of hosts for themselves."""
     total: dict[str, int] = {}
     for node_set in lease.nodes:
         for name, amount in node_set.resources.items():
@@ -55,10 +55,10 @@ def _needs(lease: LeaseRequest) -> dict[str, int]:
 
 
 def _list_places(left: _Shares, wanted: _Shares) -> IntArray:
-    """Return the place of the VM's list in the order of the lists of each host, shape (hosts,).
+    """Return the place of the node's list in the order of the lists of each host, shape (hosts,).
 
     :param left: shares of capacity, shape (classes, hosts), at least two classes
-    :param wanted: the same of the VM, or of all VMs together
+    :param wanted: the same of the node, or of all nodes together
     """
     ranked = np.argsort(-wanted, axis=0, kind="stable")
     first, second = _rank_of(left, ranked[0]), _rank_of(left, ranked[1])

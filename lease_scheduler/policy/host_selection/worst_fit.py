@@ -1,4 +1,4 @@
-"""Host selection that keeps as much room as possible on every host, in several resource classes."""
+"""Host selection that keeps as much as possible free on every host, in several resource classes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class WorstFit(HostSelectionPolicy):
     """Orders hosts by decreasing space that stays free while the lease runs, one class after the other.
 
     Space is a share of the host's capacity, so hosts of different sizes can be compared. Only the classes that the
-    lease asks for count: VCPU, memory and disk before all others. With the mapper ``spread`` the VMs of a lease lie
-    where algorithms 1 and 2 of Grit 2007, section 6.1, put them (shirako F69-F72): if a lease has more VMs than hosts,
-    the hosts of the last pass are those with most space left after the passes before it.
+    lease asks for count: VCPU, memory and disk before all others. With the mapper ``spread`` the nodes of a lease lie
+    where algorithms 1 and 2 of Grit 2007, section 6.1, put them (shirako F69-F72): if a lease has more nodes than
+    hosts, the hosts of the last pass are those with most space left after the passes before it.
 
     Options: ``worst_fit_threshold`` (0), in per cent: while at most this share of the site is allocated, the order is
     the reverse, so that hosts stay empty (Grit 2007, section 6.4: 50; shirako F116). ``worst_fit_classes`` (none):
-    resource classes by importance, separated by blanks, if they are to be others.
+    names of resource classes by importance, separated by blanks, in place of that order.
     """
 
     def __init__(self, options: PolicyOptions) -> None:
@@ -56,7 +56,7 @@ class WorstFit(HostSelectionPolicy):
         return [room.classes.index(name) for name in ordered if name in needed and name in room.classes]
 
     def _in_whole_passes(self, room: Room, lease: LeaseRequest, rows: list[int]) -> IntArray:
-        """Return what the VMs of all passes but the last one take of a host, shape (rows, 1) or (rows, hosts)."""
+        """Return what the nodes of all passes but the last one take of a host, shape (rows, 1) or (rows, hosts)."""
         nothing: IntArray = np.zeros((len(rows), 1), dtype=np.int64)
         if len(lease.nodes) != 1:
             return nothing

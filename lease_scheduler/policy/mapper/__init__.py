@@ -1,1 +1,1 @@
-"""Mapper policies: how VMs are distributed over hosts. stevedore namespace ``lease_scheduler.policy.mapper``."""
+"""Mapper policies: how nodes are distributed over hosts. stevedore namespace ``lease_scheduler.policy.mapper``."""

@@ -7,7 +7,7 @@ from lease_scheduler.policy.base import Policy
 
 
 class MapperPolicy(Policy, Mapper):
-    """Distributes the VMs of a lease over hosts; the method to write is ``Mapper.distribute``.
+    """Distributes the nodes of a lease over hosts; the method to write is ``Mapper.distribute``.
 
     :param options: what the operator set for policies
     """

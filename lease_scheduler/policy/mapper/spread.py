@@ -1,4 +1,4 @@
-"""Mapper that puts the VMs of a lease on as many hosts as possible."""
+"""Mapper that puts the nodes of a lease on as many hosts as possible."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from lease_scheduler.policy.mapper.base import MapperPolicy
 
 
 class Spread(MapperPolicy):
-    """Places each VM on the host with the fewest VMs of its lease, so that a host failure affects as few as possible.
+    """Places each node on the host with the fewest nodes of its lease, so that the failure of a host affects few.
 
     Schedulers call this spreading or worst fit; here it applies within a lease (haizea F30). Haizea did not have it.
     """
 
     def distribute(self, places: IntArray, present: IntArray, count: int) -> IntArray:
         """See ``Mapper.distribute``."""
-        # The level is the largest number of VMs of the lease per host. Bisection works because the number of VMs that
-        # fit never decreases with the level.
+        # The level is the largest number of nodes of the lease per host. Bisection works because the number of nodes
+        # that fit never decreases with the level.
         low, high = int(present.min()), int((present + places).max())
         while low < high:
             middle = (low + high) // 2
@@ -28,13 +28,13 @@ class Spread(MapperPolicy):
         taken = _up_to(low, places, present)
         too_many = int(taken.sum()) - count
         if too_many:
-            # Take one VM away from the last hosts in the order of preference that are filled to the level.
+            # Take one node away from the last hosts in the order of preference that are filled to the level.
             highest = np.flatnonzero((taken > 0) & (present + taken == low))
             taken[highest[-too_many:]] -= 1
         return taken
 
 
 def _up_to(level: int, places: IntArray, present: IntArray) -> IntArray:
-    """Return how many more VMs each host takes if it may have up to ``level`` VMs of the lease."""
+    """Return how many more nodes each host takes if it may have up to ``level`` nodes of the lease."""
     taken: IntArray = np.clip(level - present, 0, places)
     return taken

@@ -31,8 +31,8 @@ class Shortage:
     """What a reservation lacks on the hosts that are awake.
 
     :ivar nodes: number of nodes that are asked for
-    :ivar missing: nodes for which there is no room there
-    :ivar after_preemption: nodes for which there would be no room even if all best-effort leases were preempted
+    :ivar missing: nodes that do not fit there
+    :ivar after_preemption: nodes that would not fit there even if all best-effort leases were preempted
     """
 
     nodes: int
@@ -42,7 +42,7 @@ class Shortage:
 
 @dataclass(frozen=True, slots=True)
 class PowerDecision:
-    """What is to be done.
+    """Numbers of hosts to wake or to empty.
 
     :ivar wake: number of nodes that may be placed on sleeping hosts, or of hosts to wake for leases that wait
     :ivar empty: number of hosts to empty, so that they can sleep
@@ -57,7 +57,7 @@ class PowerView:
 
     :param waiting: returns the best-effort leases that do not run
     :param load: returns the share of their time for which hosts that are awake are taken (equation 6.5): the
-        node-seconds that leases have yet to run, over the seconds until the last lease of each host ends, in sum
+        node-seconds that leases have yet to run, over the sum of the seconds until the last lease of each host ends
     """
 
     def __init__(self, waiting: Callable[[], Sequence[Waiting]], load: Callable[[], float]) -> None:
@@ -117,11 +117,11 @@ class PowerPolicy(Policy):
         """Learn how long a host took to wake."""
 
     def follow(self, site: Site) -> None:
-        """Take note of the present hosts. Called before outcomes, and before hosts are let sleep."""
+        """Take note of the present hosts. Called before outcomes, and before hosts are put to sleep."""
 
     @abstractmethod
     def for_reservation(self, shortage: Shortage, view: PowerView) -> PowerDecision:
-        """Decide what to do for a reservation that hosts that are awake have no room for."""
+        """Decide what to do for a reservation that does not fit on the hosts that are awake."""
 
     @abstractmethod
     def for_queue(self, view: PowerView) -> PowerDecision:

@@ -32,8 +32,9 @@ _LOWEST_CENTRE = -1.0
 
 @dataclass(frozen=True)
 class FuzzyTables:
-    """Break points of the fuzzy sets. Each set is a triangle that is 0 at the peaks beside it; those at the ends level
-    out.
+    """Break points of the fuzzy sets.
+
+    Each set is a triangle that is 0 at the peaks beside it; the first and the last set stay at 1 beyond their peaks.
 
     :ivar risk: peaks of the 4 sets of the risk, ascending: low, medium, high, very high
     :ivar load: peaks of the 5 sets of the load, ascending from 0 to 1: very low, low, medium, high, very high
@@ -52,7 +53,7 @@ class FuzzyTables:
 
 
 def infer(tables: FuzzyTables, risk: float, load: float) -> float:
-    """Return the output: the mean of the centres of all rules, weighted by how far each applies (equation 6.9).
+    """Return the output: the mean of the centres of all rules, weighted by the degree of each (equation 6.9).
 
     :param risk: mean waiting time over the longest acceptable one; at least 0
     :param load: share of their time for which the hosts that are awake are taken, 0 to 1
@@ -66,7 +67,7 @@ def infer(tables: FuzzyTables, risk: float, load: float) -> float:
 
 
 def _degrees(peaks: Sequence[float], value: float) -> list[float]:
-    """Return to which degree a value belongs to each set; the degrees add up to 1."""
+    """Return the degree to which a value belongs to each set; the degrees add up to 1."""
     degrees = [0.0] * len(peaks)
     if value <= peaks[0]:
         degrees[0] = 1.0

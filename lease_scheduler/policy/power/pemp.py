@@ -1,4 +1,4 @@
-"""Hosts wake and sleep as waiting times and load ask for."""
+"""Hosts wake and sleep according to waiting times and load."""
 
 from __future__ import annotations
 

@@ -26,13 +26,13 @@ _BURSTS, _TIMES = "bursts", "wake times"
 
 
 class Predictive(PowerPolicy):
-    """Keeps a hot spare: room that is awake and free for what may be requested next (Pucher 2016, section 3.3.4).
+    """Keeps a hot spare: free capacity on hosts that are awake, for the next requests (Pucher 2016, section 3.3.4).
 
-    In each epoch the room is counted that requests at short notice ask for, refused ones included. Of the epochs in
-    which any did, the bound of BMBP is kept free on hosts that are awake: with confidence .95, the share
-    ``power_quantile`` (0.95) of such epochs find enough. Without any such epoch nothing is kept. All hosts stay awake
-    before ``power_least_epochs`` (60) epochs of ``power_epoch`` seconds (1000) have passed. All leases that wait have
-    hosts woken for them, and no lease is preempted because a host sleeps.
+    In each epoch the capacity that requests at short notice ask for is added up, refused requests included. What is
+    kept free on hosts that are awake is the BMBP bound over the epochs with such requests: with confidence .95, the
+    share ``power_quantile`` (0.95) of such epochs find enough. Without any such epoch nothing is kept free. All hosts
+    stay awake before ``power_least_epochs`` (60) epochs of ``power_epoch`` seconds (1000) have passed. All leases that
+    wait have hosts woken for them, and no lease is preempted because a host sleeps.
 
     Hosts that leases are planned on wake earlier than the operator's ``wake_time`` says if that bound of their measured
     wake times is longer.
@@ -103,7 +103,7 @@ class Predictive(PowerPolicy):
         """See ``Policy.observe``."""
         self._pass_to(now)
         request = lease.request
-        # Of a request that is decided later, or begins later, the plan tells in time.
+        # The plan tells in time of a request that is decided later, or begins later.
         if now != request.submitted or (request.start is not None and request.start > now + self._epoch):
             return
         decided = (Outcome.QUEUED,) if request.kind is LeaseKind.BEST_EFFORT else (Outcome.PLACED, Outcome.REFUSED)

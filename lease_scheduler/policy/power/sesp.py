@@ -26,6 +26,6 @@ class Sesp(PowerPolicy):
         return PowerDecision(wake=shortage.missing if is_late else shortage.after_preemption)
 
     def for_queue(self, view: PowerView) -> PowerDecision:
-        """Wake as many hosts as the lease asks for that has waited longest, if leases have waited too long."""
+        """Wake as many hosts as the longest-waiting lease asks for, if leases have waited too long."""
         first = view.longest_waiting
         return PowerDecision(wake=first.nodes if first is not None and view.risk(self._factor) >= 1.0 else 0)

@@ -51,7 +51,7 @@ class CandidateSetPolicy(OverheadPolicy):
     """Preempts the set of leases that is the best by some measure.
 
     Up to a number of leases all sets are compared. Among more leases the policy compares the sets that greedy searches
-    find: by least overhead, by most room, and in random orders.
+    find: by least overhead, by most places freed, and in random orders.
 
     Options:
 
@@ -73,9 +73,9 @@ class CandidateSetPolicy(OverheadPolicy):
     def choose(self, preemptor: LeaseRequest, candidates: Sequence[Victim], shortage: Shortage) -> Sequence[Victim]:
         """See ``Preemption.choose``. The best set comes first, and the others follow.
 
-        Leases that would find no place by their deadlines are in no set (section 3.1; contention 4.2.2). Of the others,
-        those of one set may find none together, so a set is tried before it is chosen, and if it fails the next best
-        one is.
+        Leases that would find no place by their deadlines are in no set (section 3.1; contention 4.2.2). The leases of
+        one set may find none together, so each set is tried before it is chosen; if it fails, the next best one is
+        tried.
         """
         movable = [victim for victim in candidates if shortage.can_leave(victim.lease)]
         victims = sorted(movable, key=lambda victim: -victim.lease.request.node_count)

@@ -13,7 +13,7 @@ class QueueingPolicy(Policy, Queueing):
     """Orders the queue; the method to write is ``Queueing.turns``.
 
     A policy that shares the site among projects also overrides ``observe``, which tells it of everything that changes a
-    share. What it has learnt is forgotten when another policy takes its place, since shares start even then.
+    share. What it has learnt is forgotten when another policy takes its place, because all flows start level then.
 
     :param options: what the operator set for policies
     """

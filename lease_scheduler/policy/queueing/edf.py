@@ -10,7 +10,7 @@ from lease_scheduler.policy.queueing.base import QueueingPolicy
 
 
 class EarliestDeadlineFirst(QueueingPolicy):
-    """Serves the lease first that should be over first (named in Grit 2007, section 1.3; shirako F67).
+    """Serves first the lease that should be over first (named in Grit 2007, section 1.3; shirako F67).
 
     A queued lease should be over by its extra ``due_within``: seconds after its submission, by default its duration.
     Nothing is promised; a lease that must be over by an instant is a deadline lease.

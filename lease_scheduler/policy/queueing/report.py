@@ -13,8 +13,8 @@ class FlowReport:
     :ivar name: its name
     :ivar weight: its weight
     :ivar share: its share of the site among the flows that have leases
-    :ivar behind: host-seconds by which it is behind the flow that is ahead of all others, for its weight; what it is
-        owed
+    :ivar behind: host-seconds that it is owed: how far it is behind the flow that is ahead of all others, for its
+        weight
     :ivar queued: number of its queued leases
     :ivar positions: position of each queued lease in its flow, from 1
     :ivar expected: expected start of each queued lease that is not blocked

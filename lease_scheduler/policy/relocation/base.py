@@ -24,10 +24,10 @@ class RelocationPolicy(Policy):
 
     @abstractmethod
     def moves(self, placement: Placement) -> list[Move]:
-        """Return the moves that the policy wants, in an order in which each finds room at its destination."""
+        """Return the moves that the policy wants, in an order in which each node fits at its destination."""
 
     def host_for(self, placement: Placement, size: IntArray, wished: int) -> int | None:
-        """Return the host for a new node, or None if none has room.
+        """Return the host for a new node, or None if it fits on none.
 
         :param size: what the node needs, shape (classes,)
         :param wished: the host that the planner chose

@@ -12,7 +12,7 @@ from lease_scheduler.policy.relocation.base import RelocationPolicy, to_wished
 
 
 class EnergyAware(RelocationPolicy):
-    """While little is allocated, new nodes fill the fullest hosts; above that, all go where the planner wants them.
+    """Fills the fullest hosts with new nodes while little is allocated; above that, the planner's hosts are used.
 
     Grit 2007, section 6.4 (shirako F116, A20). The threshold leaves enough free space to carry out the moves. In the
     dissertation, running nodes stay where they are below the threshold. With ``energy_aware_consolidates``, hosts with

@@ -1,4 +1,4 @@
-"""Relocation that evens out how much fluid leases get of what they need."""
+"""Relocation that evens out the yields of fluid leases."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _WORTHWHILE, _PROGRESS = 1.10, 1.01
 class EvenYields(RelocationPolicy):
     """Moves fluid nodes from the host with the least yield to others, if the least yield of the site rises by 10 %.
 
-    DYNAMIC+MIGRATION (Stillwell 2010, section 7.2.2; dfrs F68) maps all VMs anew, wherever they are. Here moves have a
-    budget, as in the adaptation problem (section 6.2), so each move is the one that helps the worst host most; of equal
-    ones, that of the smallest node.
+    DYNAMIC+MIGRATION (Stillwell 2010, section 7.2.2; dfrs F68) maps all nodes anew, wherever they run. Here moves have
+    a budget, as in the adaptation problem (section 6.2), so each move is the one that helps the worst host most; of
+    equal ones, that of the smallest node.
     """
 
     empties_hosts = False

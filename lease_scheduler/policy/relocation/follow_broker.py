@@ -7,7 +7,7 @@ from lease_scheduler.policy.relocation.base import RelocationPolicy, to_wished
 
 
 class FollowBroker(RelocationPolicy):
-    """Moves nodes that had to leave the host that the planner chose for them back there (shirako F115, A19).
+    """Moves nodes back to the hosts that the planner chose for them (shirako F115, A19).
 
     Grit 2007, section 6.4, where a broker chooses the hosts and a provider follows it.
     """

@@ -18,7 +18,7 @@ def test_minima_are_given_first() -> None:
     assert yield_bound(instance(2, *[(0.5, [0.1], [0.8])] * 3)) == pytest.approx(0.8 / 1.2)
 
 
-def test_there_is_none_without_room_for_memory_or_minima() -> None:
+def test_there_is_no_bound_if_memory_or_minima_do_not_fit() -> None:
     """dfrs F7."""
     assert yield_bound(instance(1, *[(0, [0.6], [0.1])] * 2)) is None
     assert yield_bound(instance(1, *[(0.6, [0.1], [1.0])] * 2)) is None
@@ -30,7 +30,7 @@ def test_a_dimension_without_needs_bounds_nothing() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_it_is_the_optimum_of_the_relaxation(seed: int) -> None:
+def test_the_bound_is_the_optimum_of_the_relaxation(seed: int) -> None:
     """dfrs F7, F8."""
     drawn = InstanceLaw(4, 12, 4, 0.5, 0.25, 0.3).draw(seed)
     bound, relaxed = yield_bound(drawn), relaxation(drawn)

@@ -11,7 +11,7 @@ def _on(host: int, given: float, used: float | None) -> Sharing:
     return Sharing(given, (host,), used)
 
 
-def test_who_uses_less_than_it_is_given_needs_what_it_uses() -> None:
+def test_a_lease_that_uses_less_than_it_is_given_needs_what_it_uses() -> None:
     discovery = NeedDiscovery(tries=False)
     leases = {"a": _on(0, 0.5, 0.204), "b": _on(1, 0.5, 0.49), "c": _on(0, 0.5, None)}
     assert discovery.observe(leases) == Needs({"a": 0.21})
@@ -32,13 +32,13 @@ def test_who_uses_less_than_it_is_given_needs_what_it_uses() -> None:
         (0.5, None, {}),
     ],
 )
-def test_figures_that_are_wildly_wrong(given: float, used: float | None, need: dict[str, float]) -> None:
+def test_absurd_figures_give_valid_needs(given: float, used: float | None, need: dict[str, float]) -> None:
     discovery = NeedDiscovery(tries=False)
     assert discovery.observe({"a": _on(0, 0.5, 0.3)}).parts == {"a": 0.3}
     assert discovery.observe({"a": _on(0, given, used)}).parts == need
 
 
-def test_a_counter_that_is_not_known_any_more_is_forgotten() -> None:
+def test_a_lease_of_unknown_use_is_forgotten() -> None:
     discovery = NeedDiscovery(tries=True)
     assert discovery.observe({"a": _on(0, 0.5, 0.3)}).parts == {"a": 0.3}
     assert discovery.observe({"a": _on(0, 0.5, None)}).parts == {}
@@ -47,7 +47,7 @@ def test_a_counter_that_is_not_known_any_more_is_forgotten() -> None:
     assert discovery.observe({"a": None}) == UNKNOWN
 
 
-def test_trials_tell_what_those_need_that_use_all_they_are_given() -> None:
+def test_trials_tell_the_needs_of_leases_that_use_all_they_are_given() -> None:
     """Every third interval, on each host one: the one whose last trial is longest ago; on two hosts, one for both."""
     discovery = NeedDiscovery(tries=True)
     full = {
@@ -70,7 +70,7 @@ def test_trials_tell_what_those_need_that_use_all_they_are_given() -> None:
     assert tried == [set(), set(), {"a", "b"}]
 
 
-def test_without_trials_those_that_use_all_need_what_they_declared() -> None:
+def test_without_trials_leases_that_use_all_need_what_they_declared() -> None:
     discovery = NeedDiscovery(tries=False)
     assert discovery.observe({"a": _on(0, 0.5, 0.3)}).parts == {"a": 0.3}
     for _ in range(4):
@@ -119,7 +119,7 @@ def test_a_lease_that_uses_more_in_its_trial_works_in_bursts() -> None:
     assert discovery.observe({"hog": _on(0, 0.1, 0.6), "b": _on(0, 0.9, 0.4)}) == Needs({}, likely={"b": 0.4})
 
 
-def test_without_trials_nobody_needs_less_beside_others_that_want_more() -> None:
+def test_without_trials_no_lease_needs_less_beside_others_that_want_more() -> None:
     """What was found out while all had what they wanted is forgotten."""
     discovery = NeedDiscovery(tries=False)
     assert discovery.observe({"hog": _on(0, 0.5, 0.2), "b": _on(0, 0.5, 0.3)}).parts == {"hog": 0.2, "b": 0.3}

@@ -53,14 +53,14 @@ def test_tasks_that_cannot_move_stay() -> None:
     assert least_yields(occupancy, (0, 2)) == {0: 0.5, 2: 0.5}
 
 
-def test_what_tasks_hold_is_theirs() -> None:
+def test_tasks_keep_the_cpu_that_they_hold() -> None:
     """The first one holds 0.8 of a node. What is left is shared by what is needed beyond: 0.2 + 0.8 = 1."""
     found = least_yields(_occupancy([1.0, 0.8], [0.8, 0.1], [0, 0], 1, least=[0.8, 0.0], leaving=[]), (0,))
     assert found[0] == pytest.approx(0.2)
 
 
-def test_present_places_count() -> None:
-    """A packing fills node 0 first, and node 2 has no room for the last task: the places of today are better.
+def test_the_present_placement_counts_if_it_is_better() -> None:
+    """A packing fills node 0 first, and the last task does not fit on node 2: the present placement is better.
 
     With loads (0, 0, 0.9), memory lets one task run on each node at most.
     """
@@ -68,11 +68,11 @@ def test_present_places_count() -> None:
     assert least_yields(occupancy, (0,)) == {0: pytest.approx(1.0)}
 
 
-def test_closed_nodes_are_left() -> None:
+def test_tasks_leave_closed_nodes() -> None:
     """A task on a node that is out of service needs another place."""
     found = least_yields(_occupancy([1.0, 1.0], [0.1, 0.1], [0, 1], 2, closed=[1], leaving=[]), (0,))
     assert found[0] == pytest.approx(0.5)
 
 
-def test_without_tasks_all_have_what_they_need() -> None:
+def test_without_tasks_the_least_yield_is_one() -> None:
     assert least_yields(_occupancy([], [], [], 2), (0, 2)) == {0: 1.0, 2: 1.0}

@@ -13,7 +13,7 @@ _SHORT = GeneticOptions(population=21, generations=60)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_it_is_near_the_optimum_of_small_instances(seed: int) -> None:
+def test_placements_of_small_instances_are_near_the_optimum(seed: int) -> None:
     """dfrs F18."""
     jobs = InstanceLaw(3, 6, 4, 0.5, 0.25, 0.5).draw(seed)
     best = optimum(jobs)
@@ -41,7 +41,7 @@ def test_repair_moves_the_smallest_job_that_cures() -> None:
     assert found.nodes[0] == found.nodes[3] != found.nodes[1] == found.nodes[2]
 
 
-def test_what_does_not_fit() -> None:
+def test_jobs_that_do_not_fit_have_no_placement() -> None:
     assert evolve(instance(1, *[(0, [0.6], [0.1])] * 2), np.random.default_rng(0), _SHORT) is None
 
 

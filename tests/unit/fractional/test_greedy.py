@@ -25,7 +25,7 @@ def test_there_are_49_pairs_and_a_list_of_nine() -> None:
     ("sort", "first"),
     [(Sort.S1, 0), (Sort.S2, 1), (Sort.S3, 2), (Sort.S4, 3), (Sort.S5, 4), (Sort.S6, 1), (Sort.S7, 2)],
 )
-def test_sorts(sort: Sort, first: int) -> None:
+def test_each_sort_has_its_order(sort: Sort, first: int) -> None:
     """dfrs F9: with first fit on nodes for one job each, the first job of the order is on node 0."""
     jobs = instance(
         5,
@@ -42,7 +42,7 @@ def test_sorts(sort: Sort, first: int) -> None:
 
 @pytest.mark.parametrize("literal", [False, True])
 @pytest.mark.parametrize("pick", list(Pick))
-def test_picks(pick: Pick, *, literal: bool) -> None:
+def test_each_pick_chooses_the_node_by_its_rule(pick: Pick, *, literal: bool) -> None:
     """dfrs F10: the same nodes as the rules word by word, from the jobs of each node."""
     for seed in range(5):
         drawn = InstanceLaw(6, 15, 4, 0.5, 0.25, 0.5).draw(seed)
@@ -117,5 +117,5 @@ def test_the_order_is_random_with_a_stream() -> None:
     assert len(orders) > 1
 
 
-def test_without_room_there_is_no_placement() -> None:
+def test_jobs_that_do_not_fit_have_no_placement() -> None:
     assert best_of(instance(1, *[(0, [0.6], [0.1])] * 2)) is None

@@ -39,7 +39,7 @@ for name in ("GreedyPM*/per/OPT=MIN/MVT=600", "MCB*/OPT=MIN", "/stretch-per/OPT=
 """
 
 
-def test_both_give_the_same_results() -> None:
+def test_compiled_and_plain_code_give_the_same_results() -> None:
     """dfrs: the extra ``fast`` changes nothing but the speed."""
     pytest.importorskip("numba")
     root = Path(__file__).parents[3]

@@ -8,7 +8,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from tests.unit.fractional.instances import instance
 
 
-def test_the_node_of_the_worked_example() -> None:
+def test_the_worked_example_has_a_yield_of_two_thirds() -> None:
     """dfrs S1 (a): three jobs of CPU 25, 50 and 75 % on one node can have two thirds of what they need."""
     jobs = instance(1, (0, [0.37], [0.25]), (0, [0.40], [0.50]), (0, [0.20], [0.75]))
     found = place(jobs, np.zeros(3, np.int64))
@@ -52,7 +52,7 @@ def test_jobs_without_fluid_needs_run_at_full_speed(needs: list[float]) -> None:
     assert found is not None and found.least == 1
 
 
-def test_no_jobs_at_all() -> None:
+def test_without_jobs_the_least_yield_is_one() -> None:
     empty = Instance(1, np.empty(0), np.empty((0, 1)), np.empty((0, 1)))
     found = place(empty, np.empty(0, np.int64))
     assert found is not None and found.least == 1

@@ -15,7 +15,7 @@ def _on_one_node(jobs: Instance) -> Placement:
     return found
 
 
-def test_what_is_left_goes_to_the_smallest_needs() -> None:
+def test_the_rest_goes_to_the_smallest_needs() -> None:
     """dfrs F27: the least yield is 1 / 1.6; nothing is left on the first node, and the job on the second has all."""
     jobs = instance(2, (0, [0.1], [0.8]), (0, [0.1], [0.8]), (0, [0.1], [0.4]))
     found = place(jobs, np.array([0, 0, 1]))

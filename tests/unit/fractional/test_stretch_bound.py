@@ -14,7 +14,7 @@ def test_a_job_alone_has_a_stretch_of_one() -> None:
     assert stretch_bound(4, np.array([5.0]), np.array([100.0]), np.array([4.0])) == 1
 
 
-def test_two_jobs_that_need_the_node() -> None:
+def test_of_two_equal_jobs_one_has_a_stretch_of_two() -> None:
     """dfrs F37: one of two equal jobs has to end at twice its time."""
     found = stretch_bound(1, np.zeros(2), np.full(2, 100.0), np.ones(2), precision=1e-4)
     assert found == pytest.approx(2, rel=2e-4) and found <= 2
@@ -29,7 +29,7 @@ def test_short_jobs_are_measured_by_ten_seconds() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_it_is_the_bound_of_the_linear_system(seed: int) -> None:
+def test_the_bound_is_that_of_the_linear_system(seed: int) -> None:
     """dfrs F37: (5.1) to (5.5), solved by HiGHS."""
     random = np.random.default_rng(seed)
     release, processing = random.uniform(0, 100, 15), random.uniform(10, 100, 15)
@@ -58,7 +58,7 @@ def _is_feasible(nodes: int, release: Floats, processing: Floats, width: Floats,
     return bool(solved.status == 0)
 
 
-def test_a_thousand_jobs() -> None:
+def test_no_schedule_of_a_thousand_jobs_is_below_the_bound() -> None:
     """dfrs A25: no schedule is below the bound, such as one job after the other."""
     random = np.random.default_rng(7)
     release = np.sort(random.uniform(0, 500_000, 1000))
@@ -79,5 +79,5 @@ def test_bad_jobs_name_the_field(field: str, processing: float, width: float) ->
         stretch_bound(4, np.zeros(1), np.array([processing]), np.array([width]))
 
 
-def test_no_jobs() -> None:
+def test_without_jobs_the_bound_is_one() -> None:
     assert stretch_bound(1, np.empty(0), np.empty(0), np.empty(0)) == 1

@@ -37,18 +37,18 @@ class Aggregate:
         max_size=60,
     )
 )
-def test_what_is_written_is_read(starts: dict[str, int]) -> None:
+def test_written_starts_are_read_back(starts: dict[str, int]) -> None:
     """Nova accepts values of at most 255 characters."""
     metadata = coming_metadata(starts)
     assert all(len(value) <= 255 for value in metadata.values())
     assert read_coming({**metadata, "lease:pool": "true"}) == starts
 
 
-def test_what_cannot_be_read_says_nothing() -> None:
+def test_metadata_that_cannot_be_read_says_nothing() -> None:
     assert read_coming({"lease:next:0": "soon compute-1", "lease:next:1": "", "lease:next:2": f"{NOW}"}) == {}
 
 
-def test_each_host_has_its_own() -> None:
+def test_each_host_has_its_own_next_start() -> None:
     pool = Aggregate("freepool", coming_metadata({"compute-1": NOW + 60, "compute-2": NOW + 600}))
     reader = Reader("freepool")
     assert [reader.read([pool], name).coming for name in ("compute-1", "compute-2", "compute-3")] == [
@@ -62,7 +62,7 @@ def test_each_host_has_its_own() -> None:
 @pytest.mark.parametrize("begins", [NEVER, str(NOW + 600), "0"])
 @pytest.mark.parametrize("exclusive", [True, False])
 def test_others_keep_off_hosts_that_are_prepared_for_a_lease(begins: str, *, exclusive: bool) -> None:
-    """From the moment when the engine has made the aggregate, whenever servers of the lease may start."""
+    """From the instant at which the engine has made the aggregate, whenever servers of the lease may start."""
     operation = Operation(OperationKind.START, "L1", (0,), NOW, NOW + 600)
     request = LeaseRequest("L1", LeaseKind.RESERVATION, (NodeSet(1, Resources({"VCPU": 1})),), NOW, NOW + 600, 60)
     document = LeaseDocument("L1", "lease", "biology", "user", NOW)
@@ -74,7 +74,7 @@ def test_others_keep_off_hosts_that_are_prepared_for_a_lease(begins: str, *, exc
         assert refusal(Boot("physics", preemptible=True), found, NOW, Rules()) is not None
 
 
-def test_a_lease_of_which_it_is_not_told_has_its_hosts_from_its_start() -> None:
+def test_a_lease_without_a_vacating_time_has_its_hosts_from_its_start() -> None:
     """An aggregate that an operator or an old version has made."""
     lease = Aggregate("lease-L1", {"lease:id": "L1", FROM: str(NOW + 600)})
     assert read_host([lease], "freepool", "compute-1").held_by[0].vacated_from == NOW + 600

@@ -40,7 +40,7 @@ _NAMES = st.text("abcdefghijklmnopqrstuvwxyz0123456789.-", min_size=1, max_size=
 
 @settings(max_examples=30)
 @given(st.dictionaries(st.sampled_from([0.95, 0.8, 0.5]), st.dictionaries(_NAMES, st.integers(1, 3), max_size=30)))
-def test_what_is_written_is_read(lifetimes: dict[float, dict[str, int]]) -> None:
+def test_written_promises_are_read_back(lifetimes: dict[float, dict[str, int]]) -> None:
     """Nova accepts values of at most 255 characters."""
     metadata = promise_metadata(lifetimes, NOW)
     assert all(len(value) <= 255 for value in metadata.values())
@@ -51,7 +51,7 @@ def test_what_is_written_is_read(lifetimes: dict[float, dict[str, int]]) -> None
         assert dict(promises.lifetimes) == {each: of[host] for each, of in lifetimes.items() if host in of}
 
 
-def test_what_cannot_be_read_promises_nothing() -> None:
+def test_metadata_that_cannot_be_read_promises_nothing() -> None:
     written = {"lease:assured_until": str(NOW), "lease:assured:1": "often 60 one", "lease:assured:2": "0.9 long one"}
     assert read_promises({**written, "lease:assured:3": "", "lease:assured:4": "1.5 60 one"}) == {}
     assert read_promises({**written, "lease:assured_default": "x", "lease:assured:3": "0.9 60 one"}) == {
@@ -60,7 +60,7 @@ def test_what_cannot_be_read_promises_nothing() -> None:
     assert read_promises({"lease:assured:0": "0.9 60 one"}) == {}
 
 
-def test_it_is_read_only_if_it_is_asked_for() -> None:
+def test_promises_are_read_only_on_request() -> None:
     pool = Aggregate("freepool", promise_metadata({0.9: {"one": HOUR}}, NOW))
     assert Reader("freepool").read([pool], "one") == HostLeases(in_pool=True)
     found = read_host([pool], "freepool", "one", reads_promises=True)
@@ -89,7 +89,7 @@ def test_a_host_must_promise_the_lifetime(boot: Boot, reason: str | None) -> Non
     assert found is None if reason is None else str(found).startswith(reason)
 
 
-def test_what_is_missing_or_out_of_date_promises_nothing() -> None:
+def test_missing_or_outdated_metadata_promises_nothing() -> None:
     nothing = "no lifetime is promised there"
     assert refusal(_boot(HOUR), PROMISED, NOW + 899, Rules()) is None
     assert refusal(_boot(HOUR), PROMISED, NOW + 900, Rules()) == nothing
@@ -100,7 +100,7 @@ def test_what_is_missing_or_out_of_date_promises_nothing() -> None:
     assert refusal(_boot(HOUR, 0.9), unknown, NOW, Rules()) is None
 
 
-def test_a_lease_that_was_planned_since_then_counts() -> None:
+def test_a_lease_planned_after_the_promise_counts() -> None:
     soon = replace(PROMISED, coming=NOW + HOUR)
     assert refusal(_boot(HOUR), soon, NOW, Rules()) is None
     assert refusal(_boot(HOUR + 1), soon, NOW, Rules()) == "a lease starts there in 1 h"

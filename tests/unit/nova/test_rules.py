@@ -56,7 +56,7 @@ class TestAnswersOfBlazar:
         ("project", "hint", "passes"),
         [("physics", "r1", True), ("biology", "r1", False), ("physics", "r2", False), ("physics", "", False)],
     )
-    def test_who_names_a_reservation_gets_its_hosts_if_it_is_the_owner(
+    def test_a_server_that_names_a_reservation_of_its_project_gets_its_hosts(
         self, project: str, hint: str, passes: bool
     ) -> None:
         boot = Boot(project, (hint,) if hint else ())
@@ -68,12 +68,12 @@ class TestAnswersOfBlazar:
         assert refusal(Boot("biology", flavor_lease="r2"), self.INSTANCES, NOW, Rules()) is not None
 
     @pytest.mark.parametrize("allowed", [True, False])
-    def test_preemptible_servers_may_use_what_nobody_has(self, allowed: bool) -> None:
+    def test_preemptible_servers_may_use_hosts_of_the_pool_without_a_lease(self, allowed: bool) -> None:
         rules = Rules(allow_preemptibles=allowed)
         assert (refusal(PREEMPTIBLE, self.POOL, NOW, rules) is None) is allowed
         assert refusal(PREEMPTIBLE, self.HOST, NOW, rules) is not None
 
-    def test_all_others_keep_off_the_pool_and_off_reservations(self) -> None:
+    def test_ordinary_servers_keep_off_the_pool_and_off_reservations(self) -> None:
         assert refusal(PLAIN, self.POOL, NOW, Rules()) is not None
         assert refusal(PLAIN, self.HOST, NOW, Rules()) is not None
         assert refusal(PLAIN, self.ELSEWHERE, NOW, Rules()) is None
@@ -91,13 +91,15 @@ class TestLeases:
             ({"lease:until": "tomorrow"}, True),
         ],
     )
-    def test_its_time_and_its_project_count(self, metadata: dict[str, str], passes: bool) -> None:
+    def test_a_lease_admits_servers_of_its_project_during_its_time(
+        self, metadata: dict[str, str], passes: bool
+    ) -> None:
         metadata = {"lease:id": "L1", "lease:project_id": "physics", "lease:until": str(NOW + 1), **metadata}
         host = read_host([Aggregate("lease-L1", metadata)], "freepool", "compute-1")
         for name in ("L1", "lease-L1"):
             assert (refusal(Boot("physics", (name,)), host, NOW, Rules()) is None) is passes
 
-    def test_another_lease_on_the_same_host_may_be_shared_but_not_taken(self) -> None:
+    def test_a_shared_host_admits_servers_until_another_lease_has_it_alone(self) -> None:
         boot = Boot("physics", ("L2",), flavor_lease="L2")
         assert refusal(boot, held(SHARED, COMING), NOW, Rules()) is None
         assert refusal(boot, held(SHARED, COMING), NOW + 600, Rules()) == "lease L3 has the host for itself"
@@ -107,7 +109,7 @@ class TestLeases:
         assert refusal(both, held(MINE), NOW, Rules()) is not None
         assert refusal(both, held(MINE, SHARED), NOW, Rules()) is None
 
-    def test_a_lease_whose_metadata_says_nothing_has_its_host_for_itself(self) -> None:
+    def test_a_lease_with_incomplete_metadata_has_its_host_for_itself(self) -> None:
         host = read_host([Aggregate("lease-L1", {"lease:id": "L1"})], "freepool", "compute-1")
         for boot in (PLAIN, PREEMPTIBLE, HINT):
             assert refusal(boot, host, NOW, Rules(on_demand_horizon=0)) is not None
@@ -129,23 +131,23 @@ class TestHintOfASharedLease:
             Boot("physics", ("L1", "L2")),
         ],
     )
-    def test_another_flavor_does_not_pass(self, boot: Boot) -> None:
+    def test_another_flavor_is_refused_on_a_shared_host(self, boot: Boot) -> None:
         reason = refusal(boot, held(SHARED, MINE), NOW, Rules(on_demand_horizon=0))
         assert reason is not None
         assert "boot with a flavor of the lease" in reason
         assert "lease:id" in reason
 
-    def test_its_own_flavor_passes(self) -> None:
+    def test_a_flavor_of_the_lease_passes_on_a_shared_host(self) -> None:
         for hints in ((), ("L2",), ("L2", "L2")):
             assert refusal(Boot("physics", hints, flavor_lease="L2"), held(SHARED), NOW, Rules()) is None
         assert refusal(Boot("biology", ("L2",), flavor_lease="L2"), held(SHARED), NOW, Rules()) is not None
 
-    def test_instances_of_blazar(self) -> None:
+    def test_an_instance_reservation_of_blazar_needs_its_own_flavor(self) -> None:
         host = TestAnswersOfBlazar.INSTANCES
         assert refusal(Boot("physics", ("r2",)), host, NOW, Rules()) is not None
         assert refusal(Boot("physics", ("r2",), flavor_lease="r2"), host, NOW, Rules()) is None
 
-    def test_a_lease_with_whole_hosts_and_parts_of_others(self) -> None:
+    def test_a_lease_may_have_whole_hosts_and_parts_of_others(self) -> None:
         """A hint admits any flavor to the lease's exclusive hosts, only the lease's own flavor to its shared ones."""
         whole = HeldBy(frozenset({"L4", "r4"}), "physics", exclusive=True)
         part = HeldBy(frozenset({"L4", "r5"}), "physics", exclusive=False)
@@ -158,7 +160,7 @@ class TestHintOfASharedLease:
 
 class TestWithoutLease:
     @pytest.mark.parametrize("boot", [PLAIN, PREEMPTIBLE])
-    def test_a_host_that_is_being_vacated_takes_nobody(self, boot: Boot) -> None:
+    def test_a_host_that_is_being_vacated_takes_no_other_servers(self, boot: Boot) -> None:
         rules = Rules(on_demand_horizon=60)
         assert refusal(boot, held(COMING), NOW, rules) is None
         assert refusal(boot, held(COMING), NOW + 600, rules) == "lease L3 has the host for itself"
@@ -167,7 +169,7 @@ class TestWithoutLease:
     def test_ordinary_servers_need_a_host_that_stays_free(self, horizon: int | None, passes: bool) -> None:
         assert (refusal(PLAIN, held(COMING), NOW, Rules(on_demand_horizon=horizon)) is None) is passes
 
-    def test_hosts_outside_the_pool_are_nobodys_business(self) -> None:
+    def test_hosts_outside_the_pool_are_free_for_all(self) -> None:
         assert refusal(PLAIN, HostLeases(), NOW, Rules()) is None
         assert refusal(PREEMPTIBLE, HostLeases(), NOW, Rules(allow_preemptibles=False)) is None
 
@@ -203,7 +205,7 @@ def _is_entitled(boot: Boot, held: HeldBy, now: int) -> bool:
 
 @settings(max_examples=1_000)
 @given(BOOTS, HOSTS, INSTANTS, st.booleans(), st.none() | st.integers(0, 20))
-def test_who_gets_on_a_host_for_leases_whatever_they_ask_for(
+def test_any_server_gets_only_hosts_that_the_leases_there_allow(
     boot: Boot, host: HostLeases, now: int, allow: bool, horizon: int | None
 ) -> None:
     """A server gets hosts of its own lease if that admits it, and other hosts if no lease is in the way."""
@@ -224,7 +226,7 @@ def test_who_gets_on_a_host_for_leases_whatever_they_ask_for(
 
 
 @given(HOSTS, st.integers(NOW - 20, NOW + 20), st.integers(1, 30))
-def test_time_until_the_next_lease(host: HostLeases, now: int, longest: int) -> None:
+def test_a_host_is_free_until_the_next_lease(host: HostLeases, now: int, longest: int) -> None:
     seconds = free_for(host, now, longest)
     assert 0 <= seconds <= longest
     assert all(lease.vacated_from >= now + seconds for lease in host.held_by if seconds)
@@ -237,20 +239,20 @@ class TestNestedProviders:
     OTHERS = HeldBy(frozenset({"L5"}), "biology", exclusive=False, nested=frozenset({"VGPU", "CUSTOM_PCI_A"}))
     HOST = held(GPUS, OTHERS)
 
-    def test_servers_without_a_lease_keep_off(self) -> None:
+    def test_servers_without_a_lease_do_not_get_kept_resources(self) -> None:
         gpu = Boot("physics", preemptible=True, claims=frozenset({"VGPU"}))
         assert refusal(gpu, self.HOST, NOW, Rules()) == "its VGPU is kept for lease L4"
         assert refusal(Boot("physics", preemptible=True), self.HOST, NOW, Rules()) is None
         assert refusal(gpu, held(), NOW, Rules()) is None
 
-    def test_servers_of_a_lease_take_what_it_has(self) -> None:
+    def test_servers_of_a_lease_get_only_the_resources_kept_for_it(self) -> None:
         """A port or an alias of a PCI device could ask for more than the flavor of the lease."""
         own = Boot("physics", flavor_lease="L4", claims=frozenset({"VGPU"}))
         assert refusal(own, self.HOST, NOW, Rules()) is None
         more = Boot("physics", flavor_lease="L4", claims=frozenset({"VGPU", "CUSTOM_PCI_A"}))
         assert refusal(more, self.HOST, NOW, Rules()) == "its CUSTOM_PCI_A is kept for lease L5"
 
-    def test_they_are_read_from_the_aggregate(self) -> None:
+    def test_kept_resources_are_read_from_the_aggregate(self) -> None:
         metadata = {"lease:id": "L4", "lease:exclusive": "false", "lease:nested:0": "VGPU", "lease:nested:1": "B"}
         (found,) = read_host([Aggregate("lease-L4-shared", metadata)], "freepool", "compute-1").held_by
         assert found.nested == {"VGPU", "B"}

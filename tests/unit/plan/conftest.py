@@ -22,7 +22,7 @@ from lease_scheduler.policy.host_selection.greedy import GreedySelection
 from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.policy.preemption.by_kind import ByKind
 
-#: A host that one VM of the size ``VM`` fills.
+#: A host that one node of the size ``VM`` fills.
 VM = Resources({VCPU: 1, MEMORY_MB: 1024})
 
 MakePlanner = Callable[..., Planner]
@@ -73,5 +73,5 @@ def running(planner: Planner, lease: Lease, since: int = 0) -> Lease:
 
 
 def present_hosts(lease: Lease) -> PresentHosts:
-    """Return the hosts of a lease as those that its VMs have."""
+    """Return the hosts of a lease as those that its nodes have."""
     return PresentHosts.of(lease.request, lease.holdings[0].assignment)

@@ -40,7 +40,9 @@ def _served(planner: Planner, turns: Callable[[QueueRound], Iterable[Turn]], *le
     return [each.lease_id for each in sorted(placed, key=lambda each: (each.holdings[0].start, each.lease_id))]
 
 
-def test_submission_order_and_requested_durations(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_without_policies_leases_are_served_in_order_and_planned_as_requested(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
     """haizea F46: without a policy, leases are served first in, first out, and planned as requested."""
     first, second = make_lease(LeaseKind.BEST_EFFORT), make_lease(LeaseKind.BEST_EFFORT)
 

@@ -37,7 +37,7 @@ def plan() -> Plan:
     return Plan(Site.homogeneous(2, VM))
 
 
-def test_a_new_value_takes_the_place_of_the_old_one(plan: Plan, make_lease: MakeLease) -> None:
+def test_a_new_value_replaces_the_old_one(plan: Plan, make_lease: MakeLease) -> None:
     """haizea F28: on the same hosts, longer or shorter or at another time, and on others."""
     lease = plan.put(_held(make_lease(RESERVATION, start=0), 10, 20, 0))
     for start, end, host in ((10, 30, 0), (15, 30, 0), (40, 50, 0), (45, 48, 0), (45, 48, 1), (44, 49, 1)):
@@ -52,7 +52,7 @@ def test_a_new_value_takes_the_place_of_the_old_one(plan: Plan, make_lease: Make
         assert plan.rebuilt(0).equals(plan.availability)
 
 
-def test_many_values_at_once_are_the_same_as_one_by_one(plan: Plan, make_lease: MakeLease) -> None:
+def test_put_all_does_the_same_as_one_put_after_the_other(plan: Plan, make_lease: MakeLease) -> None:
     leases = [_held(make_lease(RESERVATION, start=0), 10 * n, 10 * n + 15, n % 2) for n in range(6)]
     plan.put_all(leases)
     other = Plan(plan.site)
@@ -82,7 +82,7 @@ def test_the_queue_is_in_the_order_of_submission(plan: Plan, make_lease: MakeLea
     assert not plan.queue
 
 
-def test_what_every_queued_lease_needs(make_lease: MakeLease) -> None:
+def test_needed_by_all_names_the_classes_that_every_queued_lease_needs(make_lease: MakeLease) -> None:
     """haizea 4.2: only classes that all of them need show that none can start."""
     plan = Plan(Site((Host("a", Resources({VCPU: 4, MEMORY_MB: 4, "GPU": 1})),)))
     needs = [Resources({VCPU: 1, MEMORY_MB: 1}), Resources({VCPU: 1, "GPU": 1})]
@@ -96,7 +96,7 @@ def test_what_every_queued_lease_needs(make_lease: MakeLease) -> None:
     assert plan.queue.needed_by_all().tolist() == [False, True, True]
 
 
-def test_what_fails_leaves_no_trace(plan: Plan, make_lease: MakeLease) -> None:
+def test_a_tentative_block_that_fails_leaves_no_trace(plan: Plan, make_lease: MakeLease) -> None:
     """haizea F58: nested blocks are undone together with the outer one, and alone."""
     first = plan.put(_held(make_lease(BEST_EFFORT), 10, 20, 0))
     second = plan.put(make_lease(BEST_EFFORT).to(LeaseState.QUEUED))
@@ -136,7 +136,7 @@ def test_the_changes_of_a_block_are_those_since_it_began(plan: Plan, make_lease:
     assert plan.changes_in_block() == []
 
 
-def test_what_succeeds_stays(plan: Plan, make_lease: MakeLease) -> None:
+def test_a_tentative_block_that_succeeds_stays(plan: Plan, make_lease: MakeLease) -> None:
     first = plan.put(_held(make_lease(BEST_EFFORT), 10, 20, 0))
     plan.take_changes()
     with plan.tentative():
@@ -146,7 +146,7 @@ def test_what_succeeds_stays(plan: Plan, make_lease: MakeLease) -> None:
     assert plan.take_changes() == []
 
 
-def test_equal_vms_of_one_host_are_held_together(plan: Plan, make_lease: MakeLease) -> None:
+def test_equal_nodes_on_one_host_are_held_together(plan: Plan, make_lease: MakeLease) -> None:
     """haizea F5: amounts add up per host, and the lease counts once on each."""
     sets = NodeSet(2, Resources({VCPU: 1})), NodeSet(1, Resources({MEMORY_MB: 5}))
     request = make_lease(RESERVATION, node_sets=sets, start=0).request
@@ -156,7 +156,7 @@ def test_equal_vms_of_one_host_are_held_together(plan: Plan, make_lease: MakeLea
     assert rows == {MEMORY_MB: [5, 0], VCPU: [0, 2], "leases": [1, 1]}
 
 
-def test_an_outage_can_be_extended_and_ends_as_a_whole(plan: Plan, make_lease: MakeLease) -> None:
+def test_an_outage_can_be_extended_and_ends_completely(plan: Plan, make_lease: MakeLease) -> None:
     """haizea F95."""
     plan.put(_held(make_lease(RESERVATION, start=0), 10, 20, 0))
     block(plan, 0, 5, 15)
@@ -171,7 +171,7 @@ def test_an_outage_can_be_extended_and_ends_as_a_whole(plan: Plan, make_lease: M
     assert plan.rebuilt(0).equals(plan.availability)
 
 
-def test_the_past_is_dropped_when_it_has_grown(plan: Plan, make_lease: MakeLease) -> None:
+def test_the_past_is_dropped_once_it_has_grown(plan: Plan, make_lease: MakeLease) -> None:
     """A decision must not cost more because the history is long."""
     for start in range(0, 40_000, 20):
         plan.put(_held(make_lease(RESERVATION, start=0), start, start + 10, 0))

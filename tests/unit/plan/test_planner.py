@@ -56,7 +56,7 @@ def _activate(planner: Planner, lease: Lease, now: int = 0) -> Lease:
 
 
 @pytest.mark.parametrize(("limit", "with_place"), [(0, []), (1, [4]), (2, [4, 5]), (None, [4, 5, 6])])
-def test_so_many_waiting_leases_get_a_place(
+def test_the_backfilling_limit_bounds_the_leases_with_a_future_place(
     make_planner: MakePlanner, make_lease: MakeLease, limit: int | None, with_place: list[int]
 ) -> None:
     """haizea F47: off, aggressive, intermediate 2, conservative; the fourth lease finds all hosts taken."""
@@ -69,7 +69,7 @@ def test_so_many_waiting_leases_get_a_place(
     assert starts == [2000, 2100, 2200][: len(starts)]
 
 
-def test_without_backfilling_nobody_overtakes(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_without_backfilling_no_lease_overtakes(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F46, F47."""
     for limit, overtakes in ((0, False), (1, True)):
         planner = make_planner(4, backfilling_limit=limit)
@@ -95,9 +95,7 @@ def test_backfilling_does_not_delay_the_lease_that_has_a_place(
         assert (long.holdings[0].end if long.holdings else None) == end
 
 
-def test_a_run_too_short_to_be_worth_its_suspension_is_not_begun(
-    make_planner: MakePlanner, make_lease: MakeLease
-) -> None:
+def test_a_run_too_short_for_its_suspension_is_not_begun(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F55: 32 s to suspend, so that the run before the reservation must last 64 s."""
     for start, begun in ((63, False), (64, True)):
         planner = make_planner(1)
@@ -119,7 +117,7 @@ def test_a_non_preemptible_lease_runs_in_one_piece(make_planner: MakePlanner, ma
     assert (lease.holdings[0].start, lease.holdings[0].closing) == (3000, Closing.SHUTDOWN)
 
 
-def test_shutdown_time_is_kept_behind_the_run(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_hosts_are_held_for_the_shutdown_after_the_run(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F72: the run must not be cut into the time of the shutdown."""
     planner = make_planner(1, shutdown_time=50)
     placed = _place(planner, make_lease(RESERVATION, 1, 1000, start=100))
@@ -129,8 +127,8 @@ def test_shutdown_time_is_kept_behind_the_run(make_planner: MakePlanner, make_le
     assert _place(planner, make_lease(RESERVATION, 1, 10, start=1150)).holdings[0].start == 1150
 
 
-def test_vms_of_a_lease_share_hosts_and_node_sets_differ(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F5, F33: hosts of different size, the largest VMs first, each host filled before the next."""
+def test_nodes_of_a_lease_share_hosts_and_node_sets_differ(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """haizea F5, F33: hosts of different size, the largest nodes first, each host filled before the next."""
     small, large = Resources({VCPU: 4, MEMORY_MB: 8192}), Resources({VCPU: 16, MEMORY_MB: 65_536})
     site = Site((Host("a", small), Host("b", large), Host("c", small, frozenset({"GPU"}))))
     planner = make_planner(site=site)
@@ -185,7 +183,7 @@ def test_a_lease_that_cannot_be_suspended_is_stopped(
             assert value.holdings[0].closing is Closing.KILL
 
 
-def test_as_few_leases_as_possible_make_room(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_as_few_leases_as_possible_are_preempted(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F36: young ones first, and none whose hosts are not needed; the non-preemptible one stays."""
     planner = make_planner(4)
     leases = [
@@ -200,7 +198,7 @@ def test_as_few_leases_as_possible_make_room(make_planner: MakePlanner, make_lea
     assert cut == [False, True, True, False]
 
 
-def test_nobody_makes_room_where_the_policy_says_so(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_no_lease_is_preempted_if_the_policy_forbids_it(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F36: and the refused request leaves the plan as it was."""
     planner = make_planner(1, preemption=NoPreemption(PolicyOptions()))
     (running,) = _queue(planner, make_lease(BEST_EFFORT, 1, 5000))
@@ -250,7 +248,7 @@ def _suspended(planner: Planner, lease: Lease, host: int) -> Lease:
     ("migration", "start", "host"),
     [(Migration.NO, 5000, 0), (Migration.YES, 82, 1), (Migration.YES_NO_TRANSFER, 0, 1)],
 )
-def test_where_and_when_a_suspended_lease_resumes(
+def test_migration_options_decide_where_and_when_a_suspended_lease_resumes(
     make_planner: MakePlanner, make_lease: MakeLease, migration: Migration, start: int, host: int
 ) -> None:
     """haizea F54: its own host is held for long, another one is free; 82 s to move 1,024 MB at 100 Mb/s."""
@@ -275,7 +273,7 @@ def test_a_suspended_lease_resumes_at_once_where_it_is(make_planner: MakePlanner
     assert planner.plan.leases["1"].holdings[0].assignment == (1,)
 
 
-def test_what_comes_free_early_is_used(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_capacity_that_becomes_free_early_is_used(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F49, F59: the waiting best-effort lease and the deadline lease both move up."""
     planner = make_planner(2)
     running, waiting = _queue(planner, make_lease(BEST_EFFORT, 2, 4000), make_lease(BEST_EFFORT, 1, 500))
@@ -305,7 +303,7 @@ def test_a_tight_deadline_takes_hosts_from_best_effort_leases(make_planner: Make
                 planner.place(lease, 100)
 
 
-def test_the_last_step_for_deadlines_can_be_left_out(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_planning_least_slack_first_can_be_switched_off(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F58: the second lease fits only if the first one moves."""
     for step in (True, False):
         planner = make_planner(1, least_slack_first=step)
@@ -331,7 +329,9 @@ def test_a_host_out_of_service_is_not_used(make_planner: MakePlanner, make_lease
     assert _place(planner, make_lease(RESERVATION, 2, 50, start=200)).holdings[0].hosts == {0, 1}
 
 
-def test_a_lease_leaves_the_plan_only_empty_handed(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_lease_that_holds_hosts_cannot_be_removed_from_the_plan(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
     planner = make_planner(1)
     placed = _place(planner, make_lease(RESERVATION, 1, 50, start=0))
     with pytest.raises(Exception, match="still holds hosts"):

@@ -1,4 +1,4 @@
-"""Which requests are considered at all (haizea F35)."""
+"""Which requests are planned at all (haizea F35)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_refusals_name_the_field(
         assert (refusal.partition(":")[0] if refusal else None) == field
 
 
-def test_the_refusal_says_what_notice_would_do() -> None:
+def test_a_refusal_says_how_much_notice_is_required() -> None:
     assert (
         MinimumNotice(PolicyOptions()).refusal(RESERVATION, 5)
         == "start: reservations must be made at least 1 d in advance"

@@ -49,13 +49,13 @@ def test_algorithms_that_map_nothing_anew_have_no_period() -> None:
     assert _policy(algorithm="/per/OPT=MIN", period="60").period == 60
 
 
-def test_the_algorithm_decides() -> None:
+def test_the_named_algorithm_decides_where_leases_run() -> None:
     """dfrs F39 to F41."""
     assert _policy(algorithm="Greedy*/OPT=MIN").hosts(_leases(), _NEW) == [[0], None]
     assert _policy(algorithm="GreedyP*/OPT=MIN").hosts(_leases(), _NEW) == [None, [0]]
 
 
-def test_what_cannot_move_is_paused() -> None:
+def test_a_lease_that_cannot_move_is_paused() -> None:
     stays = np.array([True, False])
     assert _policy(algorithm="GreedyPM*/OPT=MIN").hosts(_leases(stays=stays), _NEW) == [None, [0]]
     period = Occasion(600, 0, False, True)
@@ -76,7 +76,7 @@ def test_what_cannot_move_is_paused() -> None:
         ({"period": "0"}, "option fractional_period: must be at least 1 s, not 0"),
     ],
 )
-def test_what_is_no_algorithm_is_refused(options: dict[str, str], message: str) -> None:
+def test_an_unknown_algorithm_is_refused(options: dict[str, str], message: str) -> None:
     with pytest.raises(InvalidValueError, match=message):
         _policy(**options)
 

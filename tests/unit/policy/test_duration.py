@@ -35,7 +35,7 @@ def _ran(policy: DurationPolicy, seconds: int, user: str | None = "p", duration:
     policy.observe(Outcome.DONE, _lease(user, duration, seconds), None, 0)
 
 
-def test_the_mean_of_the_last_two_run_times_of_a_project() -> None:
+def test_the_expectation_is_the_mean_of_the_projects_last_two_run_times() -> None:
     policy = RecentOfUser(PolicyOptions())
     assert policy.expected(_lease()) == 1000
     _ran(policy, 100)
@@ -48,7 +48,7 @@ def test_the_mean_of_the_last_two_run_times_of_a_project() -> None:
     assert policy.expected(_lease(duration=200)) == 200
 
 
-def test_leases_that_run_for_longer_than_expected() -> None:
+def test_the_expectation_is_doubled_when_a_lease_exceeds_it() -> None:
     """The expectation is doubled each time, but never exceeds the request."""
     policy = RecentOfUser(PolicyOptions())
     _ran(policy, 100)
@@ -69,7 +69,7 @@ def test_only_complete_runs_of_best_effort_leases_count() -> None:
     assert policy.expected(_lease()) == 50
 
 
-def test_a_bound_of_the_share_that_a_project_uses() -> None:
+def test_the_expectation_is_a_bound_of_the_share_that_the_project_uses() -> None:
     """With a quantile of one half, five observations are enough, and their largest is the bound."""
     policy = BmbpDuration(PolicyOptions({"duration_quantile": "0.5"}))
     for seconds in (100, 300, 200, 150):
@@ -83,7 +83,7 @@ def test_a_bound_of_the_share_that_a_project_uses() -> None:
 
 
 @pytest.mark.parametrize("policy_class", [RecentOfUser, BmbpDuration])
-def test_what_was_learnt_survives_a_restart(policy_class: type[DurationPolicy]) -> None:
+def test_learnt_run_times_survive_a_restart(policy_class: type[DurationPolicy]) -> None:
     """As JSON, subject by subject, with only what changed."""
     random = Random(5)
     stored: dict[str, str] = {}
@@ -109,7 +109,7 @@ def test_what_was_learnt_survives_a_restart(policy_class: type[DurationPolicy]) 
 @pytest.mark.parametrize(
     "damaged", [{}, {"seconds": ["x"], "values": ["x"]}, {"seconds": [math.nan], "values": [math.nan]}, {"seconds": []}]
 )
-def test_a_damaged_entry_is_as_one_that_is_lost(policy_class: type[DurationPolicy], damaged: dict[str, Any]) -> None:
+def test_a_damaged_entry_counts_as_a_lost_one(policy_class: type[DurationPolicy], damaged: dict[str, Any]) -> None:
     """The others are used, and the engine starts."""
     known = policy_class(PolicyOptions())
     for _ in range(20):
@@ -121,7 +121,7 @@ def test_a_damaged_entry_is_as_one_that_is_lost(policy_class: type[DurationPolic
     assert restored.expected(_lease("b")) == 1000
 
 
-def test_leases_without_a_stated_duration() -> None:
+def test_leases_without_a_stated_duration_teach_only_run_times() -> None:
     """They say nothing about shares; how long they ran says something about run times."""
     shares, recent = BmbpDuration(PolicyOptions()), RecentOfUser(PolicyOptions())
     for policy in (shares, recent):

@@ -75,7 +75,7 @@ def test_other_leases_stay() -> None:
     )
 )
 @settings(deadline=None)
-def test_moves_are_worth_it_fit_and_are_no_better_than_the_best(case: tuple[int, list[tuple[int, int]]]) -> None:
+def test_moves_fit_are_worthwhile_and_at_most_optimal(case: tuple[int, list[tuple[int, int]]]) -> None:
     """Every step finds memory; the least yield rises by a tenth, and not above that of the best of all placements."""
     hosts, nodes = case
     placement = _placement(hosts, [(host, float(need)) for host, need in nodes])

@@ -82,7 +82,7 @@ def _arrivals(
     return [_request(f"{origin}{n}", origin, first + n * gap, duration, nodes) for n in range(count)]
 
 
-def test_one_at_a_time_and_any_number() -> None:
+def test_aacp_lets_one_lease_wait_and_cacp_any_number() -> None:
     """contention F49: AACP and CACP."""
     one, any_number = (load_policy("admission", name, PolicyOptions()) for name in ("aacp", "cacp"))
     busy = _view(_queued("1"), _running("2", 4_000))
@@ -103,12 +103,12 @@ def test_one_at_a_time_and_any_number() -> None:
         ((_planned("1", 1_000),), "1 does; ask again later"),
     ],
 )
-def test_who_is_refused_is_told_when_to_ask_again(leases: tuple[Lease, ...], again: str) -> None:
+def test_a_refusal_says_when_to_ask_again(leases: tuple[Lease, ...], again: str) -> None:
     refusal = load_policy("admission", "aacp", PolicyOptions()).refusal(_request("9"), _NOW, _view(*leases))
     assert refusal is not None and refusal.endswith(again)
 
 
-def test_what_does_not_wait() -> None:
+def test_leases_that_do_not_wait_are_not_counted() -> None:
     """Local leases, leases that have run, those whose start is yet to come, and the lease that is to be changed."""
     policy = load_policy("admission", "aacp", PolicyOptions())
     suspended = replace(_queued("1"), state=LeaseState.SUSPENDED_QUEUED, started=500)
@@ -121,7 +121,7 @@ def test_what_does_not_wait() -> None:
     assert policy.refusal(_request("4"), _NOW, _view(_queued("4"))) is None
 
 
-def test_the_load_is_learnt() -> None:
+def test_the_load_is_learnt_from_arrivals() -> None:
     """contention F52: 4 hosts; a local request takes 2 of them for 100 s, an external one 1 of them for 200 s."""
     policy = _taught("pacp", [*_arrivals(100, 11, 100, 2, None), *_arrivals(80, 11, 200, 1, "peer", first=200)])
     load = policy.load(_view(), 1_000)
@@ -134,14 +134,14 @@ def test_the_load_is_learnt() -> None:
     assert policy.places(_view(), 1_000) == most_places(load, 150)
 
 
-def test_one_local_request_says_nothing_of_how_often_they_come() -> None:
+def test_one_local_request_gives_no_arrival_rate() -> None:
     policy = _taught("pacp", [*_arrivals(100, 1, 100, 2, None), *_arrivals(80, 11, 200, 1, "peer", first=200)])
     load = policy.load(_view(), 1_000)
     assert load is not None
     assert load == Load(load.external_rate, load.external_work), "the load of local requests is that of none"
 
 
-def test_the_class_of_which_most_is_taken_counts() -> None:
+def test_the_most_contended_class_counts() -> None:
     """Memory is scarcer than processors here: 512 of 4,096 MB against 1 of 1 processor is not, 4 GB would be."""
     heavy = [
         replace(each, nodes=(NodeSet(1, Resources({VCPU: 1, MEMORY_MB: 16_384})),))
@@ -152,7 +152,7 @@ def test_the_class_of_which_most_is_taken_counts() -> None:
 
 
 @pytest.mark.parametrize("name", ["pacp", "racp"])
-def test_without_knowledge_nobody_is_refused(name: str) -> None:
+def test_without_enough_knowledge_no_request_is_refused(name: str) -> None:
     few = _taught(name, _arrivals(80, 9, 200, 1, "peer"))
     assert few.places(_view(), 1_000) is None
 
@@ -166,7 +166,7 @@ def test_leases_of_years_count_with_an_estimate(duration: int, counted: int) -> 
     assert shorter.load(_view(), 1_000) == _taught("pacp", _arrivals(80, 20, 100, 1, "peer")).load(_view(), 1_000)
 
 
-def test_racp() -> None:
+def test_racp_divides_the_external_service_rate_by_the_local_arrival_rate() -> None:
     """contention F49: external service rate over local arrival rate, at least 1."""
     external = _arrivals(80, 11, 200, 1, "peer", first=200)
     assert _taught("racp", [*_arrivals(200, 6, 100, 2, None), *external]).places(_view(), 1_000) == 4
@@ -174,13 +174,13 @@ def test_racp() -> None:
     assert _taught("racp", external).places(_view(), 1_000) is None, "no local requests"
 
 
-def test_fewer_come_when_none_has_come_for_long() -> None:
+def test_a_long_pause_lowers_the_arrival_rate() -> None:
     policy = _taught("pacp", _arrivals(80, 11, 200, 1, "peer"))
     load = policy.load(_view(), 100_800)
     assert load is not None and load.external_rate == pytest.approx(1 / 100_000)
 
 
-def test_what_is_learnt_survives_a_restart() -> None:
+def test_a_learnt_load_survives_a_restart() -> None:
     policy = _taught("pacp", [*_arrivals(100, 11, 100, 2, None), *_arrivals(80, 11, 200, 1, "peer", first=200)])
     learnt = policy.take_changes()
     assert sorted(learnt) == ["external", "local"] and policy.take_changes() == {}
@@ -190,7 +190,7 @@ def test_what_is_learnt_survives_a_restart() -> None:
     assert other.load(_view(), 1_000) == policy.load(_view(), 1_000)
 
 
-def test_only_arrivals_teach() -> None:
+def test_only_arrivals_are_learnt() -> None:
     """A lease that starts, or is placed anew, is not a new request."""
     policy = load_policy("admission", "pacp", PolicyOptions())
     known = Lease(_request("1"), 1, LeaseState.QUEUED)
@@ -202,8 +202,8 @@ def test_only_arrivals_teach() -> None:
 
 
 @pytest.mark.parametrize("origin", [None, "peer"])
-def test_what_the_site_cannot_hold_is_no_load(origin: str | None) -> None:
-    """Somebody who asks for far too much has no request of a peer refused; requests that this policy refuses count."""
+def test_a_request_too_large_for_the_site_is_no_load(origin: str | None) -> None:
+    """A request for far too much has no request of a peer refused; requests that this policy refuses count."""
     policy = _taught("racp", [*_arrivals(200, 11, 100, 2, None), *_arrivals(80, 11, 200, 1, "peer", first=200)])
     before = policy.places(_view(), _NOW)
     assert before is not None and before > 1
@@ -238,7 +238,7 @@ _STORED = {"number": 11, "latest": 900, "gap": 80.0, "work": {"VCPU": 200.0}, "s
     ],
 )
 @pytest.mark.parametrize("name", ["pacp", "racp"])
-def test_what_is_stored_and_damaged_is_not_used(name: str, change: dict[str, object]) -> None:
+def test_damaged_entries_are_not_used(name: str, change: dict[str, object]) -> None:
     policy = load_policy("admission", name, PolicyOptions())
     policy.restore({"external": {**_STORED, **change}, "local": {**_STORED}})
     assert isinstance(policy, LearntLoad)
@@ -289,13 +289,13 @@ def test_an_engine_that_is_restarted_decides_as_before(name: str) -> None:
         ("admission_window", "0.5"),
     ],
 )
-def test_options_out_of_range(option: str, value: str) -> None:
+def test_options_out_of_range_are_refused(option: str, value: str) -> None:
     with pytest.raises(InvalidValueError, match=f"policy option {option}"):
         load_policy("admission", "pacp", PolicyOptions({option: value}))
 
 
 @pytest.mark.parametrize("name", ["pacp", "racp", "aacp", "cacp"])
-def test_an_overloaded_site_through_the_engine(name: str) -> None:
+def test_an_overloaded_site_refuses_only_requests_of_peers(name: str) -> None:
     """Requests of peers arrive twice as fast as they can be served; local ones are never refused by the policy."""
     leases = []
     for number in range(1, 81):

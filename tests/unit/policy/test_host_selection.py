@@ -35,7 +35,7 @@ REQUEST = LeaseRequest("1", LeaseKind.BEST_EFFORT, (NodeSet(1, Resources({VCPU: 
         (Packing, [0, 0, 1], [1, 1, 0.9], [1, 1, 1], [12, 10, 11]),
     ],
 )
-def test_order(
+def test_each_policy_has_its_order(
     policy: type[HostSelectionPolicy], leases: list[int], free: list[float], unchanged: list[int], order: list[int]
 ) -> None:
     hosts = HostsAt(np.array([10, 11, 12]), np.array(leases), np.array(free, dtype=float), np.array(unchanged))
@@ -101,7 +101,7 @@ def _request(*node_sets: tuple[int, dict[str, int]]) -> LeaseRequest:
         (_request((1, {VCPU: 4, MEMORY_MB: 1})), [10, 11, 12, 14, 13]),
         # Equal needs and equal remains are in the order of the classes.
         (_request((1, {VCPU: 2, MEMORY_MB: 2})), [12, 14, 10, 11, 13]),
-        # All VMs together count.
+        # All nodes together count.
         (_request((1, {VCPU: 1, MEMORY_MB: 4}), (2, {VCPU: 4, MEMORY_MB: 1})), [10, 11, 12, 14, 13]),
         # With one class or none there is no vector: by number.
         (_request((1, {VCPU: 1})), [10, 11, 12, 14, 13]),
@@ -125,7 +125,7 @@ def test_vector_fit_asks_hosts_in_the_order_of_their_lists() -> None:
 
 
 def test_vector_fit_compares_shares_of_capacity() -> None:
-    """The same VM needs mostly VCPU of one host, and mostly memory of another one."""
+    """The same node needs mostly VCPU of one host, and mostly memory of another one."""
     request = _request((1, {VCPU: 2, MEMORY_MB: 4}))
     free, capacity = np.array([[30, 8, 8], [2, 4, 4]]), np.array([[40, 20, 40], [8, 10, 8]])
     room = Room((MEMORY_MB, VCPU), free, capacity, np.zeros(3))

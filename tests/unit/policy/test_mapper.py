@@ -1,4 +1,4 @@
-"""How VMs are distributed over hosts (haizea F30)."""
+"""How nodes are distributed over hosts (haizea F30)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _spread(places: list[int], present: list[int], count: int) -> list[int]:
         ([3], [7], 2, [2]),
     ],
 )
-def test_spread_fills_hosts_evenly_the_best_ones_first(
+def test_spread_fills_hosts_evenly_and_the_best_ones_first(
     places: list[int], present: list[int], count: int, expected: list[int]
 ) -> None:
     assert _spread(places, present, count) == expected
@@ -43,7 +43,9 @@ _HOSTS = st.lists(st.tuples(st.integers(1, 6), st.integers(0, 4)), min_size=1, m
 
 
 @given(_HOSTS, st.data())
-def test_no_vm_could_move_to_a_host_with_fewer_of_its_lease(hosts: list[tuple[int, int]], data: st.DataObject) -> None:
+def test_no_node_could_move_to_a_host_with_fewer_of_its_lease(
+    hosts: list[tuple[int, int]], data: st.DataObject
+) -> None:
     places, present = (np.array(column) for column in zip(*hosts, strict=True))
     count = data.draw(st.integers(1, int(places.sum())))
 
@@ -56,7 +58,7 @@ def test_no_vm_could_move_to_a_host_with_fewer_of_its_lease(hosts: list[tuple[in
 
 
 @pytest.mark.parametrize("mapper", [GREEDY, SPREAD])
-def test_what_does_not_fit_is_not_distributed(mapper: object) -> None:
+def test_nodes_that_do_not_all_fit_are_not_distributed(mapper: object) -> None:
     assert distributed(mapper, np.array([2, 1]), np.array([0, 0]), 4) is None  # type: ignore[arg-type]
     assert distributed(mapper, np.empty(0, np.int64), np.empty(0, np.int64), 1) is None  # type: ignore[arg-type]
 

@@ -80,14 +80,14 @@ def _chosen(name: str, plan: Plan, victims: list[Victim], nodes: int, **options:
     ],
 )
 @pytest.mark.parametrize("limit", ["16", "0"])
-def test_the_victims_of_table_7_2(name: str, first: list[str], limit: str) -> None:
+def test_the_victims_are_those_of_table_7_2(name: str, first: list[str], limit: str) -> None:
     """contention 9.1; with limit 0 the sets are those of greedy searches."""
     plan, victims = _full_plan(_TABLE)
     assert _chosen(name, plan, victims, 5, preemption_set_limit=limit)[: len(first)] == first
 
 
 @pytest.mark.parametrize("name", _NAMES)
-def test_none_one_and_thousands_of_candidates(name: str) -> None:
+def test_sets_are_found_among_none_one_and_thousands_of_candidates(name: str) -> None:
     plan, victims = _full_plan([(1, 64)])
     assert _chosen(name, plan, [], 1) == []
     assert _chosen(name, plan, victims, 1) == ["1"]
@@ -100,7 +100,7 @@ def test_none_one_and_thousands_of_candidates(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["mov", "moml", "mov-ordered"])
-def test_what_costs_nothing_goes_first(name: str) -> None:
+def test_victims_that_cost_nothing_go_first(name: str) -> None:
     """contention F11: a cancelled lease costs nothing, and neither does one that has not started."""
     table = [(2, 64), (2, 1024), (2, 1024)]
     plan, victims = _full_plan(table, {2: PreemptionMode.DELETE})
@@ -126,7 +126,7 @@ def test_leases_without_a_deadline_come_before_those_with_one() -> None:
 
 
 @pytest.mark.parametrize("name", _NAMES)
-def test_only_external_leases_for_local_requests(name: str) -> None:
+def test_with_external_only_leases_of_peers_are_preempted_for_local_requests(name: str) -> None:
     """contention F1, F7: local leases are never preempted, and external requests never preempt."""
     _, victims = _full_plan([(1, 64)])
     local = replace(victims[0], lease=replace(victims[0].lease, request=replace(victims[0].lease.request, origin=None)))
@@ -150,6 +150,6 @@ def test_only_external_leases_for_local_requests(name: str) -> None:
         ("preemption_among", "peers", "must be all or external"),
     ],
 )
-def test_options_out_of_range(name: str, option: str, value: str, problem: str) -> None:
+def test_options_out_of_range_are_refused(name: str, option: str, value: str, problem: str) -> None:
     with pytest.raises(InvalidValueError, match=f"policy option {option}: {problem}"):
         load_policy("preemption", name, PolicyOptions({option: value}))

@@ -23,12 +23,12 @@ def _breach(seconds: int, node_seconds: int) -> Breach:
     return Breach("1", BreachKind.LATE_START, 500, seconds, node_seconds)
 
 
-def test_no_penalty_is_none() -> None:
+def test_no_penalty_charges_nothing() -> None:
     assert not NoPenalty(PolicyOptions()).charges
     assert NoPenalty(PolicyOptions()).penalty(_breach(3_600, 14_400), LEASE) == 0
 
 
-def test_proportional_is_a_rate_for_node_hours() -> None:
+def test_proportional_charges_a_rate_for_node_hours() -> None:
     policy = Proportional(PolicyOptions({"penalty_rate": "2.5"}))
     assert policy.charges
     assert policy.penalty(_breach(1_800, 7_200), LEASE) == 5.0
@@ -40,13 +40,13 @@ def test_proportional_is_a_rate_for_node_hours() -> None:
     ("seconds", "node_seconds", "share"),
     [(59, 0, 0.0), (60, 0, 0.1), (599, 0, 0.1), (600, 0, 0.3), (9_999, 0, 1.0), (600, 600, 0.1), (600, 2_400, 0.3)],
 )
-def test_tiered_is_a_share_of_the_price(seconds: int, node_seconds: int, share: float) -> None:
+def test_tiered_charges_a_share_of_the_price(seconds: int, node_seconds: int, share: float) -> None:
     """Missing nodes count as if all four had been away for a shorter time; addresses are not nodes."""
     assert Tiered(PolicyOptions()).penalty(_breach(seconds, node_seconds), LEASE) == pytest.approx(share * 20)
 
 
 @pytest.mark.parametrize("text", ["", "60", "60:", "x:0.1", "60:2", "60:-1", "60:nan", "-1:0.1", "60:0.1,,70:0.2"])
-def test_steps_that_are_none_are_refused(text: str) -> None:
+def test_invalid_steps_are_refused(text: str) -> None:
     with pytest.raises(InvalidValueError, match="policy option penalty_tiers"):
         Tiered(PolicyOptions({"penalty_tiers": text}))
 

@@ -54,7 +54,7 @@ def test_young_leases_go_first_and_old_ones_are_safe() -> None:
     assert policy.score(RESERVATION, _victim(_best_effort(0)), 7 * DAY) == NEVER
 
 
-def test_the_age_may_be_what_has_run() -> None:
+def test_the_age_may_be_the_time_that_a_lease_has_run() -> None:
     """haizea 4.8: prefer the lease that has been running the least."""
     policy = ArPreemptsBestEffort(PolicyOptions({"preemption_age_basis": "run", "preemption_age_scale": "1000"}))
     assert policy.score(RESERVATION, _victim(_best_effort(0, 500), remaining=400), 50) == pytest.approx(0.9)
@@ -91,5 +91,5 @@ def test_by_kind_takes_best_effort_leases_before_all_others() -> None:
     assert policy.score(DEADLINE, _victim(_best_effort(0)), 7 * DAY) == NEVER
 
 
-def test_no_preemption_means_nobody() -> None:
+def test_no_preemption_preempts_no_lease() -> None:
     assert NoPreemption(NONE).score(RESERVATION, _victim(BEST_EFFORT), 0) == NEVER

@@ -42,14 +42,14 @@ def test_free_leases_have_no_prices() -> None:
     assert Free(NONE).rate("a", 3.0) == 0
 
 
-def test_constant_is_the_same_for_everybody() -> None:
+def test_constant_is_the_same_for_all_projects() -> None:
     """haizea F79, CONSTANT."""
     policy = Constant(PolicyOptions({"pricing_rate": "0.10"}))
     assert [_offer(policy, "a", 1.0), _offer(policy, "b", 0.01), _offer(policy, "a", 7.0)] == [0.10, 0.10, 0.10]
     assert Constant(NONE).rate(None, None) == 1.0
 
 
-def test_maximum_is_what_the_user_would_just_pay() -> None:
+def test_maximum_is_the_highest_rate_that_the_user_would_pay() -> None:
     """haizea F79, MAXIMUM: it is never rejected; for simulations."""
     policy = Maximum(PolicyOptions({"pricing_rate": "2"}))
     assert policy.needs_users_rates
@@ -90,7 +90,7 @@ def test_adaptive_finds_the_rate_of_one_user() -> None:
     assert [_offer(policy, "a", 3.0) for _ in range(7)] == [1, 1.5, 2.25, 3.375, 2.8125, 2.8125, 2.8125]
 
 
-def test_adaptive_goes_down_by_half_as_long_as_he_takes_none() -> None:
+def test_adaptive_halves_the_rate_until_the_user_accepts() -> None:
     """haizea F80, DOWN."""
     policy = Adaptive(PolicyOptions({"pricing_rate": "8"}))
     assert [_offer(policy, "a", 1.5) for _ in range(5)] == [8, 4, 2, 1, 1.5]

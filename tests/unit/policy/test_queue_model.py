@@ -18,19 +18,19 @@ def _first(load: Load, count: int) -> list[Queue]:
     return list(islice(queues(load), count))
 
 
-def test_service_times() -> None:
+def test_service_times_include_interruptions() -> None:
     """contention 9.3: E[T] = 4, V[T] = 10, external load 0.88."""
     assert (LOAD.mean_service, LOAD.variance_of_service) == (4.0, 10.0)
     assert LOAD.external_load == pytest.approx(0.88)
 
 
-def test_arrivals_in_one_service() -> None:
+def test_arrivals_in_service_have_the_published_probabilities() -> None:
     expected = [0.495986, 0.281592, 0.129896, 0.055310, 0.022570]
     assert arrivals_in_service(LOAD, 5) == pytest.approx(expected, abs=5e-7)
     assert sum(arrivals_in_service(LOAD, 400)) == pytest.approx(1)
 
 
-def test_responses_and_refusals() -> None:
+def test_queues_have_the_published_responses_and_refusals() -> None:
     """contention 9.3, for 1 to 8 places."""
     found = _first(LOAD, 8)
     assert [queue.places for queue in found] == [1, 2, 3, 4, 5, 6, 7, 8]
@@ -42,7 +42,7 @@ def test_responses_and_refusals() -> None:
     )
 
 
-def test_an_overloaded_site() -> None:
+def test_an_overloaded_site_has_the_published_responses() -> None:
     """contention 9.3: rate 0.6."""
     load = replace(LOAD, external_rate=0.6)
     assert [queue.response for queue in _first(load, 4)] == pytest.approx([4, 6.71805, 10.06726, 13.756], abs=5e-4)
@@ -50,13 +50,13 @@ def test_an_overloaded_site() -> None:
 
 
 @pytest.mark.parametrize(("threshold", "places"), [(6, 2), (8, 3), (12, 5), (4, 1), (3.9, 1)])
-def test_places(threshold: float, places: int) -> None:
+def test_the_threshold_decides_the_number_of_places(threshold: float, places: int) -> None:
     """contention 9.3; a threshold that even one request exceeds leaves the least number."""
     assert most_places(LOAD, threshold) == places
     assert most_places(LOAD, 3.9, least=0) == 0
 
 
-def test_any_number_and_none() -> None:
+def test_a_quiet_site_admits_any_number_and_a_full_one_none() -> None:
     quiet = replace(LOAD, external_rate=0.05)
     assert quiet.mean_response() == pytest.approx(4.8125)
     assert most_places(quiet, 12) is None
@@ -88,13 +88,13 @@ def test_extreme_loads_do_not_overflow(rate: float) -> None:
     ("field", "value"),
     [("external_rate", 0.0), ("external_work", -1.0), ("local_service_rate", float("nan")), ("local_variation", -0.5)],
 )
-def test_values_out_of_range(field: str, value: float) -> None:
+def test_values_out_of_range_are_refused(field: str, value: float) -> None:
     with pytest.raises(InvalidValueError, match=field):
         replace(LOAD, **{field: value})
 
 
 @pytest.mark.parametrize("arriving", [200, 240, 300, 376, 600, 690, 800])
-def test_a_crowd_of_requests_is_not_let_in(arriving: float) -> None:
+def test_a_very_high_arrival_rate_gives_finite_responses(arriving: float) -> None:
     """So many arrive during one service that the probability of none is hardly a number."""
     load = Load(external_rate=arriving / 10, external_work=10)
     found = [queue for queue, _ in zip(queues(load), range(20), strict=False)]

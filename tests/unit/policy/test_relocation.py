@@ -19,7 +19,7 @@ def _energy_aware(**options: str) -> EnergyAware:
     return EnergyAware(PolicyOptions(options))
 
 
-def test_follow_broker_moves_back_what_was_put_elsewhere() -> None:
+def test_follow_broker_moves_nodes_back_to_their_planned_hosts() -> None:
     policy = FollowBroker(PolicyOptions())
     site = placement([2, 2], [(1, 0), (1, 0)], wished=[0, 1])
     assert policy.moves(site) == [Move(1, 1)]
@@ -46,17 +46,17 @@ def test_energy_aware_converges_to_the_planner_above_the_threshold() -> None:
 def test_hosts_are_emptied_wholly_or_not_at_all() -> None:
     policy = _energy_aware()
     assert policy.moves(placement([4, 4, 4, 4], [(1, 0), (2, 1), (1, 2)])) == [Move(0, 1), Move(2, 1)]
-    # The nodes of the second host would not all find room.
+    # The nodes of the second host would not all fit.
     assert policy.moves(placement([4, 4, 9], [(3, 0), (1, 1), (2, 1)])) == []
 
 
-def test_what_cannot_move_keeps_its_host_in_use() -> None:
+def test_a_host_with_a_node_that_cannot_move_is_not_emptied() -> None:
     site = placement([4, 4, 4, 4], [(1, 0), (2, 1)])
     site.free[0, 0] -= 1
     assert _energy_aware().moves(site) == [Move(1, 0)]
 
 
-def test_a_host_with_only_what_cannot_move_is_filled() -> None:
+def test_a_host_with_only_nodes_that_cannot_move_is_filled() -> None:
     """It stays in use anyway."""
     site = placement([4, 4, 4], [(1, 0), (1, 1)])
     site.free[0, 2] -= 2

@@ -88,7 +88,7 @@ def _plan() -> Plan:
     return plan
 
 
-def test_leases_by_project_without_the_one_that_is_decided_on() -> None:
+def test_leases_are_grouped_by_project_without_the_request_itself() -> None:
     view = SiteView(_plan(), 0)
     assert [lease.lease_id for lease in view.live] == ["1", "2", "r"]
     assert [lease.lease_id for lease in view.queued] == ["1", "2"]
@@ -96,7 +96,7 @@ def test_leases_by_project_without_the_one_that_is_decided_on() -> None:
     assert {project: len(leases) for project, leases in view.queued_by_project.items()} == {"biology": 2}
 
 
-def test_leases_by_origin() -> None:
+def test_leases_are_grouped_by_origin() -> None:
     """Local leases are those of the origin None."""
     plan = _plan()
     plan.put(Lease(replace(QUEUED[0], lease_id="9", origin="north"), 9).to(LeaseState.PENDING, LeaseState.QUEUED))
@@ -109,7 +109,7 @@ def test_leases_by_origin() -> None:
 
 
 @pytest.mark.parametrize(("now", "used"), [(0, 0), (100, 3), (149, 3), (150, 0)])
-def test_what_is_used_now(now: int, used: int) -> None:
+def test_used_is_what_leases_use_now(now: int, used: int) -> None:
     view = SiteView(_plan(), now)
     assert (view.capacity, view.used) == (Resources({VCPU: 8}), Resources({VCPU: used}))
 
@@ -125,7 +125,7 @@ def test_hosts_that_are_out_of_service_count_for_nothing() -> None:
     ("now", "needed", "instant"),
     [(0, 5, None), (0, 6, 100), (120, 6, 120), (150, 6, None), (0, 8, 100), (0, 9, 0), (0, 0, None)],
 )
-def test_when_there_will_be_less_free(now: int, needed: int, instant: int | None) -> None:
+def test_next_shortage_is_when_less_is_free_than_needed(now: int, needed: int, instant: int | None) -> None:
     assert SiteView(_plan(), now).next_shortage(Resources({VCPU: needed})) == instant
 
 

@@ -80,13 +80,13 @@ def run(command: list[str], environment: dict[str, str]) -> str:
     return done.stdout
 
 
-def test_it_is_loaded_by_name_and_gets_its_options(environment: dict[str, str]) -> None:
+def test_a_third_party_policy_is_loaded_by_name_with_its_options(environment: dict[str, str]) -> None:
     """haizea F38: the fullest host is left out, equally empty ones keep their order."""
     assert run([sys.executable, "-c", RANK], environment) == "[8, 5, 9]\n"
 
 
 @pytest.mark.parametrize(("minimum_free", "start_of_second"), [("0", "600"), ("60", "600"), ("61", "3600")])
-def test_an_operator_selects_it(
+def test_an_operator_can_select_a_third_party_policy(
     environment: dict[str, str], tmp_path: Path, minimum_free: str, start_of_second: str
 ) -> None:
     """haizea F38: its option decides when the second lease finds two hosts that are empty enough."""

@@ -9,7 +9,7 @@ _HELD = [Held(1, seconds) for seconds in (3000, 600, 1200, 2400, 1800, 3600)]
 _GROWS_AFTER = {7: 600, 8: 1200, 9: 1800, 10: 2400, 11: 3000, 12: 3600}
 
 
-def test_the_worked_example() -> None:
+def test_the_worked_example_is_admitted() -> None:
     """Prediction section 9, 7: capacity 32, 20 in use, five slots held, and a request of one slot for an hour."""
     assert shortfall(32, 20, _HELD, _GROWS_AFTER.__getitem__) is None
 
@@ -21,7 +21,7 @@ def test_any_growth_that_comes_a_second_too_early_refuses(growth: int) -> None:
     assert shortfall(32, 20, _HELD, early.__getitem__) == Shortfall(growth, seconds, seconds - 1)
 
 
-def test_the_first_question_is_about_one_more_than_is_spare() -> None:
+def test_the_first_growth_asked_about_is_one_more_than_the_spare_slots() -> None:
     """Prediction section 9, 8: of 10 spare slots, 2 are requested."""
     asked: list[int] = []
 
@@ -44,18 +44,18 @@ def test_slots_of_one_job_are_released_together() -> None:
     assert asked == [6, 9]
 
 
-def test_no_room_now() -> None:
+def test_a_request_that_does_not_fit_now_is_refused_at_once() -> None:
     assert shortfall(3, 2, [Held(2, 600)], lambda growth: 1e9) == Shortfall(0, 0, 0)
 
 
-def test_what_ends_after_the_request_can_be_left_out() -> None:
+def test_releases_after_the_request_can_be_left_out() -> None:
     held = [Held(1, 600), Held(1, 6000)]
     times = {9: 600, 10: 100}
     assert shortfall(10, 0, held, times.__getitem__, until=600) is None
     assert shortfall(10, 0, held, times.__getitem__) == Shortfall(10, 6000, 100)
 
 
-def test_how_a_probability_is_divided() -> None:
+def test_each_split_divides_the_probability_as_stated() -> None:
     """Prediction A20, P1."""
     growth, durations = Split.UNION.shares(0.05)
     assert growth == pytest.approx(0.045)

@@ -10,7 +10,7 @@ from lease_scheduler.prediction.assurance import AssuranceTable, independent_cou
 from lease_scheduler.prediction.lifetimes import Lifetime
 
 
-def test_levels_between_known_ones() -> None:
+def test_levels_between_known_ones_are_interpolated() -> None:
     """Prediction section 9, 4."""
     assert interpolated({0: 0, 18: 100, 20: 200}, 19) == 150
     levels = {0: 0, 18: 100, 21: 400}
@@ -18,7 +18,7 @@ def test_levels_between_known_ones() -> None:
     assert interpolated(levels, 9) == 50
 
 
-def test_the_quantile_of_each_level() -> None:
+def test_each_level_has_the_quantile_of_its_samples() -> None:
     """Prediction A16: the rank is the probability times the number of samples, rounded up."""
     samples = [Lifetime(0, 4, seconds) for seconds in range(100, 0, -1)] + [Lifetime(0, 6, 1000)]
     table = AssuranceTable(samples, 0.05, pools=False)
@@ -28,7 +28,7 @@ def test_the_quantile_of_each_level() -> None:
     assert AssuranceTable(samples, 0.001, pools=False).seconds(4) == 1
 
 
-def test_admission() -> None:
+def test_an_instance_is_admitted_up_to_its_assured_lifetime() -> None:
     """Prediction A17."""
     table = AssuranceTable([Lifetime(0, 2, 600)], 0.1, pools=False)
     assert table.admits(2, 600)
@@ -50,13 +50,13 @@ def test_a_bound_needs_samples_that_do_not_overlap() -> None:
     assert AssuranceTable(overlapping, 0.05, 0.95).seconds(3) == 0
 
 
-def test_levels_with_few_samples_are_pooled_with_those_that_have_less_room() -> None:
+def test_levels_with_few_samples_are_pooled_with_lower_ones() -> None:
     samples = [Lifetime(1000 * place, 1 + place % 2, 100 * (1 + place % 2)) for place in range(80)]
     table = AssuranceTable(samples, 0.05, 0.95)
     assert table.levels == {0: 0, 2: 100}
 
 
-def test_pooled_levels_have_samples_enough_for_the_promise() -> None:
+def test_pooled_levels_have_enough_samples_for_the_promise() -> None:
     """The smallest of nine samples is more than the next one with probability .1, that of eight with more."""
     samples = [Lifetime(0, 1, seconds) for seconds in range(1, 9)]
     assert AssuranceTable(samples, 0.1).levels == {0: 0}

@@ -34,7 +34,7 @@ def _covered(values: list[float], *, detect_changes: bool = True) -> tuple[float
 
 
 @pytest.mark.parametrize("correlation", [0, 0.5, 0.9])
-def test_coverage_of_stationary_series(correlation: float) -> None:
+def test_bounds_of_stationary_series_have_the_stated_coverage(correlation: float) -> None:
     """Prediction A10: four series of 4,000 log-normal observations each."""
     found = [_covered([math.exp(each) for each in _autoregressive(correlation, seed)]) for seed in range(4)]
     assert np.mean([covered for covered, _ in found]) >= 0.94
@@ -42,7 +42,7 @@ def test_coverage_of_stationary_series(correlation: float) -> None:
         assert max(changes for _, changes in found) <= 2
 
 
-def test_coverage_when_the_scale_changes() -> None:
+def test_bounds_keep_their_coverage_when_the_scale_changes() -> None:
     """Prediction A10: times 5 in the middle, which the binomial method alone does not notice."""
     series = [
         [math.exp(0.75 * each) * (5 if place >= 2000 else 1) for place, each in enumerate(_autoregressive(0, seed))]
@@ -108,15 +108,15 @@ def test_the_first_bound_is_the_largest_of_59() -> None:
     assert (predictor.bound(), predictor.least, len(predictor)) == (58, 59, 59)
 
 
-def test_one_value_repeated() -> None:
+def test_the_bound_of_one_repeated_value_is_that_value() -> None:
     predictor = Bmbp()
     for _ in range(1000):
         predictor.observe(7)
     assert predictor.bound() == 7
 
 
-def test_an_observation_is_judged_by_the_bound_that_was_told_for_it() -> None:
-    """Prediction A6: two predictors with the same observations, of which one is judged by bounds told long ago."""
+def test_an_observation_is_judged_by_the_bound_quoted_for_it() -> None:
+    """Prediction A6: two predictors with the same observations, of which one is judged by bounds quoted long ago."""
     present, told = Bmbp(), Bmbp()
     for value in _autoregressive(0, 4, 200):
         present.observe(value)
@@ -145,7 +145,7 @@ def test_a_restored_predictor_goes_on_as_the_first_one() -> None:
     assert first.bound() == uninterrupted.bound()
 
 
-def test_wrong_input() -> None:
+def test_wrong_input_is_refused() -> None:
     with pytest.raises(InvalidValueError, match="window: must be at least 59"):
         Bmbp(window=58)
     with pytest.raises(InvalidValueError, match="value: must be finite"):

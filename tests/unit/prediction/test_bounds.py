@@ -19,7 +19,7 @@ from lease_scheduler.prediction.bounds import Side, clopper_pearson, least_count
         (10000, 9537, 9917, 464, 2168, 84),
     ],
 )
-def test_ranks_of_the_bounds(
+def test_ranks_equal_those_of_the_golden_table(
     count: int, upper_95: int | None, upper_99: int | None, lower_05: int, lower_2236: int, lower_01: int
 ) -> None:
     """Prediction A5, the golden table of 4.2.1."""
@@ -34,7 +34,7 @@ def test_ranks_of_the_bounds(
     ("quantile", "at_95", "at_99"),
     [(0.5, 5, 7), (0.75, 11, 17), (0.9, 29, 44), (0.95, 59, 90), (0.975, 119, 182), (0.99, 299, 459)],
 )
-def test_least_counts_of_upper_bounds(quantile: float, at_95: int, at_99: int) -> None:
+def test_least_counts_of_upper_bounds_are_the_smallest_with_a_bound(quantile: float, at_95: int, at_99: int) -> None:
     """Prediction A5."""
     assert (least_count(quantile, 0.95), least_count(quantile, 0.99)) == (at_95, at_99)
 
@@ -43,7 +43,7 @@ def test_least_counts_of_upper_bounds(quantile: float, at_95: int, at_99: int) -
     ("quantile", "at_95", "at_99"),
     [(0.25, 11, 17), (0.2236, 12, 19), (0.1, 29, 44), (0.05, 59, 90), (0.025, 119, 182), (0.01, 299, 459)],
 )
-def test_least_counts_of_lower_bounds(quantile: float, at_95: int, at_99: int) -> None:
+def test_least_counts_of_lower_bounds_are_the_smallest_with_a_bound(quantile: float, at_95: int, at_99: int) -> None:
     """Prediction A5."""
     assert least_count(quantile, 0.95, Side.LOWER) == at_95
     assert least_count(quantile, 0.99, Side.LOWER) == at_99
@@ -62,7 +62,7 @@ def test_probabilities_must_lie_between_0_and_1(value: float) -> None:
         upper_rank(100, 0.95, value)
 
 
-def test_limits_of_a_proportion() -> None:
+def test_limits_of_a_proportion_equal_published_ones() -> None:
     """The rule of three, and the published interval of 8 of 20 at 95 % on both sides."""
     assert clopper_pearson(0, 59, 0.95)[0] == 0
     assert clopper_pearson(0, 59, 0.95)[1] == pytest.approx(1 - 0.05 ** (1 / 59))

@@ -19,7 +19,7 @@ def _days(hosts: list[float], hour: int = 9) -> list[Use]:
     return [Use(begin, begin + _HOUR, each) for begin, each in zip(begins, hosts, strict=True)]
 
 
-def test_the_bound_is_that_of_the_table_of_a5() -> None:
+def test_the_bound_has_the_rank_of_the_table_of_a5() -> None:
     """100 days: rank 99 for .95, and too few for .99 (section 4.2.1 of the specification: 299)."""
     report = capacity_report(_days([float(number) for number in range(1, 101)]), 100)
     assert (report.days, len(report.peaks)) == (100, 100)
@@ -52,7 +52,7 @@ def test_use_that_overlaps_adds_up_to_the_peak_of_the_hour() -> None:
     assert report.full == 0.0
 
 
-def test_missing_hosts_and_spare_ones() -> None:
+def test_a_report_counts_missing_hosts_and_spare_ones() -> None:
     """Ten hosts are used at once each day, on a site of eight: two are missing, and ten should be awake."""
     need = capacity_report(_days([10.0] * 80), 8, (0.95,)).needs[0]
     assert (need.hosts, need.spare, need.lifetime) == (10, 10, 0)
@@ -65,7 +65,7 @@ def test_the_lifetime_is_that_of_a_lease_on_the_next_host() -> None:
     assert capacity_report(always, 4, (0.9,)).needs[0].lifetime == 0, "there is no room"
 
 
-def test_what_is_needed_is_enough_in_the_future() -> None:
+def test_the_reported_need_is_enough_in_the_future() -> None:
     """Clopper-Pearson over many sites: the share of days that need more is as promised, at the confidence."""
     failed = 0
     for seed in range(50):
@@ -77,7 +77,7 @@ def test_what_is_needed_is_enough_in_the_future() -> None:
     assert clopper_pearson(failed, 50, 0.99)[0] <= 0.05
 
 
-def test_a_load_that_grows_is_told_and_one_that_does_not_is_not() -> None:
+def test_only_a_load_that_grows_is_reported_as_growing() -> None:
     """Where the newer half needs more than the older one, what was needed so far will not be enough."""
     random = np.random.default_rng(1)
     noise = random.lognormal(1.0, 0.3, 120)

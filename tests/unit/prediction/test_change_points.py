@@ -16,7 +16,7 @@ def test_an_alternating_series_counts_as_independent() -> None:
     assert miss_run(0.95, correlation) == 3
 
 
-def test_the_autocorrelation_of_an_autoregressive_series() -> None:
+def test_an_autoregressive_series_has_its_autocorrelation() -> None:
     noise = np.random.default_rng(3).standard_normal(5000)
     series = [0.0]
     for each in noise:
@@ -28,7 +28,7 @@ def test_the_autocorrelation_of_an_autoregressive_series() -> None:
 @pytest.mark.parametrize(
     ("correlation", "misses", "hits"), [(0, 3, 174), (0.25, 4, 194), (0.9, 28, 629), (1, 28, 3648)]
 )
-def test_the_published_runs(correlation: float, misses: int, hits: int) -> None:
+def test_runs_of_the_95_quantile_are_the_published_ones(correlation: float, misses: int, hits: int) -> None:
     """Prediction A7."""
     assert miss_run(0.95, correlation) == misses
     assert hit_run(0.95, correlation) == hits
@@ -61,7 +61,7 @@ def test_runs_of_autoregressive_series_are_as_rare_as_those_of_independent_ones(
     assert alive[-2] > 1.25e-4 / 1.5
 
 
-def test_the_published_runs_are_of_that_rarity() -> None:
+def test_the_published_runs_are_as_rare_as_computed_ones() -> None:
     """So what is computed for other quantiles belongs to the same test: those of .949 are nearly those of .95."""
     for tenths in range(9):
         assert abs(miss_run(0.949, tenths / 10) - miss_run(0.95, tenths / 10)) <= 2

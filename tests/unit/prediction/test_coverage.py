@@ -32,6 +32,6 @@ def test_counts_survive_storage() -> None:
         {"judged": 1, "held": 2, "asked": 0.9, "since": 5},
     ],
 )
-def test_what_is_damaged_is_refused(stored: dict[str, object]) -> None:
+def test_damaged_counts_are_refused(stored: dict[str, object]) -> None:
     with pytest.raises(InvalidValueError):
         Coverage().restore(stored)

@@ -1,4 +1,4 @@
-"""How often the demand took the room too soon (Pucher 2016, section 5.3.3; prediction F74, F75, F82, P10-P18)."""
+"""How often the demand used up the spare capacity too soon (Pucher 2016, 5.3.3; prediction F74, F75, F82, P10-P18)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_demand_that_never_grew_reaches_what_the_number_of_lifetimes_allows() 
     assert _constant(14).survey(0.5, 6 * 3_600 - STEP, _BEGIN).assurance(0.95) < 0.95
 
 
-def test_the_room_counts() -> None:
+def test_the_spare_capacity_counts() -> None:
     """Each day at noon the demand grows by a quarter of the site for two hours."""
     history = DemandHistory()
     for day in range(60):
@@ -62,7 +62,7 @@ def test_the_room_counts() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_it_is_what_a_scan_of_the_history_finds(seed: int) -> None:
+def test_a_survey_equals_a_scan_of_the_history(seed: int) -> None:
     """Against a plain loop over all starts and steps."""
     random, history, levels = Random(seed), DemandHistory(), []
     for step in range(30 * 144):
@@ -91,7 +91,7 @@ def test_it_is_what_a_scan_of_the_history_finds(seed: int) -> None:
         assert abs(survey.missed - share * survey.observations) <= 1
 
 
-def test_a_demand_that_is_low_for_once_is_expected_back() -> None:
+def test_a_demand_that_is_unusually_low_is_expected_to_grow() -> None:
     """Half of the site is in use but for two hours each week, on other days and at other times."""
     history = DemandHistory()
     for week in range(8):
@@ -139,7 +139,7 @@ def test_the_newest_part_counts_where_the_load_grows_slowly() -> None:
 
 @pytest.mark.parametrize("hosts", range(2, 51))
 def test_the_number_of_equal_hosts_makes_no_difference(hosts: int) -> None:
-    """All hosts but one are in use all the time, or one of them and all but one in turns."""
+    """All hosts but one are in use all the time, or one of them and all but one alternately."""
     full, busy = DemandHistory(), DemandHistory()
     full.demand(_BEGIN, (hosts - 1) / hosts)
     for turn in range(2 * 30):
@@ -167,7 +167,7 @@ def test_a_demand_that_does_not_change_for_longer_than_is_kept_is_known_all_that
 
 
 @given(st.lists(st.tuples(st.integers(0, 5 * _DAY), st.integers(0, 8), st.booleans()), max_size=30), st.data())
-def test_passing_of_time_and_questions_leave_nothing_behind(
+def test_questions_and_the_passing_of_time_change_no_answer(
     events: list[tuple[int, int, bool]], data: st.DataObject
 ) -> None:
     plain, asked = DemandHistory(days=9), DemandHistory(days=9)
@@ -215,7 +215,7 @@ def test_a_damaged_rest_is_refused(damage: dict[str, Any]) -> None:
         DemandHistory().restore({}, {**_constant(3).stored_rest(), **damage})
 
 
-def test_what_was_refused_counts_as_demand() -> None:
+def test_refused_requests_count_as_demand() -> None:
     quiet, refused = _constant(30), _constant(0)
     for day in range(30):
         refused.refused(_BEGIN + day * _DAY + 3_600, 0.7)
@@ -224,7 +224,7 @@ def test_what_was_refused_counts_as_demand() -> None:
     assert refused.survey(0.5, _DAY, _BEGIN).missed > 0
 
 
-def test_after_a_change_only_what_is_newer_counts() -> None:
+def test_after_a_change_only_newer_history_counts() -> None:
     """Demand that jumps every hour from some hour on is noticed by the longest run of misses of the test, 28 hours."""
     history = _constant(60, 0.1)
     now = _BEGIN + 60 * _DAY
@@ -258,7 +258,7 @@ def test_a_clock_that_is_set_back_changes_nothing_of_the_past() -> None:
     assert history.survey(0.5, 3_600, _BEGIN) == before
 
 
-def test_it_is_bounded_whatever_happens() -> None:
+def test_the_history_is_bounded() -> None:
     history = DemandHistory(days=3)
     for event in range(5_000):
         history.demand(_BEGIN + event * 173, event % 7 / 10)
@@ -268,7 +268,7 @@ def test_it_is_bounded_whatever_happens() -> None:
     assert len(history._days) == 3
 
 
-def test_what_is_stored_is_restored() -> None:
+def test_a_stored_history_is_restored() -> None:
     history = DemandHistory()
     random = Random(1)
     for hour in range(20 * 24):

@@ -45,7 +45,7 @@ def test_idle_epochs_do_not_dilute_the_quantile() -> None:
     assert (active.cores(), all_epochs.cores()) == (84, 0)
 
 
-def test_the_quantile_alone() -> None:
+def test_without_confidence_the_spare_is_the_quantile() -> None:
     spare = HotSpare(SpareRules(confidence=None))
     for place in range(100):
         _epoch(spare, [1 + place])
@@ -64,7 +64,7 @@ def test_hosts_are_woken_in_order_and_put_to_sleep_from_the_end() -> None:
     assert power_change([busy], 100) == PowerChange((), ())
 
 
-def test_rules_that_make_no_sense() -> None:
+def test_invalid_rules_are_refused() -> None:
     with pytest.raises(InvalidValueError, match="quantile"):
         SpareRules(quantile=1)
     with pytest.raises(InvalidValueError, match="least_epochs"):

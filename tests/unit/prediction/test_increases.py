@@ -20,7 +20,7 @@ def _days(count: int) -> Increases:
     return increases
 
 
-def test_times_until_the_demand_has_grown() -> None:
+def test_times_until_the_demand_has_grown_are_learnt() -> None:
     """Prediction A18: growth is net, and several steps may come at once."""
     increases = _days(59)
     assert increases.seconds(1, 0.05, 59 * DAY) == 3600
@@ -39,7 +39,7 @@ def test_a_larger_increase_is_never_expected_earlier() -> None:
     assert [increases.seconds(growth, 0.05, 59 * DAY) for growth in (4, 5, 99)] == [7200, 7200, 7200]
 
 
-def test_what_is_refused_counts_as_demand() -> None:
+def test_refused_requests_count_as_demand() -> None:
     """Prediction P12."""
     increases = Increases(2)
     for day in range(11):

@@ -10,18 +10,18 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.prediction.lifetimes import Lifetime, LifetimeSampler, Threat, slot_count
 
 
-def test_slots() -> None:
+def test_slots_are_counted_node_by_node() -> None:
     """Prediction section 9, 5."""
     assert [slot_count([4, 3, 1], size) for size in (1, 2, 4)] == [8, 3, 1]
 
 
 @pytest.mark.parametrize(("free", "left"), [([2, 3], 0), ([1, 4], 1)])
-def test_where_an_instance_is_decides_about_large_slots(free: list[int], left: int) -> None:
+def test_the_node_of_an_instance_decides_how_many_large_ones_fit(free: list[int], left: int) -> None:
     """Prediction section 9, 9: a one-core instance on the second or on the first of nodes with 2 and 4 cores."""
     assert slot_count(free, 4) == left
 
 
-def test_the_youngest_makes_room() -> None:
+def test_the_youngest_is_preempted_first() -> None:
     """Prediction section 9, 6: on three slots, of instances since 0, 10 and 20, the last one goes first."""
     sampler = LifetimeSampler([3])
     for start in (0, 10, 20):
@@ -57,7 +57,7 @@ def test_a_full_cloud_has_no_samples() -> None:
     assert sampler.lifetimes(4) == [Lifetime(3, 2, 1)]
 
 
-def test_an_instance_moves_for_a_regular_one_to_a_node_with_room() -> None:
+def test_an_instance_moves_to_a_node_where_it_fits() -> None:
     sampler = LifetimeSampler([4, 4])
     sampler.sample(0)
     sampler.regular_started("whole node", 0, 4, 10)
@@ -67,7 +67,7 @@ def test_an_instance_moves_for_a_regular_one_to_a_node_with_room() -> None:
 
 
 def test_an_instance_in_the_way_of_a_whole_node_is_preempted() -> None:
-    """There is room for the instance elsewhere, but no other whole node for the regular one."""
+    """The instance would fit elsewhere, but there is no other whole node for the regular one."""
     sampler = LifetimeSampler([4, 4])
     sampler.regular_started("a", 1, 1, 0)
     sampler.sample(1)
@@ -75,8 +75,8 @@ def test_an_instance_in_the_way_of_a_whole_node_is_preempted() -> None:
     assert sampler.lifetimes(9) == [Lifetime(1, 7, 4)]
 
 
-def test_the_smaller_loss_is_taken_instead_of_recorded_victims() -> None:
-    """A victim since 0 made room on the second node; an instance since 5 on the first one would have gone instead."""
+def test_a_younger_instance_is_preempted_instead_of_recorded_victims() -> None:
+    """A victim since 0 left the second node; an instance since 5 on the first one would have gone instead."""
     sampler = LifetimeSampler([2, 2])
     sampler.regular_started("a", 0, 1, 0)
     sampler.preemptible_started("old", 1, 2, 0)
@@ -86,7 +86,7 @@ def test_the_smaller_loss_is_taken_instead_of_recorded_victims() -> None:
     assert sampler.lifetimes(20) == [Lifetime(5, 1, 4)]
 
 
-def test_what_is_too_old_is_forgotten() -> None:
+def test_old_instances_are_forgotten() -> None:
     sampler = LifetimeSampler([2])
     for now in range(1000):
         sampler.sample(now)
@@ -110,7 +110,7 @@ class _Recorded:
 
 
 def _recording(seed: int, cores: int) -> list[_Recorded]:
-    """One-core instances on one node; the youngest preemptible one makes room."""
+    """One-core instances on one node; the youngest preemptible one is the victim."""
     random = np.random.default_rng(seed)
     events: list[_Recorded] = []
     ends: list[tuple[float, int, bool]] = []

@@ -5,7 +5,7 @@ import numpy as np
 from lease_scheduler.prediction.ordered import Everything, Window
 
 
-def test_ranks_while_observations_come_and_are_forgotten() -> None:
+def test_ranks_stay_right_while_observations_come_and_are_forgotten() -> None:
     values = np.random.default_rng(2).integers(0, 50, 400).tolist()
     window, everything = Window(100), Everything(60)
     since: list[int] = []

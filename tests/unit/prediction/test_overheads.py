@@ -18,7 +18,7 @@ def test_start_up_and_transfer_overlap() -> None:
     assert overheads.set_up(DAY / 2, 0.95) is None
 
 
-def test_an_unknown_bandwidth() -> None:
+def test_with_an_unknown_bandwidth_the_set_up_is_unknown() -> None:
     overheads = Overheads()
     for day in range(59):
         overheads.started_up(day * DAY, 30)

@@ -6,7 +6,7 @@ import pytest
 from lease_scheduler.prediction.qbets import Downtime, Qbets, cluster_limits
 
 
-def test_clusters_of_short_and_long_ones() -> None:
+def test_short_and_long_values_are_different_clusters() -> None:
     """Prediction A9: values that change their scale at a requested time of 100."""
     random = np.random.default_rng(1)
     variables = random.integers(1, 200, 600)
@@ -36,7 +36,7 @@ def test_each_cluster_has_its_own_bound() -> None:
     assert short < 100 < 1000 < long
 
 
-def test_a_small_cluster_borrows_of_its_neighbour() -> None:
+def test_a_small_cluster_borrows_from_its_neighbour() -> None:
     predictor = Qbets()
     for place in range(200):
         predictor.observe(1, 10 + place % 7)
@@ -46,7 +46,7 @@ def test_a_small_cluster_borrows_of_its_neighbour() -> None:
     assert predictor.bound(2) is not None
 
 
-def test_a_machine_that_releases_nothing_any_more() -> None:
+def test_a_machine_that_releases_nothing_any_more_is_down() -> None:
     """Prediction A9."""
     machine = Downtime()
     assert not machine.is_down(1_000_000)

@@ -53,7 +53,7 @@ def test_times_at_which_a_lease_had_the_host_tell_nothing_about_a_free_one() -> 
     assert taken.missed < taken.observations / 5
 
 
-def test_the_share_of_misses_is_the_one_of_a_count_step_by_step() -> None:
+def test_the_share_of_misses_equals_a_count_step_by_step() -> None:
     rng = Random(3)
     quiet, starts = QuietTimes(_BEGIN), []
     for start in sorted(rng.sample(range(0, 20 * _DAY, 1_800), 12)):
@@ -78,7 +78,7 @@ def test_new_leases_end_promises_before_half_of_the_past_is_new() -> None:
     assert quiet.longest(_LIFETIMES, 0.9, 0.95, _BEGIN + 83 * _DAY) is None
 
 
-def test_clocks_that_jump() -> None:
+def test_clocks_that_jump_do_no_harm() -> None:
     quiet = _daily(30, 9, 10)
     quiet.started(_BEGIN)
     assert json.loads(json.dumps(quiet.stored()))["starts"][-1] == (_BEGIN + 29 * _DAY + 10 * _HOUR) // 600
@@ -88,7 +88,7 @@ def test_clocks_that_jump() -> None:
     assert quiet.longest(_LIFETIMES, 0.5, 0.5, _BEGIN + 10 * _DAY) is None
 
 
-def test_what_is_kept_is_bounded_and_survives_storage() -> None:
+def test_the_history_is_bounded_and_survives_storage() -> None:
     quiet = QuietTimes(_BEGIN)
     for number in range(5_000):
         quiet.started(_BEGIN + number * 1_200)
@@ -114,5 +114,5 @@ def test_what_is_kept_is_bounded_and_survives_storage() -> None:
         {"since": 1, "starts": [], "turns": list(range(5_000))},
     ],
 )
-def test_what_is_damaged_is_not_used(stored: dict[str, object]) -> None:
+def test_damaged_entries_are_not_used(stored: dict[str, object]) -> None:
     assert restored(stored) is None

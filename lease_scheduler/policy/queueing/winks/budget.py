@@ -27,7 +27,7 @@ class Budget(Winks):
         return WinksOptions(window=0, limit=ShareLimit.NONE)
 
     def _preemption_options(self, options: PolicyOptions) -> PreemptionOptions:
-        # Shares of money say nothing about who holds too many hosts at present.
+        # Shares of money do not say which flow holds too many hosts at present.
         return PreemptionOptions()
 
     def _cost(self, request: LeaseRequest, seconds: int) -> int:

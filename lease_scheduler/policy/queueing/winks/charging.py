@@ -15,7 +15,7 @@ from lease_scheduler.policy.queueing.winks.state import Charge
 def with_terms(shares: Shares, flow: Flow, charge: Charge, cost: int, seconds: int, share_per_weight: float) -> Charge:
     """Charge a flow for the new terms of a lease, and return the new charge.
 
-    :param cost: cost of the lease by its new terms
+    :param cost: cost of the lease under its new terms
     :param seconds: its duration
     :param share_per_weight: see ``Shares.share_per_weight``
     """

@@ -1,7 +1,7 @@
-"""Preemption by share: which leases may be suspended for whom (Grit 2007, section 5.6.1; shirako F105, A28, P19m).
+"""Preemption by share: which leases may be suspended for which (Grit 2007, section 5.6.1; shirako F105, A28, P19m).
 
-Flows are compared by what the plan gives them at one instant, the *least run* from now. A flow is entitled to the part
-of the site that its weight is of the weights of all flows that hold something or wait.
+Flows are compared by what the plan gives them at one instant, the *least run* from now. Flows that hold something or
+wait are entitled to parts of the site in proportion to their weights.
 
 * A lease is suspended only if it has run for the least run since it last began, and would still run at that instant.
 * Its flow holds more than its part, by the excess, and its clock is ahead of that of the flow that waits.
@@ -27,7 +27,7 @@ from lease_scheduler.policy.preemption.base import NEVER
 from lease_scheduler.policy.queueing.winks.flow_queue import QueuedRequest
 from lease_scheduler.policy.queueing.winks.shares import Flow, ServiceOrder, TrialShares
 
-#: Number of claims of a pass that may get no place before it ends; the flows that are owed most come first.
+#: A pass ends after this many claims that got no place; the flows that are owed most come first.
 _MOST_IN_VAIN = 8
 
 
@@ -35,8 +35,8 @@ _MOST_IN_VAIN = 8
 class PreemptionOptions:
     """When leases are suspended for the share of another flow.
 
-    :ivar after: least run in seconds, at least 1, or 0 if none are
-    :ivar excess: by which part a flow must hold more than its share before it loses something, at least 0
+    :ivar after: least run in seconds; 0 means that no lease is suspended for a share
+    :ivar excess: by which part of its share a flow must exceed it before it loses something, at least 0
     """
 
     after: int = 0
@@ -96,11 +96,11 @@ class Balance:
         return self.used.get(flow, 0) - self.entitled.get(flow, 0.0)
 
     def has_excess(self, flow: str, excess: float) -> bool:
-        """Return whether a flow holds more than its share by this part of it."""
+        """Return whether a flow exceeds its share by more than this part of it."""
         return self.used.get(flow, 0) > self.entitled.get(flow, 0.0) * (1 + excess)
 
     def gain(self, flow: str, width: int, lost: Mapping[str, int]) -> float:
-        """Return by how much all flows together come nearer to their shares if one gets a width that others lose."""
+        """Return by how much all flows together come nearer to their shares if one gets what others lose."""
         before = abs(self.surplus(flow)) + sum(abs(self.surplus(other)) for other in lost)
         after = abs(self.surplus(flow) + width)
         return before - after - sum(abs(self.surplus(other) - less) for other, less in lost.items())
@@ -111,7 +111,7 @@ class Balance:
 
 
 class ShareVictims(Preemption):
-    """Lets leases of flows with an excess be suspended, the one first that was served last (shirako P19m).
+    """Lets leases of flows with an excess be suspended, in the reverse order of service (shirako P19m).
 
     :param order: leases that may be suspended, by id, with their ranks from 0 on; the highest rank goes first
     """
@@ -137,7 +137,7 @@ class ShareClaims:
     :param held: what leases hold at the instant at which shares are compared
     :param balance: what flows hold then
     :param tags: start tag of each lease that has been charged, by id
-    :ivar again: when a lease that runs has done so for the least run, and may be suspended; None if none will
+    :ivar again: when the next running lease completes its least run, and may be suspended; None if none will
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class ShareClaims:
                 continue
             flow = self._shares.copied(flow)
             if request.least_cost is not None:
-                # It gets no more than it needs, as others make room for it.
+                # It gets no more than it needs, because others are suspended for it.
                 flow.queue.correct(position, replace(request, cost=request.least_cost))
             self._shares.schedule(flow, position, taken.holdings[0].start, now, share_per_weight)
             self._balance.move(flow.name, _width(request))
@@ -192,11 +192,11 @@ class ShareClaims:
             order.again(flow)
 
     def _candidates(self, now: int) -> dict[str, Held]:
-        """Return what may be suspended for some flow, by lease id, what was served first coming first."""
+        """Return what may be suspended for some flow, by lease id, in the order of service."""
         found = []
         for lease_id, each in self._held.items():
             lease = each.lease
-            if lease_id not in self._tags or not _may_wait(lease) or each.flow not in self._shares.flows:
+            if lease_id not in self._tags or not _may_be_suspended(lease) or each.flow not in self._shares.flows:
                 continue
             if not self._balance.has_excess(each.flow, self._options.excess):
                 continue
@@ -292,8 +292,8 @@ def split_by_surplus(
     return first, later
 
 
-def _may_wait(lease: Lease) -> bool:
-    """Return whether a lease is one of those that may be suspended for a share at all, and runs."""
+def _may_be_suspended(lease: Lease) -> bool:
+    """Return whether a lease runs and is of the kind that may be suspended for a share."""
     return lease.kind is LeaseKind.BEST_EFFORT and lease.state is LeaseState.ACTIVE and lease.active_since is not None
 
 

@@ -20,7 +20,7 @@ class SiteSize:
     """The size of a site, in which widths of leases are measured.
 
     :ivar hosts: number of compute hosts
-    :ivar totals: capacity of all hosts, for each resource class of VMs
+    :ivar totals: capacity of all hosts, for each resource class of nodes
     """
 
     hosts: int
@@ -48,8 +48,8 @@ class SiteSize:
     def width(self, request: LeaseRequest) -> int:
         """Return how much of the site a lease takes.
 
-        A VM takes the mean of its shares of all resource classes, so that VMs that fill a host take one host together.
-        A VM that has its host for itself takes a whole host.
+        A node takes the mean of its shares of all resource classes, so that nodes that fill a host take one host
+        together. A node that has its host for itself takes a whole host.
         """
         if not self.totals:
             return 0
@@ -61,7 +61,7 @@ class SiteSize:
                 parts = [node_set.resources.get(name, 0) / total for name, total in self.totals.items()]
                 share = sum(parts) / len(parts)
             width += node_set.count * share
-        # However small a VM is, what runs is charged.
+        # However small a node is, what runs is charged.
         return max(round(width * self.capacity), 1 if width > 0 else 0)
 
 

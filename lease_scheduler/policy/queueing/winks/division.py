@@ -75,7 +75,7 @@ class Division:
                 owed -= size * request.duration
 
     def _divide_by_weight(self) -> None:
-        """Give each flow the part of the free hosts that its weight is of all weights."""
+        """Give each flow a part of the free hosts, in proportion to its weight."""
         total = sum(flow.weight for flow in self._flows)
         parts = {number: self._free * self._flows[number].weight / total for number in self._by_clock}
         whole = {number: floor(part) for number, part in parts.items()}

@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from lease_scheduler.model.weights import checked_weight
 
-#: Tags are whole numbers, so that equal clocks are exactly equal. A cost of 1 of a flow of weight 1 is this much. It
-#: has many divisors, so that the tags of flows with ordinary weights have no rounding error.
+#: Tags are whole numbers, so that equal clocks are exactly equal. A cost of 1 advances the clock of a flow of weight 1
+#: by this much. It has many divisors, so that the tags of flows with ordinary weights have no rounding error.
 UNIT = 720_720_000_000
 
 
@@ -31,8 +31,8 @@ class QueuedRequest:
     """A request in the queue of its flow.
 
     :ivar key: its id
-    :ivar cost: width times duration; of one that takes as much as is free, by the most that it may get (section 5.6.3)
-    :ivar least_cost: of such a request, its cost by the least that it accepts, which is its ``width``; else None
+    :ivar cost: width times duration; if it takes as much as is free, with the most that it may get (section 5.6.3)
+    :ivar least_cost: cost of such a request with the least that it accepts, which is its ``width``; else None
     :ivar duration: how long it runs
     :ivar width: how much of the site it takes, in the unit of the site's capacity
     :ivar is_wide: whether it takes more than one place at the same time
@@ -234,7 +234,7 @@ class FlowQueue:
             self._push(follows + 1, -left)
 
     def tighten(self) -> None:
-        """Let the bounds of ``smallest`` be exact. They are lower than that after requests have left the queue."""
+        """Make the bounds of ``smallest`` exact. They are too low after requests have left the queue."""
         if self._is_tight:
             return
         self.smallest, self._is_tight = {}, True
@@ -267,7 +267,7 @@ class FlowQueue:
     # -- gaps --------------------------------------------------------------------------------------------
 
     def _set_gap(self, position: int, gap: int) -> None:
-        """Let the gap before a request have this length. Copies of the queue keep the request as it was."""
+        """Set the gap before a request. Copies of the queue keep the request as it was."""
         self.requests[position] = _with_gap(self.requests[position], gap)
 
     def gaps(self) -> dict[str, int]:
@@ -290,7 +290,7 @@ class FlowQueue:
         self.tighten()
 
     def copy(self) -> FlowQueue:
-        """Return a copy from which requests can be promoted without a change of this queue."""
+        """Return a copy, from which requests can be promoted without changing this queue."""
         found = FlowQueue.__new__(FlowQueue)
         found.per_cost, found.clock, found.gap_at_tail = self.per_cost, self.clock, self.gap_at_tail
         found._queued_cost, found._gaps = self._queued_cost, self._gaps
@@ -299,7 +299,7 @@ class FlowQueue:
         return found
 
     def _leave_gap(self, position: int, gap: int) -> None:
-        """Let the gap before a request that has left the queue be part of the one that follows."""
+        """Add the gap before a request that has left the queue to the gap that follows."""
         if not gap:
             return
         if position < len(self.requests):
@@ -308,7 +308,7 @@ class FlowQueue:
             self.gap_at_tail += gap
 
     def _settle(self) -> None:
-        """Let the clock go past a gap at the head of the queue: nothing before it can be served any more."""
+        """Advance the clock past a gap at the head of the queue: nothing before it can be served any more."""
         if self.requests:
             gap = self.requests[0].gap
             if gap:
@@ -318,7 +318,7 @@ class FlowQueue:
             self.clock, self._gaps, self.gap_at_tail = self.clock + self.gap_at_tail, 0, 0
 
     def _push(self, position: int, amount: int) -> None:
-        """Let the requests from a position on start later, up to the first gap that is large enough to absorb it."""
+        """Make the requests from a position on start later, up to the first gap that is large enough to absorb it."""
         if not self._gaps:
             return
         for at in range(position, len(self.requests)):
@@ -332,7 +332,7 @@ class FlowQueue:
             self._gaps -= amount
 
     def _widen_first_gap(self, position: int, amount: int) -> None:
-        """Let the first gap from a position on grow, so that what follows it keeps its tags; there may be none."""
+        """Widen the first gap from a position on, if there is one, so that what follows it keeps its tags."""
         if not self._gaps:
             return
         for at in range(position, len(self.requests)):

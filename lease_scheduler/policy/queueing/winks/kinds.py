@@ -13,7 +13,7 @@ _MOST_REMEMBERED = 10_000
 
 
 class Kinds:
-    """Numbers the kinds of requests. Requests with the same number are of the same kind."""
+    """Numbers of kinds. Requests with the same number are of the same kind."""
 
     def __init__(self, durations: CountedDurations) -> None:
         self._durations = durations

@@ -58,7 +58,7 @@ class FlowNames:
         return self.default_weight if found is None else found
 
     def flows_of(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """Return the weights that are those of flows: without those of projects, if each peer has its own of them."""
+        """Return the weights of flows, without those of projects if each peer has its own flows of projects."""
         return {name: weight for name, weight in weights.items() if self.by != "both" or "@" in name}
 
 

@@ -58,8 +58,8 @@ class Winks(QueueingPolicy):
 
     A flow is a project, by default. Flows are served in the order of their clocks; a lease advances the clock of its
     flow by its cost, the part of the site that it takes times its duration, divided by the weight of the flow. Queued
-    leases wait for their turn. Leases of other kinds have a place at once, and their flow pays for them. What a lease
-    does not use, its flow gets back; what it uses beyond that, its flow pays.
+    leases wait for their turn. Leases of other kinds have a place at once, and their flow pays for them. A flow gets
+    back what its leases do not use, and pays for what they use beyond their charges.
 
     With ``winks_window``, leases of several nodes may be given a place up to that many seconds ahead, as far as the
     backfilling options let queued leases have one, and may not use more than the share of their flow of each window.
@@ -154,7 +154,7 @@ class Winks(QueueingPolicy):
             self._share = None
 
     def _share_per_weight(self, now: int) -> float:
-        """Return what ``Shares.share_per_weight`` does, which looks at every flow, as long as that is not known."""
+        """Return ``Shares.share_per_weight``, which is cached because it looks at every flow."""
         if not self._shares.limits:
             return 0.0
         window = self._shares.window_of(now)
@@ -201,9 +201,7 @@ class Winks(QueueingPolicy):
         self._claim_again = found.again
 
     def _balance(self, queue: QueueRound) -> tuple[list[Held], Balance]:
-        """Return what the plan gives leases when shares are compared, and how much more or less than its share each
-        flow has then.
-        """
+        """Return what leases hold when shares are compared, and how far each flow is from its share then."""
         held = held_at(queue.live.values(), queue.now + self._preemption.after, self._flow_of, self._width)
         # Leases that were preempted, or that start later, want their share too.
         names = {charge.flow for charge in self._ledger.charges.values()} | {each.flow for each in held}
@@ -280,7 +278,7 @@ class Winks(QueueingPolicy):
             self._ended(lease)
 
     def _forget_idle(self, now: int) -> None:
-        """Once an hour, forget the flows of which there has been nothing for long."""
+        """Forget, once an hour, the flows that have been idle for long."""
         hour = now // _HOUR
         if hour == self._hour:
             return
@@ -306,7 +304,7 @@ class Winks(QueueingPolicy):
         self._note(flow)
 
     def _changed(self, lease: Lease) -> None:
-        """Take note of the new terms of a queued lease, whose cost was known by the old ones."""
+        """Correct the cost of a queued lease after a change of its terms."""
         flow = self._shares.flows.get(self._names.flow_of(lease.request))
         position = None if flow is None else flow.queue.position(lease.lease_id)
         if flow is None or position is None:
@@ -376,7 +374,7 @@ class Winks(QueueingPolicy):
             self._shares.rest()
 
     def _settle(self, lease_id: str, ran: int) -> None:
-        """Settle the charge of a lease that is over, and has run for so many seconds."""
+        """Settle the charge of a lease that is over and has run for ``ran`` seconds."""
         charge = self._ledger.take(lease_id)
         if charge is not None:
             flow = self._flow(charge.flow)

@@ -15,7 +15,7 @@ def reports(shares: Shares, charges: Iterable[Charge], now: int) -> list[FlowRep
     """Return a report of each flow, by name.
 
     A lease is blocked if its flow would need a larger share to start it. The expected start of any other one is when
-    virtual time reaches its start tag, if all flows that have queued leases go on to have some, and the site is used
+    virtual time reaches its start tag, if all flows that have queued leases keep having some, and the site is used
     completely.
 
     :param charges: what was charged for leases that are not over
@@ -35,7 +35,7 @@ def reports(shares: Shares, charges: Iterable[Charge], now: int) -> list[FlowRep
         for request, (start, end) in zip(flow.queue.requests, flow.queue.tags(), strict=True):
             if shares.is_too_costly(request, share):
                 blocked[request.key] = _blocked(request, share, has_spare=shares.has_spare)
-                # Those behind it go before it.
+                # Requests behind a blocked one go before it.
                 overtaken += end - start
             elif shares.capacity:
                 ahead = max(0, start - overtaken - first) / UNIT

@@ -21,7 +21,7 @@ class FlowRound:
     :param shares: the flows, with everything that is queued
     :param queue: the round
     :param charges: what was charged for leases, by id
-    :param cost_of: returns what a lease costs for so many seconds
+    :param cost_of: returns what a lease costs for a number of seconds
     :ivar shares: the flows without what has got a place
     :ivar share: cost that a flow of weight 1 may use of a window
     :ivar refused: whether shares refused a lease that those of a later window may let start
@@ -51,7 +51,7 @@ class FlowRound:
         self._starts: dict[Group, list[tuple[int, int, int]]] = {}
 
     def look_aside(self, waiting: list[Lease]) -> Iterator[Turn]:
-        """Yield the turns of preempted leases, which get the earliest place that there is, and what was charged."""
+        """Yield the turns of preempted leases: they get the earliest place, and no more nodes than were charged."""
         for lease in waiting:
             yield Turn(lease, may_grow=self._as_charged(lease))
 
@@ -134,7 +134,7 @@ class FlowRound:
     def _note_share(self, *, lasts: bool = False) -> None:
         """Note that shares have refused a lease.
 
-        :param lasts: whether they do so in each window, as long as they are not larger
+        :param lasts: whether they refuse it in every window, unless they become larger
         """
         self._has_refused = True
         self.refused = self.refused or not lasts or self._grows

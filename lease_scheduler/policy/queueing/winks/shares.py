@@ -30,9 +30,9 @@ class ShareLimit(Enum):
 class WhenIdle(Enum):
     """What becomes of the shares that flows do not use (shirako P19d).
 
-    With ``STRICT``, the configured weights divide each window, whether or not there is anything of their flows, and
-    hosts may stay idle. With ``SPARE``, only flows that take part in a window have a share of it, and requests that
-    shares refuse start where hosts would otherwise stay idle.
+    With ``STRICT``, the configured weights divide each window, whether or not their flows have leases, and hosts may
+    stay idle. With ``SPARE``, only flows that take part in a window have a share of it, and requests that shares refuse
+    start where hosts would otherwise stay idle.
     """
 
     STRICT = "strict"
@@ -106,11 +106,11 @@ class Shares:
 
     :param options: how the site is shared
     :param capacity: capacity of the site, in the unit of the width of requests; may change
-    :ivar limits: whether there is a window of which shares are limited
+    :ivar limits: whether there are windows with limited shares
     :ivar has_spare: whether requests that shares refuse start where hosts would otherwise stay idle
     :ivar flows: the flows by name
-    :ivar configured: weights of flows for which one is set, by name, whether or not there is anything of them
-    :ivar holding: names of flows of which leases hold hosts, or have held some and are not over
+    :ivar configured: weights of flows for which one is set, by name, whether or not they have leases
+    :ivar holding: names of flows with leases that hold hosts, or have held some and are not over
     :ivar virtual_time: start tag of the request that was served last; never decreases
     :ivar look_aside: preempted requests, in the order in which they are served: before all flows, and not charged again
         (section 5.6.1)
@@ -216,7 +216,7 @@ class Shares:
         return flow.windows.allows(self.window_of(start), request.needed, share, debt=self.options.debt)
 
     def may_grow(self, flow: Flow, cost: int, start: int, share_per_weight: float) -> bool:
-        """Return whether its share lets a flow give so much to a request that accepts less; it makes no debt for that.
+        """Return whether the share of a flow lets a request that accepts less have more. No debt is made for that.
 
         :param cost: what it would cost
         """
@@ -278,7 +278,7 @@ class Shares:
             flow.windows.add(self.window_of(start), cost, owes=self.owes(flow, cost, share_per_weight))
 
     def rest(self) -> None:
-        """Note that nothing is queued or runs: no flow keeps what it used less, or more, than others."""
+        """Level all flows, because nothing is queued or runs: no flow keeps what it used less, or more, than others."""
         latest = max((flow.queue.tail for flow in self.flows.values()), default=0)
         self.virtual_time = max(self.virtual_time, latest)
 
@@ -307,7 +307,7 @@ class Shares:
         virtual time has passed the clock of the flow, so the tags begin with that. Only its rank among flows with equal
         clocks is a new one.
 
-        :param serving: names of flows of which leases have been charged that are not over
+        :param serving: names of flows with charged leases that are not over
         :param unchanged_since: nothing of it has changed since this instant
         """
         found = [
@@ -325,7 +325,7 @@ class Shares:
 
 
 class TrialShares(Shares):
-    """Shares as they become when requests get places, while the flows themselves do not change.
+    """Shares as they would become if requests got places, while the flows themselves do not change.
 
     :param shares: the shares from which they begin
     """

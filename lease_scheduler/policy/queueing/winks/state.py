@@ -60,7 +60,7 @@ class Charge:
             int(document["tag"]),
             document["window"],
             document["is_due"],
-            # What an earlier version has stored does not say it.
+            # Entries of earlier versions lack it.
             document.get("owes", False),
         )
 
@@ -149,7 +149,7 @@ class Ledger:
                 name = subject.removeprefix(_FLOW)
                 flow = shares.flow(name, weight(name))
                 flow.index = values["index"]
-                # What an earlier version has stored does not say it.
+                # Entries of earlier versions lack it.
                 flow.changed = values.get("changed", 0)
                 flow.queue.clock = int(values["clock"])
                 flow.windows = WindowUse.of_document(values["windows"])

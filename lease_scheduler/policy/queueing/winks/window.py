@@ -14,8 +14,8 @@ class WindowUse:
 
     Windows are fixed frames: window n is ``[n * length, (n + 1) * length)``. The whole cost of a request is charged to
     the window in which it starts. With debt, a request that costs more than the share of a window may start in a window
-    of which the flow has something left. What it uses beyond the share is a debt: each window that follows begins with
-    it, and pays one share of it.
+    in which the flow has some of its share left. What it uses beyond the share is a debt: each window that follows
+    begins with it, and pays one share of it.
 
     Only costs are kept, so that a refund takes back exactly what was charged. The debt follows from them.
 
@@ -102,11 +102,11 @@ class WindowUse:
             self.debt = max(0, self.debt - cost)
 
     def go_back_to(self, window: int) -> None:
-        """Let a window be kept again that was dropped, because the clock of the site was set back."""
+        """Keep a dropped window again, because the clock of the site was set back."""
         self.first = min(self.first, window)
 
     def forget_before(self, window: int, share: float) -> None:
-        """Drop the windows before this one, and keep what is owed of them.
+        """Drop the windows before this one, and keep the debt that they leave.
 
         :param share: the cost that the flow may use of a window
         """

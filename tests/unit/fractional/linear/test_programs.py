@@ -27,13 +27,13 @@ def test_the_optimum_is_that_of_all_placements(seed: int) -> None:
         assert found.least == pytest.approx(best, abs=1e-5)
 
 
-def test_jobs_that_do_not_fit() -> None:
+def test_jobs_that_do_not_fit_have_no_solution() -> None:
     """dfrs F6."""
     assert optimum(instance(1, *[(0, [0.6], [0.1])] * 2)) is None
     assert relaxation(instance(1, *[(0, [0.6], [0.1])] * 2)) is None
 
 
-def test_no_jobs_at_all() -> None:
+def test_without_jobs_the_optimum_is_one() -> None:
     found = optimum(Instance(1, np.empty(0), np.empty((0, 1)), np.empty((0, 1))))
     assert found is not None and found.least == 1
 
@@ -50,7 +50,7 @@ def test_the_relaxation_divides_jobs() -> None:
 
 
 @pytest.mark.parametrize("budget", [0, 0.5, 2, 10])
-def test_moves_cost(budget: float) -> None:
+def test_moves_stay_within_the_budget(budget: float) -> None:
     """dfrs F61: the best of all placements that are within the budget."""
     jobs = instance(2, (0, [0.1], [0.9]), (0, [0.1], [0.6]), (0, [0.1], [0.3]), (0, [0.1], [0.9]))
     current = np.array([0, 1, 0, 1])

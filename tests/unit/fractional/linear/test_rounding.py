@@ -30,7 +30,7 @@ def test_placements_are_at_most_optimal(seed: int) -> None:
     assert all(each.least <= best.least + 1e-5 for each in found)
 
 
-def test_jobs_that_need_a_node_each_have_one() -> None:
+def test_jobs_that_need_a_node_each_get_one_each() -> None:
     """dfrs F14 to F17: the only placements are those with one job on each node."""
     for found in _all(instance(3, *[(0, [0.6], [0.9])] * 3)):
         assert found is None or sorted(found.nodes) == [0, 1, 2]

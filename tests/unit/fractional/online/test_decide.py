@@ -27,7 +27,7 @@ def _decided(
 
 
 @pytest.mark.parametrize("name", ["Greedy*/OPT=MIN", "GreedyPM*/per/OPT=MIN", "MCB*/per/OPT=MIN"])
-def test_what_others_hold_is_left_to_them(name: str) -> None:
+def test_others_keep_what_they_hold(name: str) -> None:
     """Node 0 has memory for none of these jobs, node 1 for one of them."""
     assert _decided(_system([0.0, 0.0], [0.8, 0.35]), name, present=1, submitted=1) == {0: 1}
     assert _decided(_system([0.0, 0.0], [0.8, 0.45]), name, present=1, submitted=1) == {}
@@ -44,13 +44,13 @@ def test_a_mapping_counts_the_cpu_of_others() -> None:
     assert _decided(_system([0.9, 0.0], [0.0, 0.0]), "MCB*/OPT=MIN", present=1, submitted=1) == {0: 1}
 
 
-def test_of_new_jobs_each_is_placed_in_turn() -> None:
-    """dfrs A18: job 1 pauses nobody, as it fits beside job 0; job 2 fits there too."""
+def test_new_jobs_are_placed_one_after_the_other() -> None:
+    """dfrs A18: job 1 pauses no job, as it fits beside job 0; job 2 fits there too."""
     assert _decided(_system([0.0], [0.0]), "GreedyP*/OPT=MIN", present=3, submitted=3) == {1: 0, 2: 0}
 
 
 def test_without_a_new_job_nothing_is_paused() -> None:
-    """dfrs F44: and with ``*`` whatever waits is started where there is room."""
+    """dfrs F44: and with ``*`` waiting jobs are started where they fit."""
     for name, waits in (("GreedyP*/OPT=MIN", False), ("GreedyP/per/OPT=MIN", True), ("MCB/per/OPT=MIN", True)):
         assert bool(_decided(_system([0.0], [0.0]), name, present=1, submitted=0)) is not waits
 
@@ -62,7 +62,7 @@ def test_mcb_maps_anew_when_a_job_ends() -> None:
 
 
 def test_decisions_tell_what_has_changed() -> None:
-    """The new job 2 needs the node: job 0 is paused, and moved where there is room."""
+    """The new job 2 needs the node: job 0 is paused, and moved to where it fits."""
     system = _system([0.0, 0.0], [0.0, 0.4])
     put(system, 0, np.array([0]))
     system.virtual[0] = 20.0

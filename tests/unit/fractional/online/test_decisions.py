@@ -56,7 +56,7 @@ def test_the_lowest_priority_is_paused_for_a_job_and_others_are_not() -> None:
     assert held.tolist() == [1.0, 0.5] and load.tolist() == [2.0, 1]
 
 
-def test_nobody_is_paused_where_there_is_room_or_where_it_is_of_no_use() -> None:
+def test_no_job_is_paused_unless_that_lets_the_new_one_fit() -> None:
     """dfrs F40."""
     jobs = _jobs((1, 1, 0.3), (1, 1, 0.7), (2, 1, 0.7))
     place, load, held = np.array([0, -1, -1, -1]), np.array([1.0]), np.array([0.3])
@@ -67,7 +67,7 @@ def test_nobody_is_paused_where_there_is_room_or_where_it_is_of_no_use() -> None
 
 
 def test_of_two_marked_jobs_the_one_of_higher_priority_stays() -> None:
-    """dfrs A18: both must be marked for 0.7 on the node of each; then there is room for job 1 of 0.3, not for both."""
+    """dfrs A18: both must be marked for 0.7 on the node of each; then job 1 of 0.3 fits, but not both."""
     jobs = _jobs((1, 1, 0.3), (1, 1, 0.3), (1, 1, 0.7), (1, 1, 0.4))
     place, held = np.array([0, 0, -1, 0]), np.array([1.0])
     nodes, is_paused = admit(2, np.array([0, 3, 1]), jobs, place, np.array([3.0]), held)

@@ -23,12 +23,12 @@ def test_what_one_job_cannot_use_goes_to_the_others_on_its_hosts() -> None:
     assert _yields([1, 1], [(0, 0, 1), (1, 0, 1), (0, 1, 1), (2, 1, 0.8)], 3) == [0.5, 0.5, 0.625]
 
 
-def test_hosts_and_tasks_differ() -> None:
+def test_yields_follow_from_what_each_host_has_left() -> None:
     """A host with 8 left for 16 gives one half; that with 30 left for 20 gives all."""
     assert _yields([8, 30], [(0, 0, 12), (1, 0, 4), (2, 1, 20)], 3) == [0.5, 0.5, 1]
 
 
-def test_nothing_is_left_or_nothing_is_needed() -> None:
+def test_without_capacity_yields_are_0_and_without_needs_1() -> None:
     assert _yields([0, -3], [(0, 0, 5), (1, 1, 5), (2, 0, 0)], 3) == [0, 0, 1]
     nobody = np.empty(0, np.int64)
     assert fair_scaled_yields(np.ones(2), nobody, nobody, np.empty(0), 0).tolist() == []

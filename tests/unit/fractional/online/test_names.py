@@ -26,7 +26,7 @@ def test_names_are_read_and_written(name: str) -> None:
     assert str(parse(name)) == name
 
 
-def test_what_a_name_says() -> None:
+def test_a_name_gives_its_algorithm() -> None:
     """dfrs F44 to F50."""
     assert parse("GreedyPM*/per/OPT=MIN/MVT=600") == Algorithm(
         Submission.GREEDY_PAUSE_OR_MOVE, True, Periodic.YIELD, Sharing.LEAST, None, 600

@@ -51,7 +51,7 @@ def test_jobs_of_the_lowest_priority_are_left_out(literal: bool) -> None:
     assert kept == 2 and sorted(found) == [0, 1]
 
 
-def test_nobody_fits() -> None:
+def test_a_job_that_does_not_fit_is_left_out() -> None:
     """dfrs A20: two tasks of 0.6 do not fit on the only node."""
     assert _map(_jobs((2, 1.0, 0.6)), 1)[:2] == (0, [])
 

@@ -15,7 +15,7 @@ def _placed(*rows: tuple[float, list[int]]) -> tuple[Integers, Jobs, Integers]:
     return np.arange(len(rows)), jobs, np.array([node for _, nodes in rows for node in nodes])
 
 
-def test_everybody_has_full_speed_where_nothing_is_overloaded() -> None:
+def test_without_overload_all_jobs_have_full_speed() -> None:
     """dfrs F47."""
     placed = _placed((0.5, [0, 1]), (0.5, [0]))
     assert fair_yields(*placed, 2).tolist() == average_yields(*placed, 2, None).tolist() == [1, 1]
@@ -34,13 +34,13 @@ def test_what_a_bound_job_leaves_on_another_node_is_for_the_others() -> None:
     assert fair_yields(*placed, 2) == pytest.approx([0.5, 0.5, 1])
 
 
-def test_levels_of_fair_yields() -> None:
-    """dfrs F49: node 1 has three jobs of 1; job 0 gets what job 1 leaves of node 0; nobody else is on node 2."""
+def test_fair_yields_are_levelled_node_by_node() -> None:
+    """dfrs F49: node 1 has three jobs of 1; job 0 gets what job 1 leaves of node 0; no other job is on node 2."""
     placed = _placed((1.0, [0]), (1.0, [0, 1]), (1.0, [1]), (1.0, [1]), (1.0, [2]))
     assert fair_yields(*placed, 3) == pytest.approx([2 / 3, 1 / 3, 1 / 3, 1 / 3, 1])
 
 
-def test_two_tasks_of_a_job_on_one_node() -> None:
+def test_two_tasks_of_a_job_on_one_node_count_twice() -> None:
     """dfrs F49: loads are 2 x 0.5 + 1."""
     placed = _placed((0.5, [0, 0]), (1.0, [0]))
     assert fair_yields(*placed, 1) == pytest.approx([0.5, 0.5])
@@ -53,7 +53,7 @@ def test_the_average_prefers_small_needs() -> None:
     assert average_yields(*placed, 2, None) == pytest.approx([0.5, 1, 0.5, 0.5])
 
 
-def test_the_average_with_weights_and_least_yields() -> None:
+def test_the_average_respects_weights_and_least_yields() -> None:
     """dfrs F50: job 0 counts more; job 1 keeps its least yield."""
     placed = _placed((1.0, [0]), (1.0, [0]))
     found = average_yields(*placed, 1, np.array([0.1, 0.3]), np.array([2.0, 1.0]))
@@ -70,7 +70,7 @@ def test_stretches_are_levelled() -> None:
 
 
 def test_least_yields_are_kept_and_one_is_the_most() -> None:
-    """dfrs A24: there is no room for job 0 on node 0; job 2 alone gets everything."""
+    """dfrs A24: job 0 gets nothing more on node 0; job 2 alone gets everything."""
     placed = _placed((1.0, [0]), (1.0, [0]), (1.0, [1]))
     found = stretch_yields(*placed, 2, np.array([0.3, 0.7, 0.01]), np.full(3, 100.0), np.zeros(3), 600.0)
     assert found == pytest.approx([0.3, 0.7, 1])

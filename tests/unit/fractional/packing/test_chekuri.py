@@ -24,11 +24,11 @@ def test_vectors_that_are_divided_share_bins() -> None:
     assert found is not None and len(set(found.tolist())) == 3
 
 
-def test_what_is_too_large_or_too_much() -> None:
+def test_vectors_that_are_too_large_or_too_many_are_not_packed() -> None:
     assert pack_by_program(np.array([[1.1, 0.1]]), 5) is None
     assert pack_by_program(np.array([[0.9, 0.1]] * 3), 2) is None
 
 
-def test_no_vectors() -> None:
+def test_no_vectors_need_no_bins() -> None:
     found = pack_by_program(np.empty((0, 2)), 1)
     assert found is not None and len(found) == 0

@@ -15,11 +15,11 @@ _VECTORS = np.array([[0.3, 0.3], [0.7, 0.1], [0.2, 0.7], [0.6, 0.5]])
         (FitSort.SUM, [0, 1, 1, 0]),
         # In the order 1, 2, 3, 0.
         (FitSort.MAX, [1, 0, 0, 1]),
-        # In the order 1, 3, 0, 2: the second coordinate of 3 and 0 together leaves no room for 2.
+        # In the order 1, 3, 0, 2: the second coordinate of 3 and 0 together leave too little for 2.
         (FitSort.LEX, [0, 0, 2, 1]),
     ],
 )
-def test_first_fit(sort: FitSort, expected: list[int]) -> None:
+def test_first_fit_takes_the_first_bin_with_capacity(sort: FitSort, expected: list[int]) -> None:
     """dfrs F20."""
     found = pack_by_fit(_VECTORS, 3, sort, best=False)
     assert found is not None and found.tolist() == expected
@@ -35,7 +35,7 @@ def test_best_fit_takes_the_fullest_bin() -> None:
 
 
 @pytest.mark.parametrize("best", [False, True])
-def test_too_few_bins(*, best: bool) -> None:
+def test_with_too_few_bins_nothing_is_packed(*, best: bool) -> None:
     assert pack_by_fit(_VECTORS, 1, FitSort.SUM, best=best) is None
 
 

@@ -45,7 +45,7 @@ def test_with_two_dimensions_choose_pack_is_first_fit() -> None:
 @pytest.mark.parametrize("lists", list(Lists))
 @pytest.mark.parametrize("sort", list(ListSort))
 @pytest.mark.parametrize("dimensions", [2, 3, 6])
-def test_what_is_passed_over_would_not_have_fitted(lists: Lists, sort: ListSort, dimensions: int) -> None:
+def test_skipped_vectors_would_not_have_fitted(lists: Lists, sort: ListSort, dimensions: int) -> None:
     """dfrs F23, F24: the same bins as the algorithm word by word, which goes through all lists for each vector."""
     for seed in range(3):
         vectors = np.random.default_rng(seed).uniform(0, 0.7, (150, dimensions)).round(2)

@@ -32,7 +32,7 @@ def test_a_very_low_yield_is_tried_too() -> None:
     assert found is not None and found.least == pytest.approx(0.0005)
 
 
-def test_there_is_none_without_room() -> None:
+def test_jobs_that_do_not_fit_have_no_packing() -> None:
     """dfrs F19: three jobs that need more than half of a node each."""
     assert best_packing(instance(2, *[(0, [0.6], [0.1])] * 3), PACKERS["CPSUM"]) is None
     assert best_packing(instance(3, (0, [0.9], [0.1]), *[(0, [0.6], [0.1])] * 3), PACKERS["CPSUM"]) is None

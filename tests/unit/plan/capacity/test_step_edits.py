@@ -14,7 +14,9 @@ _HOSTS = 300
 
 @pytest.mark.parametrize("shape", [(40,), (3, 40)])
 @pytest.mark.parametrize("count", [1, 2, 7])
-def test_few_edits_are_the_same_as_many(monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], count: int) -> None:
+def test_few_and_many_edits_give_the_same_arrays(
+    monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], count: int
+) -> None:
     random = np.random.default_rng(count)
     array = random.integers(0, 100, shape)
     before = np.sort(random.integers(1, 41, count))
@@ -38,7 +40,7 @@ def _answers(availability: Availability, demand: np.ndarray, now: int) -> list[l
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_many_hosts_have_the_answers_of_few(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_answers_do_not_depend_on_the_number_of_hosts(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     random = np.random.default_rng(seed)
     demand = np.array([1], dtype=np.int64)
     amounts = np.array([[1], [1]], dtype=np.int64)

@@ -12,7 +12,7 @@ FREE = np.array([[10, 8, 8, 3], [10, 4, 9, 10]])
 WANTED = Slivers(fewest=3, most=5, smallest=np.array([2, 2]), largest=np.array([4, 4]))
 
 
-def test_g5_the_golden_example() -> None:
+def test_the_golden_example_has_the_printed_allotment() -> None:
     found = worst_fit(FREE, WANTED)
     assert found is not None
     assert found.counts.tolist() == [2, 1, 1, 1]
@@ -23,7 +23,7 @@ def test_fewer_slivers_than_the_minimum_are_refused() -> None:
     assert worst_fit(FREE, Slivers(14, 20, np.array([2, 2]), np.array([2, 2]))) is None
 
 
-def test_as_many_slivers_as_fit_are_given_if_the_minimum_does() -> None:
+def test_as_many_slivers_as_fit_are_placed_if_the_minimum_fits() -> None:
     found = worst_fit(FREE, Slivers(3, 20, np.array([2, 2]), np.array([4, 4])))
     assert found is not None
     assert found.counts.tolist() == [5, 2, 4, 1]
@@ -45,7 +45,7 @@ def test_slivers_grow_in_grains() -> None:
 
 
 def test_a_coarse_grain_takes_nothing_from_the_smallest_sliver() -> None:
-    """shirako A15: room is looked for with 3, so 3 is granted although a grain is 4."""
+    """shirako A15: hosts are chosen for 3, so 3 is granted although a grain is 4."""
     wanted = Slivers(2, 2, np.array([3]), np.array([16]))
     found = worst_fit(np.array([[7]]), wanted, grain=np.array([4]))
     assert found is not None

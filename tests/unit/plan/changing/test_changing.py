@@ -33,7 +33,7 @@ from tests.unit.plan.conftest import VM, MakeLease, MakePlanner, present_hosts, 
         ([2, 1, 2], [1, 1, 2], [0], (1, 2, 3, 4)),
     ],
 )
-def test_vms_stay_in_their_node_set(
+def test_nodes_stay_in_their_node_set(
     make_lease: MakeLease, old: list[int], new: list[int], give_up: list[int], expected: tuple[int | None, ...]
 ) -> None:
     before, after = (
@@ -65,7 +65,7 @@ def test_a_best_effort_lease_that_never_fits_stays_as_it_is(make_planner: MakePl
 
 
 @pytest.mark.parametrize(("duration", "fits"), [(50, False), (51, True)])
-def test_a_late_reservation_is_over_when_it_says(
+def test_a_late_reservation_still_ends_on_time(
     make_planner: MakePlanner, make_lease: MakeLease, duration: int, fits: bool
 ) -> None:
     """Its start has passed, so the rest of it is shorter; a lease that ends now has no rest."""
@@ -91,7 +91,7 @@ def test_an_immediate_lease_begins_where_it_was_planned_or_now(
     assert (found.holdings[0].run_start, found.holdings[0].run_end) == (start, start + 300)
 
 
-def test_when_work_is_done_by_new_terms(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_end_of_work_follows_from_the_new_duration(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     planner = make_planner(3)
     fixed = planner.place(make_lease(LeaseKind.RESERVATION, start=50, duration=100), 0)
     assert end_of_work(fixed, replace(fixed.request, duration=130)) == 180
@@ -117,7 +117,7 @@ def test_a_deadline_lease_that_waits_keeps_its_place_if_it_can(
     assert planner.plan.leases[lease.lease_id] == found
 
 
-def test_a_deadline_lease_with_fewer_vms_if_not_all_fit(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_deadline_lease_gets_fewer_nodes_if_not_all_fit(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     planner = make_planner(2)
     planner.place(make_lease(LeaseKind.RESERVATION, start=0, duration=2000), 0)
     lease = planner.place(make_lease(LeaseKind.DEADLINE, start=0, duration=100, deadline=1000), 0)
@@ -161,9 +161,7 @@ def test_a_deadline_lease_keeps_its_place_unless_the_terms_forbid_it(
     assert (found.holdings[0].start, found.holdings[0].assignment) == (start, (host,))
 
 
-def test_no_lease_gives_way_to_one_that_could_be_planned_elsewhere(
-    make_planner: MakePlanner, make_lease: MakeLease
-) -> None:
+def test_no_lease_is_preempted_for_one_that_fits_elsewhere(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """The longer run does not fit where the deadline lease is, and fits on no other host at that time."""
     planner = make_planner(2)
     lease = _waiting(make_lease, planner)
@@ -175,7 +173,7 @@ def test_no_lease_gives_way_to_one_that_could_be_planned_elsewhere(
 
 
 @pytest.mark.parametrize("may_preempt", [True, False])
-def test_a_tight_deadline_lease_preempts_if_the_site_lets_it(
+def test_a_tight_deadline_lease_preempts_if_the_site_allows_it(
     make_planner: MakePlanner, make_lease: MakeLease, may_preempt: bool
 ) -> None:
     """With its new start it has no slack, and a best-effort lease runs there."""
@@ -208,9 +206,7 @@ def test_a_reservation_that_waits_keeps_a_host_that_the_policy_would_not_choose(
     assert (found.holdings[0].assignment, found.holdings[0].run_end, found.request) == ((2,), 400, terms)
 
 
-def test_a_late_reservation_gets_as_many_vms_as_there_is_room_for(
-    make_planner: MakePlanner, make_lease: MakeLease
-) -> None:
+def test_a_late_reservation_gets_as_many_nodes_as_fit(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """For the rest of its interval; its terms keep their start and duration."""
     planner = make_planner(3)
     planner.place(make_lease(LeaseKind.RESERVATION, start=0, duration=400), 0)
@@ -223,7 +219,7 @@ def test_a_late_reservation_gets_as_many_vms_as_there_is_room_for(
     assert planner.plan.leases[lease.lease_id] == found
 
 
-def test_a_start_in_the_past_is_not_made_up_for(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_new_start_in_the_past_is_refused(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """Only a start that has passed since it was agreed on is; a lease without a place then begins now."""
     planner = make_planner(1)
     lease = planner.place(make_lease(LeaseKind.RESERVATION, start=100, duration=200), 0)

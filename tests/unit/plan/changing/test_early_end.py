@@ -36,7 +36,7 @@ def test_waiting_leases_move_up_in_the_order_of_submission(make_planner: MakePla
     assert (_start(planner, first), _start(planner, second)) == (100, 1100)
 
 
-def test_nobody_gets_a_later_place(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_no_lease_gets_a_later_place(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea 4.12: a lease keeps its place if no better one is found."""
     planner = make_planner(1)
     planner.place(planner.plan.put(make_lease(LeaseKind.RESERVATION, 1, 1000, start=1000)), 0)
@@ -45,7 +45,7 @@ def test_nobody_gets_a_later_place(make_planner: MakePlanner, make_lease: MakeLe
     assert planner.plan.leases[waiting.lease_id] == waiting
 
 
-def test_what_has_begun_is_not_planned_again(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_lease_that_has_begun_is_not_planned_again(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea 4.12: its boot may be in progress."""
     planner = make_planner(1)
     begun = _ready(planner, make_lease(BEST_EFFORT, 1, 1000), 100, 0)
@@ -67,7 +67,7 @@ def test_a_suspended_lease_that_waits_resumes_earlier(make_planner: MakePlanner,
     assert again.holdings == (Holding((0,), 100, 132, 832, 832),)
 
 
-def test_memory_that_is_on_the_way_is_not_turned_back(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_lease_that_is_being_prepared_is_not_planned_again(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea 8.2, 18: only Ready, Scheduled and Suspended-Scheduled leases are replanned."""
     planner = make_planner(1)
     lease = _ready(planner, make_lease(BEST_EFFORT, 1, 1000), 5000, 0)
@@ -104,7 +104,7 @@ def test_deadline_leases_are_pulled_least_slack_first_until_the_window_is_full(
         (1, 500, 0, 100, False),
     ],
 )
-def test_who_may_be_pulled_into_a_window(
+def test_only_leases_that_fit_and_gain_are_pulled_into_a_window(
     make_planner: MakePlanner,
     make_lease: MakeLease,
     nodes: int,
@@ -122,7 +122,7 @@ def test_who_may_be_pulled_into_a_window(
     assert _start(planner, lease) == (max(100, earliest) if moved else planned)
 
 
-def test_a_window_that_others_have_taken_moves_nobody(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_window_that_is_taken_by_others_moves_no_lease(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F59: what cannot be done in the window stays as it was."""
     planner = make_planner(1)
     planner.place(planner.plan.put(make_lease(LeaseKind.RESERVATION, 1, 900, start=200)), 0)

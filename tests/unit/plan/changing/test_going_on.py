@@ -1,4 +1,4 @@
-"""Leases that were to make room for one that is gone: they keep their hosts, or come back sooner."""
+"""Leases that were to be preempted for one that is gone: they keep their hosts, or come back sooner."""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ def test_a_lease_that_does_not_run_does_not_go_on(make_planner: MakePlanner, mak
     assert not go_on(planner.context, replace(lease, holdings=()), 200)
 
 
-def test_later_work_that_waits_there_goes_back_to_the_queue(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_later_leases_that_wait_for_the_hosts_go_back_to_the_queue(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
     """The youngest first, and only as many as needed; work that was submitted earlier keeps its place."""
     planner = make_planner(1, backfilling_limit=None)
     earlier = make_lease(BEST_EFFORT, duration=100)

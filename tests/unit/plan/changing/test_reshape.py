@@ -34,7 +34,9 @@ def test_a_run_gets_longer_or_shorter_on_its_hosts(
     assert planner.plan.availability.equals(planner.plan.rebuilt(0))
 
 
-def test_a_longer_reservation_makes_room_behind_its_end(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_longer_reservation_preempts_leases_after_its_old_end(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
     """Best-effort leases in the way give up their hosts; those of other leases stay."""
     planner = make_planner(2)
     lease = running(planner, make_lease(LeaseKind.RESERVATION, start=0, duration=100))
@@ -48,19 +50,19 @@ def test_a_longer_reservation_makes_room_behind_its_end(make_planner: MakePlanne
     assert planner.plan.availability.within_capacity()
 
 
-def test_a_reservation_does_not_get_longer_where_promises_are_in_the_way(
+def test_a_reservation_is_not_extended_into_another_reservation(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
     planner = make_planner(2)
     lease = running(planner, make_lease(LeaseKind.RESERVATION, nodes=2, start=0, duration=100))
     planner.place(make_lease(LeaseKind.RESERVATION, nodes=1, start=100, duration=100), 0)
-    with pytest.raises(NotPlannableError, match="its hosts are promised to others when it was to end"):
+    with pytest.raises(NotPlannableError, match="its hosts are promised to others from its planned end on"):
         reshape(planner, lease, replace(lease.request, duration=101), present_hosts(lease), 10)
     assert planner.plan.leases[lease.lease_id] == lease
 
 
 @pytest.mark.parametrize(("now", "is_suspended"), [(10, True), (67, True), (68, False)])
-def test_work_that_gets_longer_is_suspended_where_promises_are_in_the_way(
+def test_an_extended_best_effort_lease_is_suspended_before_a_reservation(
     make_planner: MakePlanner, make_lease: MakeLease, now: int, is_suspended: bool
 ) -> None:
     """Its memory is saved before its present end, which takes 32 s: from 68 on that is too late."""
@@ -76,7 +78,9 @@ def test_work_that_gets_longer_is_suspended_where_promises_are_in_the_way(
     assert (holding.run_end, holding.end, holding.closing) == (68, 100, Closing.SUSPEND)
 
 
-def test_work_that_gets_shorter_than_its_run_is_shut_down(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_lease_that_is_cut_to_less_than_it_has_run_is_shut_down(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
     """It was to be suspended at 100; its earlier work counts."""
     planner = make_planner(1, shutdown_time=3)
     lease = running(planner, make_lease(LeaseKind.BEST_EFFORT, duration=100))
@@ -98,7 +102,7 @@ def test_a_deadline_lease_does_not_run_past_its_deadline(make_planner: MakePlann
     assert planner.plan.leases[lease.lease_id] == found
 
 
-def test_a_lease_that_loses_a_host_goes_on_from_now(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_lease_that_loses_a_host_has_a_holding_from_now_on(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     planner = make_planner(3)
     lease = running(planner, make_lease(LeaseKind.RESERVATION, nodes=2, start=0, duration=100))
     first, second = lease.holdings[0].assignment
@@ -107,7 +111,7 @@ def test_a_lease_that_loses_a_host_goes_on_from_now(make_planner: MakePlanner, m
     assert (holding.start, holding.run_start, holding.run_end) == (40, 40, 100)
     assert holding.assignment[0] == first
     assert holding.assignment == (first, second)
-    with pytest.raises(NotPlannableError, match="it ends now and needs no other hosts"):
+    with pytest.raises(NotPlannableError, match="it ends now, so its nodes cannot change"):
         reshape(
             planner,
             lease,
@@ -164,7 +168,7 @@ def test_work_is_suspended_only_if_it_cannot_be_done_and_shut_down(
     ("kind", "preemptible"),
     [(LeaseKind.RESERVATION, True), (LeaseKind.IMMEDIATE, True), (LeaseKind.BEST_EFFORT, False)],
 )
-def test_what_has_to_be_there_all_the_time_is_not_suspended_at_its_end(
+def test_leases_that_cannot_be_suspended_are_not_extended_into_a_reservation(
     make_planner: MakePlanner, make_lease: MakeLease, kind: LeaseKind, preemptible: bool
 ) -> None:
     """A promised interval has no gaps, and work that may not be preempted cannot be suspended."""
@@ -176,8 +180,8 @@ def test_what_has_to_be_there_all_the_time_is_not_suspended_at_its_end(
         reshape(planner, lease, replace(lease.request, duration=300), present_hosts(lease), 10)
 
 
-def test_a_longer_run_has_what_runs_beside_it_suspended(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """The host has room for two. One of them is promised to a third lease from the old end on."""
+def test_a_longer_run_suspends_a_lease_beside_it_if_needed(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """The host can hold two nodes. One of them is promised to a third lease from the old end on."""
     planner = make_planner(1, capacity=Resources({VCPU: 2, MEMORY_MB: 2048}))
     lease = running(planner, make_lease(LeaseKind.RESERVATION, start=0, duration=100))
     work = running(planner, make_lease(LeaseKind.BEST_EFFORT, duration=500))
@@ -189,7 +193,7 @@ def test_a_longer_run_has_what_runs_beside_it_suspended(make_planner: MakePlanne
 
 
 @pytest.mark.parametrize("more", [{"duration": 300}, {"nodes": (NodeSet(2, VM),)}])
-def test_a_deadline_lease_that_makes_room_is_planned_behind_the_change(
+def test_a_preempted_deadline_lease_is_planned_after_the_change(
     make_planner: MakePlanner, make_lease: MakeLease, more: dict[str, Any]
 ) -> None:
     """It waits for the host that a longer or larger reservation gets, and is done by its deadline all the same."""
@@ -208,10 +212,10 @@ def test_a_deadline_lease_that_makes_room_is_planned_behind_the_change(
     assert planner.plan.availability.within_capacity()
 
 
-def test_work_that_runs_loses_its_host_to_a_larger_reservation(
+def test_a_running_best_effort_lease_loses_its_host_to_a_larger_reservation(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
-    """The additional VM begins now, so there is no time to save anything."""
+    """The additional node begins now, so there is no time to save anything."""
     planner = make_planner(2)
     lease = running(planner, make_lease(LeaseKind.RESERVATION, start=0, duration=100))
     work = running(planner, make_lease(LeaseKind.BEST_EFFORT, duration=500))
@@ -221,7 +225,7 @@ def test_work_that_runs_loses_its_host_to_a_larger_reservation(
     assert (lost.state, lost.holdings) == (LeaseState.QUEUED, ())
 
 
-def test_vms_that_run_do_not_move_to_make_a_change_fit(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_running_nodes_do_not_move_to_make_a_change_fit(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """The host is promised to others at the old end, and two other hosts are free."""
     planner = make_planner(3)
     lease = running(planner, make_lease(LeaseKind.RESERVATION, start=0, duration=100))
@@ -233,10 +237,10 @@ def test_vms_that_run_do_not_move_to_make_a_change_fit(make_planner: MakePlanner
 
 
 @pytest.mark.parametrize(("now", "is_saved"), [(430, True), (431, False)])
-def test_the_time_to_save_memory_follows_the_number_of_vms(
+def test_the_time_to_save_memory_depends_on_the_number_of_nodes(
     make_planner: MakePlanner, make_lease: MakeLease, now: int, is_saved: bool
 ) -> None:
-    """VMs on one host take turns of 32 s. The reservation has to find its host free 5 s ahead."""
+    """Nodes on one host take turns of 32 s. The reservation has to find its host free 5 s ahead."""
     planner = make_planner(1, capacity=Resources({VCPU: 2, MEMORY_MB: 2048}), suspend_buffer=5)
     lease = running(planner, make_lease(LeaseKind.BEST_EFFORT, duration=1000))
     planner.place(make_lease(LeaseKind.RESERVATION, nodes=2, start=500, duration=100), 0)
@@ -266,10 +270,10 @@ def _in_parts(planner: Planner, make_lease: MakeLease) -> Lease:
 
 
 @pytest.mark.parametrize("is_active", [True, False])
-def test_new_terms_of_a_lease_in_parts_change_its_last_part(
+def test_new_terms_of_a_lease_in_parts_change_only_its_last_part(
     make_planner: MakePlanner, make_lease: MakeLease, is_active: bool
 ) -> None:
-    """What runs now stays as it is, whether it runs already or its VMs boot."""
+    """What runs now stays as it is, whether it runs already or its nodes boot."""
     planner = make_planner(2)
     lease = _in_parts(planner, make_lease)
     lease = planner.plan.put(replace(lease, active_since=0 if is_active else None))
@@ -282,7 +286,7 @@ def test_new_terms_of_a_lease_in_parts_change_its_last_part(
         reshape(planner, found, replace(lease.request, duration=2700), present_hosts(lease), 100)
 
 
-def test_a_lease_in_parts_that_moves_has_its_run_so_far_counted(
+def test_a_lease_in_parts_that_moves_keeps_the_work_done_so_far(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
     """Its holding starts anew. The rest is what has not run before, in this run or an earlier one, nor runs in it."""

@@ -54,7 +54,7 @@ def test_a_lease_is_planned_for_its_expected_time_and_a_suspension(
 
 
 @pytest.mark.parametrize("expected", [-5, 0, 3_568, 3_600, 9_999])
-def test_expectations_are_kept_within_what_is_possible(
+def test_expected_durations_are_limited_to_the_possible_range(
     make_planner: MakePlanner, make_lease: MakeLease, expected: int
 ) -> None:
     """Less than a second counts as a second, and so as the shortest run that may be planned. A lease that would run for
@@ -85,7 +85,7 @@ def test_deadline_leases_are_planned_as_requested(make_planner: MakePlanner, mak
     assert lease.holdings[0].run_end == 3_600
 
 
-def test_a_lease_runs_on_if_nobody_needs_its_hosts(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_lease_runs_on_if_its_hosts_are_not_needed(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """It gets the rest of its duration on the same host."""
     planner = _expecting(make_planner(1), 600)
     lease = _running(planner, make_lease(LeaseKind.BEST_EFFORT))
@@ -95,7 +95,7 @@ def test_a_lease_runs_on_if_nobody_needs_its_hosts(make_planner: MakePlanner, ma
     assert (holding.run_end, holding.closing) == (3_600, Closing.SHUTDOWN)
 
 
-def test_a_lease_runs_on_before_a_later_one_begins(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_lease_that_runs_on_goes_before_a_later_one(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """A lease that was submitted later and planned on the expectation goes back to the queue."""
     planner = _expecting(make_planner(1, backfilling_limit=None), 600)
     lease = _running(planner, make_lease(LeaseKind.BEST_EFFORT))
@@ -106,7 +106,7 @@ def test_a_lease_runs_on_before_a_later_one_begins(make_planner: MakePlanner, ma
     assert planner.plan.leases["2"].state is LeaseState.QUEUED
 
 
-def test_a_lease_runs_until_its_hosts_are_promised(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_lease_runs_on_until_its_hosts_are_promised(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """Before a reservation at 2,000 it is suspended in time; the suspension moves from 600 to 1,968."""
     planner = _expecting(make_planner(1), 600)
     lease = _running(planner, make_lease(LeaseKind.BEST_EFFORT))
@@ -130,9 +130,7 @@ def test_a_lease_is_suspended_if_its_hosts_are_promised_at_once(
     assert planner.plan.leases["1"].holdings == lease.holdings
 
 
-def test_nothing_runs_on_as_long_as_durations_are_those_requested(
-    make_planner: MakePlanner, make_lease: MakeLease
-) -> None:
+def test_nothing_runs_on_if_durations_are_the_requested_ones(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """Under the default policy a planned suspension takes place."""
     planner = _expecting(make_planner(1), 600)
     lease = _running(planner, make_lease(LeaseKind.BEST_EFFORT))

@@ -32,8 +32,8 @@ def test_transfer_times_are_rounded_up(size: int, bandwidth: float, seconds: int
     assert transfer_time(size, bandwidth) == seconds
 
 
-def test_vms_stay_where_their_memory_is_if_that_host_is_theirs_again() -> None:
-    """haizea 4.11: equal VMs are exchanged; VMs of another size are not."""
+def test_nodes_resume_where_their_memory_is_if_they_get_that_host_again() -> None:
+    """haizea 4.11: equal nodes are exchanged; nodes of another size are not."""
     request = _request((3, 1024), (1, 2048))
     assert stay_where_possible(request, (5, 6, 7, 8), (7, 5, 9, 6)) == (7, 5, 6, 8)
     assert stay_where_possible(request, (1, 1, 2, 3), (1, 4, 1, 2)) == (1, 2, 1, 3)
@@ -54,7 +54,7 @@ def test_no_host_takes_part_twice_in_a_round() -> None:
 
 
 def test_the_estimate_is_long_enough_for_the_worst_rounds() -> None:
-    """Every VM leaves the same host, so no two can move at the same time."""
+    """Every node leaves the same host, so no two can move at the same time."""
     options = PlanningOptions(migration_bandwidth=100)
     request = _request((4, 1024))
     rounds = plan_migrations(request, (0, 0, 0, 0), (1, 2, 3, 4), 0, options)
@@ -62,14 +62,14 @@ def test_the_estimate_is_long_enough_for_the_worst_rounds() -> None:
 
 
 @pytest.mark.parametrize("migration", [Migration.NO, Migration.YES_NO_TRANSFER])
-def test_nothing_moves_without_a_transfer(migration: Migration) -> None:
+def test_without_transfers_migration_takes_no_time(migration: Migration) -> None:
     options = PlanningOptions(migration=migration)
     assert plan_migrations(_request((1, 1024)), (0,), (1,), 0, options) == ()
     assert migration_estimate(_request((1, 1024)), options) == 0
 
 
-def test_disks_move_behind_memory_where_images_are_transferred() -> None:
-    """haizea 4.11: one image for each VM in the estimate; in a round they move in parallel."""
+def test_the_disk_of_a_node_moves_after_its_memory() -> None:
+    """haizea 4.11: one image for each node in the estimate; in a round they move in parallel."""
     options = PlanningOptions(migration_bandwidth=100, migrate_disks=True)
     bare = _request((2, 1024))
     request = replace(bare, software=DiskImage("x", 4096))

@@ -17,7 +17,7 @@ from lease_scheduler.plan.durations.overhead_model import OverheadModel, Overhea
         (8, 1290.34, 1008.84, 2299.18, 2698.08),
     ],
 )
-def test_the_times_of_the_dissertation(
+def test_times_equal_those_of_the_dissertation(
     nodes: int, to_suspend: float, to_resume: float, suspending: float, migrating: float
 ) -> None:
     """contention 9.1: with the rounded times 161.0, 126.1 and 160.2 s for 1,024 MB, as the dissertation uses them."""
@@ -29,16 +29,16 @@ def test_the_times_of_the_dissertation(
     assert model.of_migrating(memory) == pytest.approx(migrating)
 
 
-def test_the_rates_by_default() -> None:
-    """contention 9.1: the rates themselves are rounded; that makes less than 0.02 s for each VM."""
+def test_default_rates_give_the_times_of_the_dissertation() -> None:
+    """contention 9.1: the rates themselves are rounded; that makes less than 0.02 s for each node."""
     model = OverheadModel()
     for nodes, suspending, migrating in ((1, 289.41, 449.61), (8, 2299.18, 2698.08)):
         assert model.of_suspending([1024] * nodes) == pytest.approx(suspending, abs=0.02 * nodes)
         assert model.of_migrating([1024] * nodes) == pytest.approx(migrating, abs=0.02 * nodes)
 
 
-def test_vms_of_different_sizes_overlap_by_the_longer_one() -> None:
-    """contention P1: the sum begins with the second VM."""
+def test_nodes_of_different_sizes_overlap_by_the_longer_time() -> None:
+    """contention P1: the sum begins with the second node."""
     model = OverheadModel(OverheadRates(1, 1, 1, pause_time=0, reschedule_time=0))
     # Copies 30 + 10, first suspension 30, then the longer of suspending 10 and resuming 30, last resumption 10.
     assert model.of_migrating([30, 10]) == 40 + 30 + 30 + 10
@@ -46,12 +46,12 @@ def test_vms_of_different_sizes_overlap_by_the_longer_one() -> None:
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("inf"), float("nan")])
 @pytest.mark.parametrize("name", ["suspend_rate", "resume_rate", "copy_rate"])
-def test_rates_out_of_range(name: str, value: float) -> None:
+def test_rates_must_be_positive(name: str, value: float) -> None:
     with pytest.raises(InvalidValueError, match=f"{name}: must be more than 0"):
         OverheadRates(**{name: value})
 
 
 @pytest.mark.parametrize("name", ["pause_time", "reschedule_time"])
-def test_times_out_of_range(name: str) -> None:
+def test_times_must_not_be_negative(name: str) -> None:
     with pytest.raises(InvalidValueError, match=f"{name}: must be at least 0"):
         OverheadRates(**{name: -0.1})

@@ -1,4 +1,4 @@
-"""Times of suspension are remembered for as long as they are true."""
+"""Times of suspension are cached while they are valid."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def _running(planner: Planner, lease: Lease) -> Lease:
     return planner.plan.put(replace(placed.to(LeaseState.ACTIVE), active_since=0, started=0))
 
 
-def test_the_times_are_those_of_the_model(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """1,024 MB at 32 MB/s: 32 s each way, and 64 s on one host, where two VMs take turns."""
+def test_cached_times_equal_those_of_the_model(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """1,024 MB at 32 MB/s: 32 s each way, and 64 s on one host, where two nodes take turns."""
     planner = make_planner(1, capacity=Resources({VCPU: 2, MEMORY_MB: 2048}))
     lease = _running(planner, make_lease(LeaseKind.BEST_EFFORT, nodes=2))
 
@@ -40,7 +40,7 @@ def test_the_times_are_those_of_the_model(make_planner: MakePlanner, make_lease:
     assert planner.context.preemption_times(lease, (0, 1)).suspend == 32
 
 
-def test_what_cannot_be_suspended_takes_no_time(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_lease_that_cannot_be_suspended_takes_no_time(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     planner = make_planner()
     lease = _running(planner, make_lease(LeaseKind.BEST_EFFORT, preemption_mode=PreemptionMode.DELETE))
 
@@ -49,7 +49,7 @@ def test_what_cannot_be_suspended_takes_no_time(make_planner: MakePlanner, make_
     assert (times.can_suspend, times.suspend, times.overhead) == (False, 0, 0)
 
 
-def test_new_terms_are_measured_anew(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_new_terms_invalidate_cached_times(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     planner = make_planner()
     lease = _running(planner, make_lease(LeaseKind.BEST_EFFORT))
     assert planner.context.preemption_times(lease, (0,)).suspend == 32
@@ -60,7 +60,7 @@ def test_new_terms_are_measured_anew(make_planner: MakePlanner, make_lease: Make
     assert planner.context.preemption_times(changed, (0,)).suspend == 96
 
 
-def test_another_model_is_asked_anew(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_another_time_model_invalidates_cached_times(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """Suspensions that took longer than planned let the engine plan with other durations."""
     planner = make_planner()
     lease = _running(planner, make_lease(LeaseKind.BEST_EFFORT))
@@ -71,7 +71,7 @@ def test_another_model_is_asked_anew(make_planner: MakePlanner, make_lease: Make
     assert planner.context.preemption_times(lease, (0,)).suspend == 64
 
 
-def test_the_shortest_run_follows_from_the_model(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_thresholds_follow_from_the_model(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """Also for leases that are in the queue already: their thresholds are remembered."""
     planner = make_planner(scheduling_threshold_factor=1)
     waiting = planner.enqueue(make_lease(LeaseKind.BEST_EFFORT, duration=10_000))
@@ -82,7 +82,7 @@ def test_the_shortest_run_follows_from_the_model(make_planner: MakePlanner, make
     assert need_of(planner.context, waiting).shortest == 128
 
 
-def test_thresholds_are_those_of_the_model_for_any_terms(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_thresholds_equal_those_of_the_model_for_any_terms(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """What is remembered for some terms is not taken for others."""
     context = make_planner(4, capacity=Resources({VCPU: 2, MEMORY_MB: 2048}), suspension=Suspension.SERIAL_ONLY).context
     leases = [
@@ -99,7 +99,7 @@ def test_thresholds_are_those_of_the_model_for_any_terms(make_planner: MakePlann
             assert context.threshold(request, resuming=resuming) == expected
 
 
-def test_a_changed_site_is_asked_anew(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_changed_site_invalidates_cached_times(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """An exclusive host has as much to save as it has memory."""
     planner = make_planner(site=Site.homogeneous(1, Resources({HOST_SHARE: 1_000_000, VCPU: 1, MEMORY_MB: 1024})))
     lease = _running(planner, make_lease(LeaseKind.BEST_EFFORT, need=Resources({HOST_SHARE: 1_000_000})))
@@ -112,7 +112,7 @@ def test_a_changed_site_is_asked_anew(make_planner: MakePlanner, make_lease: Mak
     assert planner.context.preemption_times(lease, (0,)).suspend == 128
 
 
-def test_what_has_left_the_plan_is_forgotten(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_the_times_of_a_lease_that_left_the_plan_are_dropped(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     planner = make_planner()
     lease = _running(planner, make_lease(LeaseKind.BEST_EFFORT))
     planner.context.preemption_times(lease, (0,))
@@ -123,7 +123,7 @@ def test_what_has_left_the_plan_is_forgotten(make_planner: MakePlanner, make_lea
     assert not planner.plan.preemption_times
 
 
-def test_a_long_search_for_room_asks_once_for_each_lease(
+def test_a_long_search_for_victims_computes_times_once_for_each_lease(
     make_planner: MakePlanner, make_lease: MakeLease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two reservations that must wait for suspensions look at four leases at many instants."""

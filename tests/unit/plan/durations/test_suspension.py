@@ -23,7 +23,7 @@ def _request(*sets: tuple[int, int], **terms: object) -> LeaseRequest:
     return LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0, duration=3600, **{"preemptible": True, **terms})  # type: ignore[arg-type]
 
 
-#: VMs per host, memory, then (suspension, resumption) in seconds under local and under global exclusion.
+#: Nodes per host, memory, then (suspension, resumption) in seconds under local and under global exclusion.
 PREDICTIONS = [
     (1, 512, (8.3, 7.7), (32.2, 25.2)),
     (2, 512, (16.6, 15.5), (64.3, 50.4)),
@@ -40,10 +40,10 @@ PREDICTIONS = [
 
 
 @pytest.mark.parametrize(("per_host", "memory", "local", "everywhere"), PREDICTIONS)
-def test_the_predictions_of_the_dissertation(
+def test_times_equal_the_predictions_of_the_dissertation(
     per_host: int, memory: int, local: tuple[float, float], everywhere: tuple[float, float]
 ) -> None:
-    """haizea E4: 4 hosts; to 0.1 s where rounding does not matter, and with each VM's time rounded up to the second.
+    """haizea E4: 4 hosts; to 0.1 s where rounding does not matter, and with each node's time rounded up to the second.
 
     At a thousandth of the rates the times are a thousand times as long, so that whole seconds are milliseconds.
     """
@@ -63,8 +63,8 @@ def test_the_predictions_of_the_dissertation(
         assert model.resume_time(request, assignment) == turns * ceil(memory / rates[1])
 
 
-def test_the_configurations_of_the_dissertation() -> None:
-    """haizea 5.4: both exclusions, all numbers of VMs and memory sizes except 8 of 1024 MB, which no host has."""
+def test_the_table_has_all_configurations_of_the_dissertation() -> None:
+    """haizea 5.4: both exclusions, all numbers of nodes and memory sizes except 8 of 1024 MB, which no host has."""
     found = {
         (exclusion, per_host, memory)
         for per_host, memory, local, everywhere in PREDICTIONS
@@ -80,7 +80,7 @@ def test_the_configurations_of_the_dissertation() -> None:
     assert len(found) == 22
 
 
-def test_the_overhead_of_the_largest_configuration() -> None:
+def test_enactment_overhead_is_added_for_each_command_of_the_largest_configuration() -> None:
     """haizea 5.4, equation 7.2: 32 commands of a second each are added, whatever the exclusion."""
     for exclusion, printed in ((Exclusion.LOCAL, 99.3), (Exclusion.GLOBAL, 386.0)):
         rate = (LOCAL if exclusion is Exclusion.LOCAL else GLOBAL)[0]
@@ -92,14 +92,14 @@ def test_the_overhead_of_the_largest_configuration() -> None:
         assert found / 1000 == pytest.approx(32 + printed, abs=0.1)
 
 
-def test_each_command_takes_its_time() -> None:
+def test_each_command_adds_its_overhead() -> None:
     """haizea F71: N * e on top, equation 7.2."""
     for exclusion, expected in ((Exclusion.LOCAL, 4 * 3 + 2 * 32), (Exclusion.GLOBAL, 4 * 3 + 4 * 32)):
         options = PlanningOptions(suspend_rate=32, enactment_overhead=3, exclusion=exclusion)
         assert SuspensionModel(options).suspend_time(_request((4, 1024)), (0, 0, 1, 1)) == expected
 
 
-def test_the_host_with_most_memory_to_save_counts() -> None:
+def test_the_host_with_the_most_memory_to_save_decides() -> None:
     """haizea F69: node sets of different size; local exclusion adds up what is on one host."""
     model = SuspensionModel(PlanningOptions(suspend_rate=32))
     assert model.suspend_time(_request((1, 3200), (2, 640)), (0, 1, 1)) == 100
@@ -113,7 +113,7 @@ def test_a_fixed_time_replaces_memory_over_rate() -> None:
     assert model.resume_time(_request((2, 1024)), (0, 0)) == 14
 
 
-def test_estimates_do_not_fall_short_of_what_any_assignment_takes() -> None:
+def test_no_assignment_takes_longer_than_the_estimate() -> None:
     """haizea F55, with both ways to estimate."""
     request = _request((3, 1024), (1, 2048))
     for estimate in Estimate:
@@ -124,7 +124,7 @@ def test_estimates_do_not_fall_short_of_what_any_assignment_takes() -> None:
             assert model.resume_estimate(request, most) >= model.resume_time(request, assignment)
 
 
-def test_the_sum_counts_vms_that_are_saved_side_by_side() -> None:
+def test_the_sum_estimate_adds_up_nodes_that_are_saved_in_parallel() -> None:
     """haizea 8.3: 32 nodes at 21 s each are estimated at 672 s, so a run must last 1,344 s."""
     request = _request((32, 1024))
     as_sum = SuspensionModel(PlanningOptions(suspend_rate=50, suspend_estimate=Estimate.SUM))
@@ -157,7 +157,9 @@ def test_the_threshold_counts_the_resumption_of_a_lease_that_has_to_resume() -> 
         (Suspension.ALL, 1, {"preemption_mode": PreemptionMode.MIGRATE}, True),
     ],
 )
-def test_who_may_be_suspended(suspension: Suspension, nodes: int, terms: dict[str, object], allowed: bool) -> None:
+def test_suspension_depends_on_the_options_and_the_terms(
+    suspension: Suspension, nodes: int, terms: dict[str, object], allowed: bool
+) -> None:
     """haizea F51, F13."""
     model = SuspensionModel(PlanningOptions(suspension=suspension))
     assert model.can_suspend(_request((nodes, 1024), **terms)) is allowed
@@ -174,7 +176,7 @@ def test_who_may_be_suspended(suspension: Suspension, nodes: int, terms: dict[st
         (PreemptionMode.STOP, ShelvedSize.DISK, 45),
     ],
 )
-def test_what_is_copied_depends_on_the_mode(mode: PreemptionMode, size: ShelvedSize, seconds: int) -> None:
+def test_the_preemption_mode_decides_what_is_copied(mode: PreemptionMode, size: ShelvedSize, seconds: int) -> None:
     """haizea 7.2: the memory if it is suspended, the disk if it is shelved, and nothing if it is stopped."""
     vm = Resources({MEMORY_MB: 1024, DISK_GB: 10})
     request = LeaseRequest(
@@ -212,7 +214,7 @@ def test_shelving_has_a_rate_and_turns_of_its_own() -> None:
         assert (unset.suspend_time(request, (0, 1)), unset.resume_time(request, (0, 1))) == (32, 16)
 
 
-def test_vms_that_exclude_each_other_take_turns() -> None:
+def test_nodes_that_exclude_each_other_take_turns() -> None:
     """haizea F74."""
     request = _request((3, 320))
     local = SuspensionModel(PlanningOptions(suspend_rate=32, enactment_overhead=1))
@@ -221,7 +223,7 @@ def test_vms_that_exclude_each_other_take_turns() -> None:
     assert everywhere.turns(request, (0, 1, 0), 0, suspend=False) == [(0, 0, 10), (1, 10, 20), (2, 20, 30)]
 
 
-def test_shutdowns_take_their_time_only_if_any_is_reserved() -> None:
+def test_shutdowns_take_time_only_if_some_is_reserved() -> None:
     """haizea F72: shutdown = sh + e * N."""
     request = _request((4, 1024))
     assert SuspensionModel(PlanningOptions(shutdown_time=10, enactment_overhead=2)).shutdown_time(request) == 18
@@ -239,8 +241,10 @@ def test_shutdowns_take_their_time_only_if_any_is_reserved() -> None:
     ],
 )
 @pytest.mark.parametrize("size", ShelvedSize)
-def test_what_no_node_set_names_is_the_share_of_a_host(need: Resources, megabytes: int, size: ShelvedSize) -> None:
-    """A whole host may have used all of its memory; VMs with only VCPUs may have used all of it together."""
+def test_a_class_that_a_node_set_does_not_name_counts_by_share_of_host(
+    need: Resources, megabytes: int, size: ShelvedSize
+) -> None:
+    """A whole host may have used all of its memory; nodes with only VCPUs may have used all of it together."""
     big = Resources({VCPU: 8, MEMORY_MB: 8192, DISK_GB: 8, HOST_SHARE: WHOLE_HOST})
     small = Resources({VCPU: 4, MEMORY_MB: 2048, DISK_GB: 2, HOST_SHARE: WHOLE_HOST})
     addresses = Host("address", Resources({"CUSTOM_ADDRESS": 1}))
@@ -262,7 +266,7 @@ def test_what_no_node_set_names_is_the_share_of_a_host(need: Resources, megabyte
     assert planner.context.suspend_estimate(request) == expected * planner.context.most_per_host(request)
 
 
-def test_other_hosts_of_the_site_are_known_to_the_time_model() -> None:
+def test_the_time_model_knows_hosts_that_are_added_later() -> None:
     """haizea F21: a host that is added with more memory counts from then on."""
     planner = new_planner(1, Resources({MEMORY_MB: 1024, HOST_SHARE: WHOLE_HOST}))
     request = LeaseRequest(

@@ -10,7 +10,7 @@ from lease_scheduler.plan.explaining.advice import Alternative
 @pytest.mark.parametrize(
     ("alternative", "words"),
     [
-        # Rounded up: who asks again so much later finds the place free.
+        # Rounded up: a request that much later finds the place free.
         (Alternative("start", 90_061, 2, 600), "the same terms 1 d 2 h later"),
         (Alternative("nodes", 0, 1, 600), "1 node"),
         (Alternative("duration", 0, 2, 600), "10 min"),
@@ -20,5 +20,5 @@ from lease_scheduler.plan.explaining.advice import Alternative
         ),
     ],
 )
-def test_the_difference_is_told(alternative: Alternative, words: str) -> None:
+def test_an_alternative_names_the_difference_in_words(alternative: Alternative, words: str) -> None:
     assert alternative.in_words(0) == words

@@ -71,7 +71,7 @@ def test_a_gap_that_is_too_short_is_not_offered_as_a_start(busy: Planner, make_l
     assert refusal.alternatives == (Alternative("start", 2400, 3, 301), Alternative("nodes", 1500, 1, 301))
 
 
-def test_the_shutdown_is_part_of_what_is_offered(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_an_offered_duration_leaves_time_for_the_shutdown(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F72: 500 s are free, of which 30 are needed for the shutdown."""
     planner = make_planner(1, shutdown_time=30)
     planner.place(planner.plan.put(make_lease(RESERVATION, 1, 100, start=500)), 0)
@@ -79,14 +79,14 @@ def test_the_shutdown_is_part_of_what_is_offered(make_planner: MakePlanner, make
     assert refusal.alternatives == (Alternative("start", 630, 1, 1000), Alternative("duration", 0, 1, 470))
 
 
-def test_a_start_in_the_past_is_what_is_wrong(busy: Planner, make_lease: MakeLease) -> None:
+def test_a_start_in_the_past_is_named_as_the_reason(busy: Planner, make_lease: MakeLease) -> None:
     """haizea F50: the next possible start is offered."""
     refusal = _refused(busy, make_lease, RESERVATION, 3, now=700, start=600, duration=500)
     assert (refusal.reason, refusal.alternatives) == ("past", (Alternative("start", 2000, 3, 500),))
     assert refusal.message == "start: 1 min 40 s in the past; would fit: the same terms 23 min 20 s later"
 
 
-def test_nothing_similar_may_fit(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_refusal_says_when_nothing_similar_fits(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     planner = make_planner(1)
     block(planner.plan, 0, 0, FOREVER)
     refusal = _refused(planner, make_lease, RESERVATION, 1, start=10)
@@ -121,7 +121,7 @@ def test_hosts_that_could_never_hold_the_lease_are_not_called_taken(
     assert _refused(planner, make_lease, RESERVATION, 1, node_sets=sets, start=10).hosts == ("gpu",)
 
 
-def test_fewer_nodes_are_offered_for_equal_ones_only(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_fewer_nodes_are_offered_only_for_a_single_node_set(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """Which of different node sets to leave out is the project's decision."""
     planner = make_planner(2)
     planner.place(planner.plan.put(make_lease(RESERVATION, 1, 100, start=0)), 0)
@@ -130,7 +130,9 @@ def test_fewer_nodes_are_offered_for_equal_ones_only(make_planner: MakePlanner, 
     assert [offer.change for offer in refusal.alternatives] == ["start"]
 
 
-def test_a_deadline_that_cannot_be_met(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_for_a_deadline_that_cannot_be_met_a_later_start_is_offered(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
     """haizea F56: with a later deadline it would be possible."""
     planner = make_planner(1)
     planner.place(planner.plan.put(make_lease(RESERVATION, 1, 1000, start=0)), 0)
@@ -152,7 +154,7 @@ def test_a_deadline_that_cannot_be_met(make_planner: MakePlanner, make_lease: Ma
         (NodeSet(2, VM, GPU), "size", "nodes: 2 nodes are more than the whole site can hold"),
     ],
 )
-def test_what_the_empty_site_could_not_hold(
+def test_a_request_too_large_for_the_empty_site_is_refused_with_the_reason(
     make_planner: MakePlanner, make_lease: MakeLease, node_set: NodeSet, constraint: str, words: str
 ) -> None:
     """haizea 8.2, 20: too large, or without the traits, at any time."""
@@ -164,7 +166,7 @@ def test_what_the_empty_site_could_not_hold(
     assert refusal.message.startswith(too_large(planner.context, request) or "?")
 
 
-def test_of_more_than_the_whole_site_can_hold_as_many_as_fit_are_offered(
+def test_a_request_larger_than_the_site_is_offered_as_many_nodes_as_fit(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
     """Also with victims; the number that fits is the same however many are requested."""
@@ -192,7 +194,7 @@ def _running(planner: Planner, make_lease: MakeLease, count: int, until: int = 1
         planner.plan.put(replace(lease.to(LeaseState.ACTIVE), active_since=0, started=0))
 
 
-def test_what_can_be_had_by_preempting_is_offered_beside_what_is_free(
+def test_alternatives_with_preemption_are_offered_beside_those_without(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
     """Three of four hosts are filled by best-effort work, the fourth by a reservation."""
@@ -214,7 +216,7 @@ def test_what_can_be_had_by_preempting_is_offered_beside_what_is_free(
     assert without.alternatives == (Alternative("start", 10_000, 4, 500),)
 
 
-def test_where_leases_are_given_time_to_leave_the_same_is_offered_when_they_have_left(
+def test_with_a_grace_period_the_same_terms_are_offered_once_it_is_over(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
     """One second earlier it would be refused."""
@@ -236,7 +238,7 @@ def test_a_refusal_says_that_deadline_leases_are_in_the_way(make_planner: MakePl
     for _ in range(2):
         planner.place(planner.plan.put(make_lease(DEADLINE, 1, 1000, start=0, deadline=1050)), 0)
     _running(planner, make_lease, 1)
-    told = "; 2 deadline leases there cannot make room by their deadlines; would fit: "
+    told = "; 2 deadline leases there would miss their deadlines if preempted; would fit: "
     refusal = _refused(planner, make_lease, RESERVATION, 4, start=500, duration=500)
     assert told in refusal.message and told in refusal.anonymous
     planner.place(planner.plan.put(make_lease(RESERVATION, 1, 1000, start=500)), 0)
@@ -249,10 +251,10 @@ def test_one_deadline_lease_is_counted_in_the_singular(make_planner: MakePlanner
     planner = make_planner(1)
     planner.place(planner.plan.put(make_lease(DEADLINE, 1, 1000, start=0, deadline=1050)), 0)
     refusal = _refused(planner, make_lease, RESERVATION, 1, start=500, duration=500)
-    assert "; 1 deadline lease there cannot make room by their deadlines" in refusal.message
+    assert "; 1 deadline lease there would miss its deadline if preempted" in refusal.message
 
 
-def test_deadline_leases_that_nobody_may_displace_are_not_named(
+def test_deadline_leases_that_may_not_be_displaced_are_not_named(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
     """If the policy never allows it, their deadlines do not matter."""
@@ -273,7 +275,9 @@ def test_a_trial_in_which_many_leases_are_moved_counts_as_several(
     assert [trials.of(request) is not None for request in (few, many, few)] == [True, True, False]
 
 
-def test_nothing_is_offered_that_is_free_after_centuries_only(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_hosts_that_become_free_only_after_centuries_are_not_offered(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
     """A lease up to the year 9999 leaves nothing worth waiting for."""
     planner = make_planner(1)
     planner.place(planner.plan.put(make_lease(RESERVATION, 1, 250_000_000_000, start=0)), 0)
@@ -281,7 +285,9 @@ def test_nothing_is_offered_that_is_free_after_centuries_only(make_planner: Make
     assert refusal.alternatives == ()
 
 
-def test_several_vms_of_a_host_and_mixed_sets_are_weighed(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_too_large_counts_nodes_that_share_hosts_and_mixed_node_sets(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
     """haizea F5: as many as hosts, or more than hosts, or two sets that need the same host."""
     site = Site((Host("large", Resources({VCPU: 4, MEMORY_MB: 4})), Host("small", Resources({VCPU: 1, MEMORY_MB: 1}))))
     planner = make_planner(site=site)
@@ -296,7 +302,7 @@ def test_several_vms_of_a_host_and_mixed_sets_are_weighed(make_planner: MakePlan
         assert (too_large(planner.context, request) is None) is fits
 
 
-def test_hosts_that_can_hold_a_node_are_counted_before_anything_is_mapped(
+def test_too_large_counts_usable_hosts_before_it_maps_nodes(
     make_planner: MakePlanner, make_lease: MakeLease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each of them holds one at least, so only more nodes than that have to be mapped."""
@@ -311,7 +317,7 @@ def test_hosts_that_can_hold_a_node_are_counted_before_anything_is_mapped(
     assert mapped == [3]
 
 
-def test_a_share_of_a_host_is_not_shown_as_a_resource(make_planner: MakePlanner) -> None:
+def test_a_message_does_not_show_the_share_of_a_host_as_a_resource(make_planner: MakePlanner) -> None:
     """The resource that makes hosts exclusive was not requested by the project."""
     planner = make_planner(site=Site((Host("plain", VM.replaced(HOST_SHARE=WHOLE_HOST)),)))
     shared = LeaseRequest("1", RESERVATION, (NodeSet(1, Resources({VCPU: 9, HOST_SHARE: 1})),), 0, 10, 0)

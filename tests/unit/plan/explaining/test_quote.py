@@ -26,7 +26,9 @@ def _quote(
     return found
 
 
-def test_what_is_larger_than_the_site_is_refused_for_its_size(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_request_larger_than_the_site_is_refused_for_its_size(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
     """If not even the smallest number fits; every kind of lease is."""
     planner = make_planner(2)
     for kind, terms in ((RESERVATION, {"start": 100}), (BEST_EFFORT, {}), (LeaseKind.IMMEDIATE, {})):
@@ -43,7 +45,7 @@ def test_what_is_larger_than_the_site_is_refused_for_its_size(make_planner: Make
         assert (granted.lease.request.node_count, granted.lease.sequence) == (2, 99)
 
 
-def test_a_best_effort_lease_is_told_its_place_or_its_place_in_the_queue(
+def test_a_best_effort_quote_has_a_place_or_a_position_in_the_queue(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
     """It goes round those before it only if it delays none of them, and does not start before the given instant."""
@@ -65,7 +67,7 @@ def test_a_best_effort_lease_is_told_its_place_or_its_place_in_the_queue(
     assert fixed.queue_position is None
 
 
-def test_a_quote_names_who_loses_something_and_who_is_only_moved(
+def test_a_quote_names_the_leases_that_lose_something_and_those_only_moved(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
     """In the order of submission, with the node-hours that suspensions take."""
@@ -81,10 +83,10 @@ def test_a_quote_names_who_loses_something_and_who_is_only_moved(
     assert (free.preempted, free.moved, free.preempted_kinds, free.suspension_hours) == ((), (), (), 0.0)
 
 
-def test_more_nodes_are_to_be_had_beside_a_reservation_that_runs(
+def test_more_nodes_for_a_running_reservation_are_offered_as_a_second_lease(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
-    """As a second lease for the rest of its time, if there is room for one."""
+    """As a second lease for the rest of its time, if that fits."""
     planner = make_planner(3)
     lease = running(planner, make_lease(RESERVATION, start=0, duration=100))
     terms = replace(lease.request, nodes=(NodeSet(3, VM),))

@@ -23,7 +23,7 @@ def _counts(planner: Planner, request: LeaseRequest, now: int = 0) -> dict[str, 
     return None if found is None else dict(found.preempted)
 
 
-def test_what_others_would_lose_is_counted_by_kind(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_leases_that_would_lose_something_are_counted_by_kind(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """Work that is over by then loses nothing, nor does a deadline lease that is only moved."""
     planner = make_planner(4)
     for kind, terms in ((BEST_EFFORT, {}), (BEST_EFFORT, {}), (DEADLINE, {"start": 0, "deadline": 9000})):
@@ -51,7 +51,9 @@ def test_a_running_deadline_lease_that_would_start_over_loses_its_work(
     assert _counts(planner, make_lease(RESERVATION, start=100, duration=500).request, 100) == {"deadline": 1}
 
 
-def test_a_start_in_the_past_and_other_kinds(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_start_in_the_past_is_refused_and_deadline_leases_are_tried_too(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
     """Deadline leases are tried like reservations; a start that has passed is refused."""
     planner = make_planner(1)
     running(planner, make_lease(BEST_EFFORT, duration=1000))
@@ -71,7 +73,7 @@ def test_trials_are_limited(make_planner: MakePlanner, make_lease: MakeLease) ->
 
 
 @pytest.mark.parametrize("free_at", [0, 1, 2, 3, 5, 77, 100])
-def test_the_first_instant_at_which_a_request_is_granted(
+def test_first_granted_returns_the_first_instant_that_is_granted(
     make_planner: MakePlanner, make_lease: MakeLease, free_at: int
 ) -> None:
     """It is refused one second before; there is none after the last instant that may be tried."""
@@ -89,7 +91,7 @@ def test_the_first_instant_at_which_a_request_is_granted(
 
 
 @pytest.mark.parametrize("free_until", [11, 12, 50, 99, 100])
-def test_the_largest_number_for_which_a_request_is_granted(
+def test_most_returns_the_largest_number_that_is_granted(
     make_planner: MakePlanner, make_lease: MakeLease, free_until: int
 ) -> None:
     """Only what is more than what is known to be granted, and not more than the bound."""

@@ -1,4 +1,4 @@
-"""When there is room: windows without preemption, and windows in which a reservation would be granted."""
+"""When nodes fit: windows without preemption, and windows in which a reservation would be granted."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ def planner(make_planner: MakePlanner, make_lease: MakeLease) -> Planner:
         (1, 100, 150, 51, []),
     ],
 )
-def test_windows_without_preemption(
+def test_windows_are_the_maximal_intervals_in_which_the_nodes_fit(
     planner: Planner, count: int, start: int, end: int, duration: int, expected: list[tuple[int, int, int]]
 ) -> None:
-    """All intervals in which so many VMs fit on the same hosts throughout, each with the number that would fit."""
+    """All intervals in which this many nodes fit on the same hosts throughout, each with the number that would fit."""
     found = windows(planner.context, NodeSet(count, VM), start, end, duration)
     assert found == _windows(*expected)
 
 
-def test_vms_that_share_hosts_have_windows_of_their_own(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """Two VMs fit on each host; a node set may limit that, or the hosts."""
+def test_windows_count_nodes_that_share_hosts(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """Two nodes fit on each host; a node set may limit that, or the hosts."""
     planner = make_planner(2, capacity=Resources({VCPU: 2, MEMORY_MB: 2048}))
     planner.place(make_lease(RESERVATION, nodes=3, start=100, duration=100), 0)
     asked = NodeSet(1, VM)
@@ -79,7 +79,9 @@ def _granted(planner: Planner, count: int, start: int, end: int) -> bool:
     return quote(planner, request, 99, 100).granted
 
 
-def test_reservations_may_have_what_others_give_up(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_reservable_windows_include_what_best_effort_leases_give_up(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
     """Best-effort leases make room, reservations do not. Free windows within others are not listed twice."""
     planner = make_planner(2)
     running(planner, make_lease(BEST_EFFORT, duration=1000))
@@ -95,8 +97,8 @@ def test_reservations_may_have_what_others_give_up(make_planner: MakePlanner, ma
     assert one.free == one.reservable == _windows((0, 3000, 1))
 
 
-def test_the_shutdown_needs_the_hosts_after_the_window(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """A window ends so early that the VMs are gone when the next lease begins."""
+def test_a_window_ends_early_enough_for_the_shutdown(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """A window ends so early that the nodes are gone when the next lease begins."""
     planner = make_planner(1, shutdown_time=20)
     planner.place(make_lease(RESERVATION, start=1000, duration=80), 0)
     found = room(planner, NodeSet(1, VM), 0, 2000, 300, 0)
@@ -105,7 +107,7 @@ def test_the_shutdown_needs_the_hosts_after_the_window(make_planner: MakePlanner
     assert room(planner, NodeSet(1, VM), 0, 1000, 981, 0).free == Windows((), None)
 
 
-def test_a_window_begins_when_those_that_must_be_saved_can_be(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_window_begins_once_its_victims_can_be_suspended(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """A deadline lease can make room only once its memory is saved; it is then done by its deadline all the same."""
     planner = make_planner(1)
     lease = running(planner, make_lease(LeaseKind.DEADLINE, start=0, duration=1000, deadline=2000))

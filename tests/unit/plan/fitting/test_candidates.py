@@ -17,7 +17,7 @@ def _alone(*gains: int, missing: int) -> Gains:
     return Gains(len(gains), [missing], [Block(1 << number, gain) for number, gain in enumerate(gains)], [])
 
 
-def test_the_sets_of_table_7_1() -> None:
+def test_the_minimal_sets_are_those_of_table_7_1() -> None:
     """contention 9.1: leases 1 to 6 hold 3, 1, 2, 1, 2, 3 of the nodes, 5 are needed and none is free."""
     found = minimal_sets(_alone(3, 1, 2, 1, 2, 3, missing=5))
     assert {frozenset(number + 1 for number in each) for each in _sets(found)} == {
@@ -25,8 +25,8 @@ def test_the_sets_of_table_7_1() -> None:
     }
 
 
-def test_one_set_for_each_host() -> None:
-    """contention figure 3.2: five leases on three hosts, one VM is requested."""
+def test_each_host_gives_one_minimal_set() -> None:
+    """contention figure 3.2: five leases on three hosts, one node is requested."""
     blocks = [Block(0b00011, 1), Block(0b10101, 1), Block(0b01000, 1)]
     assert _sets(minimal_sets(Gains(5, [1], blocks, []))) == {
         frozenset({0, 1}),
@@ -38,11 +38,11 @@ def test_one_set_for_each_host() -> None:
 @pytest.mark.parametrize(
     ("gains", "missing", "expected"), [((), 1, set()), ((1,), 1, {frozenset({0})}), ((1,), 2, set())]
 )
-def test_no_lease_and_one(gains: tuple[int, ...], missing: int, expected: set[frozenset[int]]) -> None:
+def test_sets_of_no_lease_and_of_one_lease(gains: tuple[int, ...], missing: int, expected: set[frozenset[int]]) -> None:
     assert _sets(minimal_sets(_alone(*gains, missing=missing))) == expected
 
 
-def test_a_search_among_thousands_ends() -> None:
+def test_a_greedy_search_among_thousands_of_leases_ends() -> None:
     """Only searches in a given order are possible then: a lease more does not double the time."""
     gains = _alone(*[1 + number % 7 for number in range(5_000)], missing=60)
     found = greedy_set(gains, list(range(5_000)))
@@ -68,7 +68,7 @@ def _brute_force(gains: Gains, gained: dict[int, int]) -> set[frozenset[int]]:
 
 @st.composite
 def _gains(draw: st.DrawFn) -> tuple[Gains, dict[int, int]]:
-    """Draw hosts on which leases give room alone, together or in part, and what every set of leases gives."""
+    """Draw hosts on which leases free places alone, together or in part, and what every set of leases gives."""
     count = draw(st.integers(1, 7))
     kinds = draw(st.integers(1, 2))
     blocks, stacks = [], []

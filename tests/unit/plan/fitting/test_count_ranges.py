@@ -1,4 +1,4 @@
-"""Ranges of counts: how many VMs a lease of the queue gets at its turn (shirako F12, F70, A10, A14)."""
+"""Ranges of counts: how many nodes a lease of the queue gets at its turn (shirako F12, F70, A10, A14)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _queued(planner: Planner, make_lease: MakeLease, *nodes: NodeSet, now: int =
 
 
 @pytest.mark.parametrize(("used", "granted"), [(0, 8), (3, 7), (8, 2)])
-def test_it_takes_what_is_free_at_its_turn(make_lease: MakeLease, used: int, granted: int) -> None:
+def test_a_range_takes_what_is_free_at_its_turn(make_lease: MakeLease, used: int, granted: int) -> None:
     planner = new_planner(10, HOST)
     if used:
         _used(planner, make_lease, used)
@@ -55,7 +55,7 @@ def test_it_takes_what_is_free_at_its_turn(make_lease: MakeLease, used: int, gra
     assert lease.request.nodes[0].count_range == (2, 8)
 
 
-def test_it_waits_for_its_fewest_and_no_more(make_lease: MakeLease) -> None:
+def test_a_range_waits_only_for_its_fewest_nodes(make_lease: MakeLease) -> None:
     """Nine of ten hosts are taken until 100; a lease of two to eight starts then, with all that it wants."""
     planner = new_planner(10, HOST)
     _used(planner, make_lease, 9, duration=100)
@@ -63,7 +63,7 @@ def test_it_waits_for_its_fewest_and_no_more(make_lease: MakeLease) -> None:
     assert (lease.request.node_count, lease.holdings[0].start) == (8, 100)
 
 
-def test_more_nodes_neither_delay_nor_shorten_it(make_lease: MakeLease) -> None:
+def test_more_nodes_neither_delay_nor_shorten_a_lease(make_lease: MakeLease) -> None:
     """From 50 on all but three hosts are promised to others; the lease needs its hosts for longer than that."""
     planner = new_planner(10, HOST)
     _used(planner, make_lease, 7, start=50)
@@ -80,7 +80,7 @@ def test_shutting_down_more_nodes_takes_longer(make_lease: MakeLease) -> None:
     assert (len(held.assignment), held.run_end - held.run_start, held.closing) == (2, 1, Closing.SHUTDOWN)
 
 
-def test_those_behind_it_wait_for_their_own_turn(make_lease: MakeLease) -> None:
+def test_leases_behind_a_range_wait_for_their_own_turn(make_lease: MakeLease) -> None:
     planner = new_planner(4, HOST)
     leases = [make_lease(LeaseKind.BEST_EFFORT, node_sets=(_range(1, 4),), duration=60) for _ in range(2)]
     for lease in leases:
@@ -91,7 +91,7 @@ def test_those_behind_it_wait_for_their_own_turn(make_lease: MakeLease) -> None:
     assert (second.request.node_count, second.holdings[0].start) == (4, 60)
 
 
-def test_node_sets_take_turns(make_lease: MakeLease) -> None:
+def test_node_sets_grow_one_after_the_other(make_lease: MakeLease) -> None:
     """Each gets its fewest; then the first set takes all that is left."""
     lease = _queued(new_planner(5, HOST), make_lease, _range(1, 8), _range(2, 8))
     assert [node_set.count for node_set in lease.request.nodes] == [3, 2]
@@ -106,7 +106,7 @@ def test_sizes_grow_after_counts(make_lease: MakeLease) -> None:
     assert (nodes.count, nodes.resources[VCPU]) == (8, 2)
 
 
-def test_without_its_place_it_has_its_range_again(make_lease: MakeLease) -> None:
+def test_a_lease_that_loses_its_place_has_its_range_again(make_lease: MakeLease) -> None:
     planner = new_planner(10, HOST)
     lease = _queued(planner, make_lease, _range(2, 8))
     waiting = planner.plan.put(back_to_queue(replace(lease, request=replace(lease.request, price=8.0)), "failed"))
@@ -116,7 +116,7 @@ def test_without_its_place_it_has_its_range_again(make_lease: MakeLease) -> None
     assert planner.plan.leases[lease.lease_id].request.node_count == 5
 
 
-def test_without_its_work_it_has_its_range_again(make_lease: MakeLease) -> None:
+def test_a_lease_that_loses_its_work_has_its_range_again(make_lease: MakeLease) -> None:
     planner = new_planner(10, HOST)
     lease = _queued(planner, make_lease, _range(2, 8))
     running = planner.plan.put(replace(lease.to(LeaseState.ACTIVE), active_since=0, started=0))
@@ -137,7 +137,7 @@ def test_a_suspended_lease_keeps_what_it_has(make_lease: MakeLease) -> None:
     assert (again.state, again.request.node_count) == (LeaseState.SUSPENDED_SCHEDULED, 5)
 
 
-def test_other_hosts_do_not_make_it_larger(make_lease: MakeLease) -> None:
+def test_planning_a_lease_again_does_not_make_it_larger(make_lease: MakeLease) -> None:
     """It was to have four of its two to eight nodes; in another place it gets no more, and fewer if it must."""
     planner = new_planner(10, HOST)
     other = _used(planner, make_lease, 6, duration=3_600)
@@ -154,7 +154,7 @@ def test_other_hosts_do_not_make_it_larger(make_lease: MakeLease) -> None:
         plan_anew(planner, moved, replace(moved.request, nodes=(_range(11, 12),)), None, 0)
 
 
-def test_freed_hosts_let_it_start_sooner_with_fewer_nodes(make_lease: MakeLease) -> None:
+def test_freed_hosts_let_a_lease_start_sooner_with_fewer_nodes(make_lease: MakeLease) -> None:
     """It was to have all ten hosts later; four that become free before that suffice."""
     planner = new_planner(10, HOST)
     _used(planner, make_lease, 6, duration=1_000)
@@ -167,7 +167,7 @@ def test_freed_hosts_let_it_start_sooner_with_fewer_nodes(make_lease: MakeLease)
     assert (sooner.request.node_count, sooner.holdings[0].start) == (4, 100)
 
 
-def test_a_quote_says_how_many_nodes_it_would_get(make_lease: MakeLease) -> None:
+def test_a_quote_has_the_number_of_nodes_that_would_be_granted(make_lease: MakeLease) -> None:
     planner = new_planner(10, HOST)
     _used(planner, make_lease, 3)
     asked = make_lease(LeaseKind.BEST_EFFORT, node_sets=(NodeSet(40, HOST),)).request
@@ -176,7 +176,7 @@ def test_a_quote_says_how_many_nodes_it_would_get(make_lease: MakeLease) -> None
     assert (found.request.node_count, found.request.nodes[0].count_range) == (7, (2, 40))
 
 
-def test_terms_with_ranges(make_lease: MakeLease) -> None:
+def test_with_ranges_keeps_the_fewest_and_most_nodes(make_lease: MakeLease) -> None:
     request = make_lease(LeaseKind.BEST_EFFORT, node_sets=(NodeSet(5, HOST), NodeSet(3, HOST))).request
     ranged = with_ranges(request, (2, 3))
     assert [(each.count, each.count_range) for each in ranged.nodes] == [(2, (2, 5)), (3, None)]
@@ -185,6 +185,6 @@ def test_terms_with_ranges(make_lease: MakeLease) -> None:
 
 
 @pytest.mark.parametrize("counts", [(0, 4), (3, 4), (1, 1)])
-def test_a_count_lies_in_its_range(counts: tuple[int, int]) -> None:
+def test_a_count_must_lie_in_its_range(counts: tuple[int, int]) -> None:
     with pytest.raises(InvalidValueError, match=r"nodes\.count_range: must be numbers of nodes with 2 between them"):
         NodeSet(2, HOST, count_range=counts)

@@ -61,17 +61,19 @@ def test_the_buffer_is_kept_before_the_reservation(make_planner: MakePlanner, ma
 
 
 @pytest.mark.parametrize(("estimate", "start"), [(Estimate.MODEL, 0), (Estimate.SUM, 1200)])
-def test_the_sum_keeps_wide_leases_from_short_gaps(
+def test_with_the_sum_estimate_wide_leases_do_not_use_short_gaps(
     make_planner: MakePlanner, make_lease: MakeLease, estimate: Estimate, start: int
 ) -> None:
-    """haizea 8.3: 8 VMs at 32 s each; 200 s are enough for 2 * 32 s, not for 2 * 256 s."""
+    """haizea 8.3: 8 nodes at 32 s each; 200 s are enough for 2 * 32 s, not for 2 * 256 s."""
     planner = make_planner(8, suspend_estimate=estimate)
     _reserve(planner, make_lease, 200, 1000, nodes=8)
     found = place_soonest(planner.context, make_lease(BEST_EFFORT, 8, 980), 0, may_wait=True)
     assert found is not None and found.start == start
 
 
-def test_only_what_can_begin_at_once(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_lease_that_may_not_wait_begins_at_once_or_gets_no_place(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
     """haizea F47: a lease that must not have a place in the future."""
     planner = make_planner(1)
     _reserve(planner, make_lease, 0, 100)
@@ -80,7 +82,7 @@ def test_only_what_can_begin_at_once(make_planner: MakePlanner, make_lease: Make
     assert place_soonest(planner.context, waiting, 100, may_wait=False) is not None
 
 
-def test_memory_that_has_to_move_may_begin_when_it_has_arrived(
+def test_a_lease_that_may_not_wait_begins_once_its_memory_has_moved(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
     """haizea F54: its own host is taken; the other one is free when the transfer is over, 82 s from now."""
@@ -95,7 +97,9 @@ def test_memory_that_has_to_move_may_begin_when_it_has_arrived(
             assert (found.start, found.assignment, found.migrations[0].moves) == (82, (1,), ((0, 0, 1),))
 
 
-def test_what_is_left_is_what_it_asks_for(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_suspended_lease_needs_its_resumption_rest_and_shutdown(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
     """haizea F53: resumption, rest and shutdown; cached lengths do not outlive later work."""
     planner = make_planner(1, shutdown_time=10)
     lease = make_lease(BEST_EFFORT, 1, 1000)
@@ -104,7 +108,9 @@ def test_what_is_left_is_what_it_asks_for(make_planner: MakePlanner, make_lease:
         assert found == Holding((0,), 50, 82, 82 + run, 92 + run)
 
 
-def test_the_whole_by_an_instant_or_not_at_all(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_place_whole_fits_the_whole_duration_by_the_latest_end_or_nothing(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
     """haizea F56: the gap of 400 s is too short, and the next one is just in time."""
     planner = make_planner(1)
     _reserve(planner, make_lease, 400, 100)
@@ -117,7 +123,7 @@ def test_the_whole_by_an_instant_or_not_at_all(make_planner: MakePlanner, make_l
     assert place_whole(planner.context, request, 401, (0,), 0, 932) is None
 
 
-def test_a_queue_is_not_looked_at_while_nothing_is_free_that_all_of_it_needs(
+def test_a_queue_is_skipped_while_no_host_has_what_all_its_leases_need(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
     """haizea 4.2: a host that lacks a class which no queued lease needs does not count as full."""

@@ -24,7 +24,7 @@ def _competition(free: list[list[int]], amounts: list[list[int]], counts: list[i
     return Competition(hosts, needs, np.array(counts, dtype=np.int64), np.array(fitting, dtype=np.int64))
 
 
-def test_room_that_is_enough_in_total_but_not_on_the_hosts_is_none() -> None:
+def test_capacity_that_is_enough_in_total_may_not_suffice_host_by_host() -> None:
     """Hosts of 4 take a 3 or two 2: two of them take no three 2 beside one 3, although 9 is less than 12."""
     assert could_fit(_competition([[4, 4]], [[3], [2]], [1, 2]))
     assert fit_exactly(_competition([[4, 4]], [[3], [2]], [1, 2])) is not None
@@ -48,7 +48,7 @@ def test_of_equal_hosts_the_first_ones_are_taken() -> None:
 
 
 def test_hosts_that_many_small_nodes_could_share_get_some_of_their_patterns() -> None:
-    """Four sets of small VMs have about 25,000 patterns on each of these hosts."""
+    """Four sets of small nodes have about 25,000 patterns on each of these hosts."""
     competition = _competition([[64] * 50], [[1], [2], [3], [5]], [200, 200, 200, 200])
     taken = fit_exactly(competition)
     assert taken is not None

@@ -25,7 +25,7 @@ TWO = Resources({VCPU: 2, MEMORY_MB: 2})
 
 
 def _take(planner: Planner, make_lease: MakeLease, host: int, start: int, end: int, vms: int = 1) -> None:
-    """Add other leases' VMs of one VCPU on a host in an interval."""
+    """Add other leases' nodes of one VCPU on a host in an interval."""
     lease = make_lease(LeaseKind.RESERVATION, vms, end - start, ONE, start=start)
     holding = Holding((host,) * vms, start, start, end, end)
     planner.plan.put(replace(lease.to(LeaseState.SCHEDULED), holdings=(holding,)))
@@ -47,7 +47,7 @@ def test_the_interval_ends_where_hosts_run_out(make_planner: MakePlanner, make_l
 
 
 @pytest.mark.parametrize(("shortest", "fits"), [(50, True), (51, False)])
-def test_less_than_the_shortest_useful_interval_is_nothing(
+def test_an_interval_below_the_shortest_useful_one_does_not_fit(
     make_planner: MakePlanner, make_lease: MakeLease, shortest: int, fits: bool
 ) -> None:
     """haizea F55."""
@@ -73,7 +73,7 @@ def test_node_sets_that_compete_shorten_the_interval_together(make_planner: Make
     assert Anywhere(planner.context, request).fit(0, 71, 1000) is None
 
 
-def test_nothing_is_said_to_fit_where_one_set_does_not(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_if_one_node_set_does_not_fit_nothing_fits(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     planner = make_planner(1, TWO)
     _take(planner, make_lease, 0, 0, 10)
     request = _request(make_lease, NodeSet(1, ONE), NodeSet(1, TWO))
@@ -81,7 +81,7 @@ def test_nothing_is_said_to_fit_where_one_set_does_not(make_planner: MakePlanner
     assert Anywhere(planner.context, request).fit(0, 1, 10) is None
 
 
-def test_windows_open_when_hosts_come_free(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_windows_open_when_hosts_become_free(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F48: only if a window of the required length follows the instant."""
     planner = make_planner(2, ONE)
     _take(planner, make_lease, 0, 0, 30)
@@ -95,8 +95,10 @@ def test_windows_open_when_hosts_come_free(make_planner: MakePlanner, make_lease
     assert mixed.fit(30, 11, 11) is None
 
 
-def test_a_suspended_lease_in_place_sees_its_own_hosts_only(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F54, migration off: with both VMs on one host that has room for them both."""
+def test_a_lease_that_resumes_in_place_uses_only_its_own_hosts(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
+    """haizea F54, migration off: with both nodes on one host that can hold them both."""
     planner = make_planner(2, TWO)
     _take(planner, make_lease, 1, 10, 20)
     _take(planner, make_lease, 1, 100, 110)
@@ -126,7 +128,7 @@ _sets = st.lists(st.builds(NodeSet, st.integers(1, 2), st.sampled_from([ONE, TWO
 
 
 @given(_intervals, _sets, st.integers(0, 10), st.integers(1, 8))
-def test_the_end_is_the_latest_that_the_mapper_can_hold(
+def test_the_end_is_the_latest_one_that_the_mapper_can_reach(
     taken: list[tuple[int, int, int]], sets: list[NodeSet], start: int, shortest: int
 ) -> None:
     """haizea F32: against trying every end, on hosts of three sizes."""

@@ -1,4 +1,4 @@
-"""As many VMs as there is room for, out of a range."""
+"""As many nodes as fit, out of a range."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _request(*counts: int) -> LeaseRequest:
 
 
 @pytest.mark.parametrize("room", range(13))
-def test_each_node_set_gets_its_minimum_and_then_as_much_as_there_is_left(room: int) -> None:
+def test_each_node_set_gets_its_minimum_and_then_what_is_left(room: int) -> None:
     """The first node sets come first; nothing fits if the smallest numbers do not."""
     for counts in product(range(1, 5), repeat=2):
         for least in product(*(range(1, count + 1) for count in counts)):
@@ -31,8 +31,8 @@ def test_each_node_set_gets_its_minimum_and_then_as_much_as_there_is_left(room: 
             assert found == _request(first, min(counts[1], room - first))
 
 
-def test_what_is_known_is_not_asked_again() -> None:
-    """Asking may be expensive: a range of one number is asked once, and all VMs first."""
+def test_no_number_is_tried_twice() -> None:
+    """Asking may be expensive: a range of one number is asked once, and all nodes first."""
     asked: list[int] = []
 
     def fits(tried: LeaseRequest) -> bool:
@@ -59,7 +59,7 @@ def test_terms_other_than_the_numbers_stay() -> None:
 
 
 @pytest.mark.parametrize("least", [(1,), (1, 1, 1), (0, 1), (3, 1), (1, 0), (1, 4)])
-def test_minimum_numbers_are_from_one_to_the_number_of_vms(least: tuple[int, ...]) -> None:
+def test_minimum_numbers_are_from_one_to_the_number_of_nodes(least: tuple[int, ...]) -> None:
     """One for each node set."""
     with pytest.raises(InvalidValueError) as error:
         check_least(_request(2, 3), least)

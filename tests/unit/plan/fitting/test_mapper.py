@@ -1,4 +1,4 @@
-"""Which host gets which VM (haizea F31, F33)."""
+"""Which host gets which node (haizea F31, F33)."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def test_a_host_is_filled_before_the_next_one_is_used(make_planner: MakePlanner,
 
 
 @pytest.mark.parametrize(("count", "fits"), [(12, True), (13, False)])
-def test_all_vms_or_none(make_planner: MakePlanner, make_lease: MakeLease, count: int, fits: bool) -> None:
+def test_all_nodes_are_mapped_or_none(make_planner: MakePlanner, make_lease: MakeLease, count: int, fits: bool) -> None:
     """haizea F31: a lease is mapped as a whole."""
     assert (_mapped(make_planner(3, FOUR), make_lease, NodeSet(count, _need(1))) is not None) is fits
 
 
 @pytest.mark.parametrize(("end", "host"), [(50, 0), (51, 1)])
-def test_a_vm_has_its_host_for_the_whole_interval(
+def test_a_node_has_its_host_for_the_whole_interval(
     make_planner: MakePlanner, make_lease: MakeLease, end: int, host: int
 ) -> None:
     """haizea 8.2, 14: a lease that starts at the very end of the interval is not in the way."""
@@ -65,11 +65,11 @@ def test_a_vm_has_its_host_for_the_whole_interval(
 
 
 def test_the_scarcest_class_decides(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F2: 4 VCPU would do for four VMs, the memory does for two."""
+    """haizea F2: 4 VCPU would do for four nodes, the memory does for two."""
     assert _mapped(make_planner(2, FOUR), make_lease, NodeSet(4, _need(1, 2048))) == (0, 0, 1, 1)
 
 
-def test_the_largest_vms_are_placed_first(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_the_largest_nodes_are_placed_first(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F33: in the order of the request the small ones would fill the only host that can hold the large one."""
     site = Site((Host("large", _need(4, 4096)), Host("small", _need(2, 4096))))
     planner = make_planner(site=site)
@@ -83,7 +83,7 @@ def test_size_counts_all_classes_each_by_its_largest_need(make_planner: MakePlan
     assert _mapped(planner, make_lease, *sets) == (1, 0)
 
 
-def test_a_dead_end_of_the_policy_s_order_is_left_by_that_of_the_numbers(
+def test_after_a_dead_end_hosts_are_tried_in_the_order_of_their_numbers(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
     """haizea F31: both sets compete for the host that the policy fills first."""
@@ -137,7 +137,7 @@ def test_the_scarcest_set_gets_its_hosts_first(
 
 
 def test_a_lease_without_a_greedy_mapping_is_placed(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea F31: the larger VM takes the host with more processors, the only one with the memory for the other."""
+    """haizea F31: the larger node takes the host with more processors, the only one with the memory for the other."""
     site = Site((Host("a", _need(400, 32_768)), Host("b", _need(800, 8_192))))
     sets = NodeSet(1, _need(400, 8_000)), NodeSet(1, _need(100, 30_000))
     assert _mapped(make_planner(site=site), make_lease, *sets) == (1, 0)
@@ -170,7 +170,7 @@ def test_a_policy_may_leave_hosts_out(make_planner: MakePlanner, make_lease: Mak
     assert _mapped(planner, make_lease, NodeSet(5, _need(1)), selection=OnlyTheSecond()) is None
 
 
-def test_max_unit_bounds_one_vm_and_not_the_host(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_max_unit_bounds_one_node_and_not_the_host(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F3: a host of two 50 % CPU instances."""
     half = Host("a", Resources({VCPU: 100}), frozenset(), Resources({VCPU: 50}))
     planner = make_planner(site=Site((half,)))
@@ -188,13 +188,13 @@ def test_greedy_prefers_hosts_without_leases(make_planner: MakePlanner, make_lea
 
 
 def test_node_sets_of_a_lease_are_spread_together(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """The second set starts on the host with the fewest VMs of the first one (haizea F30)."""
+    """The second set starts on the host with the fewest nodes of the first one (haizea F30)."""
     two, one = NodeSet(2, Resources({VCPU: 2})), NodeSet(3, Resources({VCPU: 1}))
 
     assert _mapped(make_planner(3, FOUR), make_lease, two, one, mapper=SPREAD) == (0, 1, 0, 1, 2)
 
 
-def test_a_vm_that_is_added_goes_where_fewest_are(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_an_added_node_goes_where_the_fewest_are(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     planner = make_planner(3, FOUR)
     request = make_lease(LeaseKind.BEST_EFFORT, node_sets=(NodeSet(4, Resources({VCPU: 1})),)).request
     demands = planner.plan.demands(request)

@@ -1,4 +1,4 @@
-"""Mapping a lease whose VMs have hosts already."""
+"""Mapping a lease whose nodes have hosts already."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lease_scheduler.plan.fitting.present_hosts import PresentHosts, map_keeping
 from lease_scheduler.plan.planner import Planner
 from tests.unit.plan.conftest import VM, MakeLease, MakePlanner
 
-#: Takes the place of two VMs.
+#: Takes the place of two nodes.
 LARGE = Resources({VCPU: 2, MEMORY_MB: 2048})
 TWO_PLACES = LARGE
 
@@ -57,7 +57,7 @@ def planner(make_planner: MakePlanner, make_lease: MakeLease) -> Planner:
         ([3], (3, 1, 1)),
     ],
 )
-def test_vms_keep_the_hosts_that_they_have(
+def test_nodes_keep_the_hosts_that_they_have(
     planner: Planner,
     make_lease: MakeLease,
     hosts: list[int | None] | None,
@@ -69,8 +69,10 @@ def test_vms_keep_the_hosts_that_they_have(
     assert found == expected
 
 
-def test_a_host_without_room_is_left_unless_it_has_to_be_kept(planner: Planner, make_lease: MakeLease) -> None:
-    """Host 0 has one place, for the first of its two VMs."""
+def test_a_node_leaves_a_host_on_which_it_does_not_fit_unless_it_is_binding(
+    planner: Planner, make_lease: MakeLease
+) -> None:
+    """Host 0 has one place, for the first of its two nodes."""
     nodes = [NodeSet(3, VM)]
     found = _mapped(planner, make_lease, nodes, [0, 0, 3])
     assert found is not None
@@ -80,8 +82,8 @@ def test_a_host_without_room_is_left_unless_it_has_to_be_kept(planner: Planner, 
     assert _mapped(planner, make_lease, nodes, [0, 3, 3], binding=True) == (0, 3, 3)
 
 
-def test_all_vms_are_placed_anew_if_the_rest_has_no_room(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """A small VM is on each of two hosts, so that the large one has none; it has one if both go to the same host."""
+def test_all_nodes_are_placed_anew_if_the_rest_does_not_fit(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """A small node is on each of two hosts, so that the large one has none; it has one if both go to the same host."""
     planner = make_planner(2, capacity=TWO_PLACES)
     nodes = [NodeSet(2, VM), NodeSet(1, LARGE)]
     found = _mapped(planner, make_lease, nodes, [0, 1, None])
@@ -101,8 +103,8 @@ def test_node_sets_share_what_is_left(planner: Planner, make_lease: MakeLease) -
     assert _mapped(planner, make_lease, [NodeSet(1, VM), NodeSet(3, LARGE)], [1, None, None, None]) == (0, 1, 2, 3)
 
 
-def test_vms_that_must_be_apart_stay_apart(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """Kept VMs count for the limit of a host."""
+def test_nodes_that_must_be_apart_stay_apart(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """Kept nodes count for the limit of a host."""
     planner = make_planner(3, capacity=TWO_PLACES)
     apart = NodeSet(3, VM, per_host=1)
     found = _mapped(planner, make_lease, [apart], [1, None, None])
@@ -114,8 +116,8 @@ def test_vms_that_must_be_apart_stay_apart(make_planner: MakePlanner, make_lease
     assert _mapped(planner, make_lease, [NodeSet(4, VM, per_host=1)], [1, None, None, None]) is None
 
 
-def test_each_node_set_has_the_hosts_of_its_own_vms() -> None:
-    """In the order of the VMs; VMs beyond the list have none."""
+def test_each_node_set_keeps_the_hosts_of_its_own_nodes() -> None:
+    """In the order of the nodes; nodes beyond the list have none."""
     nodes = (NodeSet(2, VM), NodeSet(1, LARGE), NodeSet(3, VM))
     request = LeaseRequest("1", LeaseKind.IMMEDIATE, nodes, 0, 100)
     found = PresentHosts.of(request, [0, 1, 2, None, 4], binding=True)

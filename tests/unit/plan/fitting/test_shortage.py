@@ -28,7 +28,7 @@ def _unasked(request: LeaseRequest | None, leases: Sequence[Lease]) -> bool:
 
 @st.composite
 def _plans(draw: st.DrawFn) -> tuple[Plan, list[Lease], LeaseRequest]:
-    """Draw a plan on small hosts that several VMs may share, the leases that may leave, and a request."""
+    """Draw a plan on small hosts that several nodes may share, the leases that may leave, and a request."""
     cores = draw(st.sampled_from([1, 2, 4]))
     plan = Plan(Site.homogeneous(draw(st.integers(1, 4)), Resources({VCPU: cores, MEMORY_MB: 1024})))
     leaving = []
@@ -59,8 +59,10 @@ def _plans(draw: st.DrawFn) -> tuple[Plan, list[Lease], LeaseRequest]:
 
 @settings(max_examples=300, deadline=None)
 @given(_plans())
-def test_gains_are_those_of_the_plan(drawn: tuple[Plan, list[Lease], LeaseRequest]) -> None:
-    """A set of leases is sufficient exactly if every node set has room in the plan without them."""
+def test_a_set_is_sufficient_exactly_if_the_plan_without_it_has_places(
+    drawn: tuple[Plan, list[Lease], LeaseRequest],
+) -> None:
+    """A set of leases is sufficient exactly if every node set fits in the plan without them."""
     plan, leaving, request = drawn
 
     def suffices(left: int) -> bool:
@@ -79,8 +81,8 @@ def test_gains_are_those_of_the_plan(drawn: tuple[Plan, list[Lease], LeaseReques
         assert set(minimal_sets(gains)) == minimal
 
 
-def test_memory_of_whole_hosts() -> None:
-    """A VM that does not say how much memory it needs may use its share of the host."""
+def test_unnamed_memory_counts_as_the_share_of_the_host() -> None:
+    """A node that does not say how much memory it needs may use its share of the host."""
     plan = Plan(Site.homogeneous(2, Resources({VCPU: 4, MEMORY_MB: 1000})))
     sets = (NodeSet(2, Resources({VCPU: 1, MEMORY_MB: 64})), NodeSet(1, Resources({VCPU: 2})))
     request = LeaseRequest("r", LeaseKind.BEST_EFFORT, sets, 0)

@@ -68,7 +68,7 @@ def test_leases_that_are_not_there_at_that_time_stay(make_planner: MakePlanner, 
     assert planner.plan.leases[there.lease_id].holdings[0].assignment == (2,)
 
 
-def test_a_promise_without_another_place_is_in_the_way(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_reservation_without_another_place_is_in_the_way(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """Its reason names each lease that has none, and no lease has been moved."""
     planner = make_planner(2)
     others = [planner.place(make_lease(RESERVATION, start=start, duration=50), 0) for start in (100, 100, 150, 150)]
@@ -86,7 +86,9 @@ def test_a_lease_that_runs_and_may_not_be_preempted_is_in_the_way(
     assert _refused(planner, _maintenance(planner, make_lease, 0), 50) == (other.lease_id,)
 
 
-def test_work_makes_room_as_for_any_reservation(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_best_effort_leases_are_preempted_as_for_any_reservation(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
     """It is suspended if it runs, and goes back to the queue if it waits."""
     planner = make_planner(2)
     runs = running(planner, make_lease(BEST_EFFORT, duration=500))
@@ -97,7 +99,7 @@ def test_work_makes_room_as_for_any_reservation(make_planner: MakePlanner, make_
     assert planner.plan.leases[waits.lease_id].holdings == ()
 
 
-def test_work_that_waits_goes_back_to_the_queue_while_a_promise_moves(
+def test_a_waiting_best_effort_lease_is_queued_again_and_a_reservation_moves(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
     """Both are on the host: only the reservation has to have a place at that time."""
@@ -111,7 +113,7 @@ def test_work_that_waits_goes_back_to_the_queue_while_a_promise_moves(
     assert (queued.state, queued.holdings, queued.reason) == (LeaseState.QUEUED, (), "its hosts are cleared")
 
 
-def test_a_promise_is_moved_before_work_that_can_wait(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_reservation_is_moved_before_a_deadline_lease(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """One other host is free. The reservation gets it; the deadline lease that came before it starts later."""
     planner = make_planner(3)
     deadline = planner.place(make_lease(DEADLINE, start=100, duration=100, deadline=900), 0)
@@ -166,7 +168,7 @@ def test_saved_work_is_resumed_elsewhere(make_planner: MakePlanner, make_lease: 
     assert found.holdings[0].migrations != ()
 
 
-def test_without_any_lease_to_blame_there_is_just_no_place(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_without_leases_in_the_way_the_refusal_names_none(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """The host is out of service."""
     planner = make_planner(1)
     block(planner.plan, 0, 0, 1000)

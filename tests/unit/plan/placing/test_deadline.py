@@ -30,7 +30,7 @@ def _spans(planner: Planner, lease: Lease) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize(("deadline", "start"), [(3000, 1000), (3001, 1600)])
-def test_little_slack_is_tried_at_the_start_with_preemption(
+def test_a_lease_with_little_slack_preempts_at_its_start(
     make_planner: MakePlanner, make_lease: MakeLease, deadline: int, start: int
 ) -> None:
     """haizea F56: (deadline - start) / duration of at most 2; with more the earliest fit is taken."""
@@ -41,7 +41,7 @@ def test_little_slack_is_tried_at_the_start_with_preemption(
     assert _spans(planner, patient) == [(2000, 2600) if start == 1000 else (1000, 1600)]
 
 
-def test_a_running_victim_is_suspended_and_its_rest_is_planned_behind(
+def test_a_running_victim_is_suspended_and_its_rest_is_planned_afterwards(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
     """haizea F57, 4.13.1: 32 s to suspend and 32 s to resume; the duration in full by its own deadline."""
@@ -91,7 +91,7 @@ def test_without_the_deadline_mapper_no_deadline_lease_is_preempted(
                 planner.place(hasty, 200)
 
 
-def test_who_was_moved_without_need_stays(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_victim_that_does_not_help_keeps_its_place(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F57: the lease with the most slack would be the first victim, but its host has no GPU."""
     gpu = frozenset({"GPU"})
     planner = make_planner(site=Site((Host("plain", VM), Host("gpu", VM, gpu))))
@@ -172,7 +172,7 @@ def test_a_suspended_lease_is_planned_again_with_what_is_left(make_planner: Make
     assert [(r.start, r.run_start, r.run_end) for r in again.holdings] == [(900, 932, 1332)]
 
 
-def test_the_last_part_of_a_lease_moves_behind_its_first(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_only_the_part_after_a_running_one_is_planned_again(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F58: it runs now and will be suspended; only what comes after that is replanned."""
     planner = make_planner(1)
     lease = make_lease(DEADLINE, 1, 1000, start=0, deadline=9000)
@@ -187,7 +187,7 @@ def test_the_last_part_of_a_lease_moves_behind_its_first(make_planner: MakePlann
 
 
 @pytest.mark.parametrize(("closing", "remaining"), [(Closing.SUSPEND, 700), (Closing.KILL, 1000)])
-def test_the_rest_of_a_lease(
+def test_plan_rest_repeats_lost_work_and_keeps_saved_work(
     make_planner: MakePlanner, make_lease: MakeLease, closing: Closing, remaining: int
 ) -> None:
     """haizea F57: the lost work of a killed run has to be done again."""
@@ -206,7 +206,7 @@ def test_the_rest_of_a_lease(
         assert planner.plan.leases["1"] == late
 
 
-def test_a_start_that_has_passed_is_now(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_start_that_has_passed_means_now(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea 8.2, 21: planned from now on, with the requested slack."""
     planner = make_planner(1)
     assert _place(planner, make_lease(DEADLINE, 1, 100, start=0, deadline=150), now=50).holdings[0].start == 50
@@ -214,7 +214,7 @@ def test_a_start_that_has_passed_is_now(make_planner: MakePlanner, make_lease: M
         planner.place(make_lease(DEADLINE, 1, 100, start=0, deadline=150), 51)
 
 
-def test_the_shutdown_may_be_behind_the_deadline(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_the_shutdown_may_end_after_the_deadline(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F56, F72: the deadline is about the run."""
     placed = _place(make_planner(1, shutdown_time=60), make_lease(DEADLINE, 1, 100, start=0, deadline=100))
     assert (placed.holdings[0].run_end, placed.holdings[0].end) == (100, 160)

@@ -27,7 +27,7 @@ def _elastic(count: int = 1, most: int = 16, least: int = 8, memory: int = 1) ->
 
 
 def _used(planner: Planner, make_lease: MakeLease, vcpus: int, hosts: int = 1, **terms: object) -> Lease:
-    """Take some VCPUs of some hosts, by default for good and so that nobody can have them."""
+    """Take some VCPUs of some hosts, by default for good and in such a way that they cannot be preempted."""
     nodes = (NodeSet(hosts, Resources({VCPU: vcpus, MEMORY_MB: 1}), per_host=1),)
     lease = make_lease(LeaseKind.RESERVATION, node_sets=nodes, start=0, duration=100_000, **terms)
     return planner.place(lease, 0)
@@ -54,7 +54,7 @@ def _sizes(lease: Lease) -> list[int]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("used", "granted"), [(0, 16), (3, 13), (8, 8)])
-def test_a_node_gets_what_is_free(make_lease: MakeLease, kind: LeaseKind, used: int, granted: int) -> None:
+def test_a_node_grows_into_what_is_free(make_lease: MakeLease, kind: LeaseKind, used: int, granted: int) -> None:
     planner = new_planner(1, HOST)
     if used:
         _used(planner, make_lease, used)
@@ -66,7 +66,7 @@ def test_a_node_gets_what_is_free(make_lease: MakeLease, kind: LeaseKind, used: 
 
 
 @pytest.mark.parametrize("kind", KINDS[:3])
-def test_less_than_the_smallest_size_is_no_place(make_lease: MakeLease, kind: LeaseKind) -> None:
+def test_without_the_smallest_size_there_is_no_place(make_lease: MakeLease, kind: LeaseKind) -> None:
     planner = new_planner(1, HOST)
     _used(planner, make_lease, 9)
     with pytest.raises(NotPlannableError):
@@ -80,7 +80,7 @@ def test_nodes_of_a_set_have_one_size(make_lease: MakeLease) -> None:
     assert _sizes(_placed(planner, make_lease, LeaseKind.RESERVATION, _elastic(2))) == [10]
 
 
-def test_more_than_the_smallest_size_makes_nobody_leave(make_lease: MakeLease) -> None:
+def test_only_the_smallest_size_may_preempt(make_lease: MakeLease) -> None:
     """Room that a victim would have to make is used only if even the smallest size needs it."""
     planner = new_planner(1, HOST)
     victim = make_lease(LeaseKind.BEST_EFFORT, node_sets=(NodeSet(1, Resources({VCPU: 6, MEMORY_MB: 1})),))
@@ -126,7 +126,7 @@ def test_the_largest_unit_of_a_host_limits_the_size(make_lease: MakeLease) -> No
     assert _sizes(_placed(new_planner(site=site), make_lease, LeaseKind.RESERVATION, _elastic())) == [10]
 
 
-def test_a_quote_says_what_would_be_granted(make_lease: MakeLease) -> None:
+def test_a_quote_has_the_size_that_would_be_granted(make_lease: MakeLease) -> None:
     planner = new_planner(1, HOST)
     _used(planner, make_lease, 3)
     for kind, times in ((LeaseKind.RESERVATION, {"start": 0}), (LeaseKind.BEST_EFFORT, {})):

@@ -47,7 +47,7 @@ def _exactly(planner: Planner, lease: Lease, **terms: Any) -> tuple[Holding, lis
     return holding, [victim.lease_id for victim in in_the_way]
 
 
-def test_nobody_is_preempted_where_there_is_room(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_no_lease_is_preempted_if_the_request_fits(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F50: free hosts are taken first."""
     planner = make_planner(2)
     _running(planner, make_lease(BEST_EFFORT), 0)
@@ -57,7 +57,7 @@ def test_nobody_is_preempted_where_there_is_room(make_planner: MakePlanner, make
     )
 
 
-def test_the_plan_is_not_changed_by_looking(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_looking_for_hosts_does_not_change_the_plan(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F50: the necessary victims are returned; making room is another step."""
     planner = make_planner(1)
     running = _running(planner, make_lease(BEST_EFFORT), 0)
@@ -68,7 +68,7 @@ def test_the_plan_is_not_changed_by_looking(make_planner: MakePlanner, make_leas
     assert planner.plan.availability.free(START, END)[:, 0].tolist() == [1024, 1]
 
 
-def test_victims_whose_hosts_do_not_help_are_left_alone(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_leases_whose_hosts_do_not_help_are_not_preempted(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea 8.2, 6: as few as the order allows; the youngest comes first, but another lease needs its host."""
     planner = make_planner(3)
     _running(planner, make_lease(BEST_EFFORT, submitted=1), 1)
@@ -89,7 +89,7 @@ def test_a_lease_is_preempted_as_a_whole(make_planner: MakePlanner, make_lease: 
     assert planner.plan.leases[both.lease_id].holdings[0].end == START
 
 
-def test_shutdown_time_counts_for_the_interval(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_the_interval_includes_the_shutdown(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F72, F50: a lease that starts during the shutdown is in the way."""
     planner = make_planner(1, shutdown_time=50)
     _ready(planner, make_lease(RESERVATION, start=1149, duration=10), Holding((0,), 1149, 1149, 1159, 1209))
@@ -98,7 +98,7 @@ def test_shutdown_time_counts_for_the_interval(make_planner: MakePlanner, make_l
     assert _exactly(planner, make_lease(RESERVATION, start=START, duration=99))[0].end == 1149
 
 
-def test_without_leave_to_preempt_there_is_no_place(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_without_preemption_there_is_no_place(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F12: immediate leases preempt none."""
     planner = make_planner(1)
     _running(planner, make_lease(BEST_EFFORT), 0)
@@ -124,7 +124,7 @@ def test_all_victims_together_may_not_be_enough(make_planner: MakePlanner, make_
         ({"preemption_mode": PreemptionMode.DELETE}, True),
     ],
 )
-def test_who_is_a_victim_by_its_own_terms(
+def test_the_terms_of_a_lease_decide_whether_it_may_be_a_victim(
     make_planner: MakePlanner, make_lease: MakeLease, terms: dict[str, Any], allowed: bool
 ) -> None:
     """haizea 8.2, 7: the flag and the mode of the lease are respected whatever the policy says."""
@@ -212,7 +212,7 @@ def test_a_later_part_is_given_up_and_the_earlier_one_goes_on(make_planner: Make
 @pytest.mark.parametrize(
     ("when", "at", "closing"), [(PreemptAt.START, START, Closing.KILL), (PreemptAt.REQUEST, START, None)]
 )
-def test_when_a_run_that_cannot_be_saved_ends(
+def test_the_options_decide_when_a_run_that_cannot_be_saved_ends(
     make_planner: MakePlanner, make_lease: MakeLease, when: PreemptAt, at: int, closing: Closing | None
 ) -> None:
     """haizea F52: at the start of the reservation, or at once; if it starts now, there is no difference."""
@@ -229,7 +229,7 @@ def test_when_a_run_that_cannot_be_saved_ends(
 
 
 @pytest.mark.parametrize("others", [0, 1, 5])
-def test_as_few_as_possible_make_room_for_several_node_sets(
+def test_as_few_leases_as_possible_are_preempted_for_several_node_sets(
     make_planner: MakePlanner, make_lease: MakeLease, others: int
 ) -> None:
     """Each node set by itself would fit with fewer victims; together they need four hosts."""

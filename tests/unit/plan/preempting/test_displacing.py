@@ -1,4 +1,4 @@
-"""How many leases have to make room."""
+"""How many leases have to be preempted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.unit.plan.conftest import MakeLease, MakePlanner
 
 
 @pytest.mark.parametrize("needed", range(1, 13))
-def test_no_more_leases_make_room_than_are_needed(
+def test_no_more_leases_are_preempted_than_needed(
     make_planner: MakePlanner, make_lease: MakeLease, needed: int
 ) -> None:
     """Ten leases hold a host each, and two hosts are free."""

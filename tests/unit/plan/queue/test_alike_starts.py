@@ -27,7 +27,7 @@ class _Counting(GreedySelection):
 
 
 class _OtherOrder(_Counting):
-    """Is not sure to sort hosts by keys only."""
+    """May sort hosts by something other than keys."""
 
     def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:
         return super().rank(hosts, lease)

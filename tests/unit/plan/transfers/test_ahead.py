@@ -47,7 +47,7 @@ def _lease(
 
 
 def test_images_of_templates_are_needed_where_their_servers_boot() -> None:
-    """In the order of the VMs, as servers are made from templates; a volume uses a VM and needs no image."""
+    """In the order of the nodes, as servers are made from templates; a volume uses a node and needs no image."""
     lease = _lease(Boot(_X, 1), Boot(None, 1), Boot(_Y))
 
     uses = uses_of(lease, preparation_time=60)
@@ -59,13 +59,13 @@ def test_images_of_templates_are_needed_where_their_servers_boot() -> None:
     assert all(use.is_ahead for use in uses)
 
 
-def test_servers_that_are_together_share_a_vm() -> None:
+def test_servers_on_one_node_need_all_their_images_there() -> None:
     together = NodeSet(1, Resources({"VCPU": 4, HOST_SHARE: 4}), boots=(Boot(_X, 3), Boot(_Y, 1)))
 
     assert list(together.images()) == [frozenset({_X, _Y})]
 
 
-def test_who_runs_uses_its_images_and_who_is_suspended_does_not() -> None:
+def test_a_running_lease_uses_its_images_and_a_suspended_one_does_not() -> None:
     (running,) = uses_of(_lease(Boot(_X), state=LeaseState.ACTIVE, active_since=1000), 60)
     assert (running.boot, running.is_ahead, running.is_running) == (1000, False, True)
     assert uses_of(_lease(Boot(_X), state=LeaseState.SUSPENDED_SCHEDULED), 60) == ()
@@ -73,11 +73,11 @@ def test_who_runs_uses_its_images_and_who_is_suspended_does_not() -> None:
 
 
 @pytest.mark.parametrize(("kept_until", "lacks"), [(500, []), (499, [500]), (None, [500])])
-def test_a_host_that_has_it_until_then_lacks_nothing(kept_until: int | None, lacks: list[int]) -> None:
+def test_a_host_that_keeps_the_image_until_the_boot_lacks_nothing(kept_until: int | None, lacks: list[int]) -> None:
     assert [need.due for need in lacking(0, [_use(500, 0)], kept_until, age=1000)] == lacks
 
 
-def test_the_use_before_leaves_it_there_for_a_while() -> None:
+def test_an_earlier_use_keeps_the_image_on_the_host_for_a_while() -> None:
     uses = [_use(500, 0, until=600, lease_id="1"), _use(900, 0, lease_id="2"), _use(5000, 0, lease_id="3")]
 
     assert [(need.lease_id, need.until) for need in lacking(0, uses, None, age=400)] == [
@@ -86,13 +86,13 @@ def test_the_use_before_leaves_it_there_for_a_while() -> None:
     ]
 
 
-def test_who_begins_at_once_brings_it_himself() -> None:
+def test_a_boot_without_notice_brings_the_image_itself() -> None:
     uses = [_use(500, 0, ahead=False), _use(900, 0, lease_id="2")]
 
     assert lacking(0, uses, None, age=1000) == []
 
 
-def test_who_came_to_his_host_without_it_leaves_none() -> None:
+def test_a_server_that_came_without_its_image_leaves_none() -> None:
     """The server was unshelved or moved there."""
     uses = [_use(500, 0, runs=True, ahead=False), _use(900, 0, lease_id="2")]
 
@@ -100,7 +100,7 @@ def test_who_came_to_his_host_without_it_leaves_none() -> None:
     assert lacking(0, uses, 550, age=1000) == []
 
 
-def test_those_that_would_overlap_are_one() -> None:
+def test_transfers_of_an_image_that_would_overlap_are_merged() -> None:
     needs = {_X: [ImageNeed(0, 1000, "1", 0), ImageNeed(1, 1050, "2", 0), ImageNeed(2, 5000, "3", 0)]}
 
     first, second = planned(needs, _UNICAST, now=0)
@@ -110,7 +110,7 @@ def test_those_that_would_overlap_are_one() -> None:
     assert (first.number, second.number) == (0, 1)
 
 
-def test_what_cannot_be_there_in_time_begins_at_once() -> None:
+def test_a_transfer_that_cannot_be_in_time_begins_at_once() -> None:
     needs = {_X: [ImageNeed(0, 40, "1", 0)], _Y: [ImageNeed(1, 200, "2", 0)]}
 
     late, last = planned(needs, _UNICAST, now=10)
@@ -128,7 +128,7 @@ _NEEDS = st.dictionaries(
 
 
 @given(_NEEDS, st.sampled_from(Mechanism), st.integers(0, 500))
-def test_one_at_a_time_in_time_if_that_can_be_and_as_late_as_possible(
+def test_transfers_are_sequential_as_late_as_possible_and_in_time_if_they_can_be(
     needs: dict[DiskImage, list[ImageNeed]], mechanism: Mechanism, now: int
 ) -> None:
     """haizea F62: by earliest due date, pushed to the right."""

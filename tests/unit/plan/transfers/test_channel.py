@@ -39,7 +39,7 @@ def test_the_latest_gap_ends_in_time() -> None:
 
 
 @given(_BLOCKS, st.integers(0, 15), st.integers(0, 40), st.integers(0, 100))
-def test_gaps_are_those_of_a_search_second_by_second(
+def test_gaps_equal_those_found_second_by_second(
     blocks: list[tuple[int, int]], seconds: int, since: int, due: int
 ) -> None:
     """Including blocks that overlap each other, as late transfers do."""
@@ -67,7 +67,7 @@ _JOBS = st.lists(st.builds(Job, st.integers(1, 12), st.integers(5, 60)), min_siz
 
 
 @given(_JOBS, _BLOCKS)
-def test_transfers_never_meet_and_are_in_time(jobs: list[Job], blocks: list[tuple[int, int]]) -> None:
+def test_transfers_never_overlap_and_are_in_time(jobs: list[Job], blocks: list[tuple[int, int]]) -> None:
     starts = as_late_as_possible(jobs, blocks, 0)
 
     if starts is None:
@@ -81,7 +81,7 @@ def test_transfers_never_meet_and_are_in_time(jobs: list[Job], blocks: list[tupl
 
 
 @given(_JOBS)
-def test_without_fixed_transfers_a_way_is_found_if_there_is_one(jobs: list[Job]) -> None:
+def test_without_fixed_transfers_a_schedule_is_found_if_there_is_one(jobs: list[Job]) -> None:
     """Earliest due date first is optimal on one channel."""
 
     def in_this_order(order: tuple[Job, ...]) -> bool:

@@ -50,7 +50,7 @@ def test_seconds_are_size_over_bandwidth_rounded_up() -> None:
     assert TransferOptions(bandwidth=100, force_seconds=5).seconds(four, 7) == 5
 
 
-def test_a_promise_gets_its_image_at_the_last_moment() -> None:
+def test_the_image_of_a_reservation_arrives_just_in_time() -> None:
     images = _reserved(ImagePlan(_NO_POOLS), "1", _X, [0, 2], 900)
 
     assert _times(images) == [(1, 818, 900)]
@@ -59,13 +59,13 @@ def test_a_promise_gets_its_image_at_the_last_moment() -> None:
     assert images.arrival("1") == 900
 
 
-def test_an_earlier_promise_pushes_nobody_back() -> None:
+def test_an_earlier_transfer_is_moved_forward_for_a_later_one() -> None:
     images = _reserved(_reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 900), "2", _Y, [1], 950)
 
     assert _times(images) == [(1, 786, 868), (2, 868, 950)]
 
 
-def test_best_effort_takes_the_first_gap_and_stays_there() -> None:
+def test_a_best_effort_transfer_takes_the_first_gap_and_is_not_moved() -> None:
     images = _reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 150)
     assert images.soonest_end(_Y, 1) == 232, "68 s before the promise are too few"
     images = _queued(images, "2", _Y, [1], 1000)
@@ -76,7 +76,7 @@ def test_best_effort_takes_the_first_gap_and_stays_there() -> None:
     assert _times(images) == [(1, 68, 150), (2, 150, 232), (3, 232, 240)]
 
 
-def test_what_cannot_be_in_time_is_refused_and_nothing_changes() -> None:
+def test_a_transfer_that_cannot_be_in_time_is_refused_without_a_change() -> None:
     images = _reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 90)
 
     with pytest.raises(NotInTimeError):
@@ -132,7 +132,7 @@ def test_a_multicast_that_is_planned_is_joined() -> None:
     assert _times(_queued(images, "2", _X, [2, 3], 899)) == [(2, 0, 82), (1, 818, 900)], "it would come too late"
 
 
-def test_joining_is_not_for_unicast_nor_where_it_is_switched_off_nor_once_it_goes_on() -> None:
+def test_only_a_multicast_that_has_not_begun_can_be_joined_if_allowed() -> None:
     def transfers(images: ImagePlan) -> int:
         return len(_queued(images, "2", _X, [2], 5000).transfers)
 
@@ -144,7 +144,7 @@ def test_joining_is_not_for_unicast_nor_where_it_is_switched_off_nor_once_it_goe
     assert transfers(_reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 900)) == 1
 
 
-def test_a_promise_shares_what_comes_to_its_host_anyway() -> None:
+def test_a_reservation_shares_a_transfer_to_its_host() -> None:
     """haizea F65: no second transfer of the same image to the same host."""
     images = _reserved(ImagePlan(_NO_POOLS), "1", _X, [0, 1], 900)
 
@@ -155,8 +155,8 @@ def test_a_promise_shares_what_comes_to_its_host_anyway() -> None:
     assert len(own.transfers) == 2
 
 
-def test_a_transfer_that_somebody_joined_does_not_become_later() -> None:
-    """A transfer that was pushed forward goes back when there is room, but not beyond the due dates of others."""
+def test_a_transfer_that_a_lease_joined_does_not_become_later() -> None:
+    """A transfer that was moved forward moves back when the channel is free, but not beyond the due dates of others."""
     images = _reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 900)
     images = _reserved(images, "2", _Y, [1], 950)
     assert _times(images) == [(1, 786, 868), (2, 868, 950)]
@@ -168,7 +168,7 @@ def test_a_transfer_that_somebody_joined_does_not_become_later() -> None:
     assert _reserved(images.forgotten("2"), "4", DiskImage("v", 1), [4], 2000).arrival("1") == 900
 
 
-def test_nobody_left_nothing_transferred() -> None:
+def test_a_transfer_without_users_is_dropped() -> None:
     images = _queued(_reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 900), "2", _X, [1], 900)
 
     assert images.forgotten("1").transfers[0].hosts == {1}
@@ -178,14 +178,14 @@ def test_nobody_left_nothing_transferred() -> None:
     assert goes_on.at(900).ended(1).transfers == ()
 
 
-def test_a_failed_transfer_is_claimed_by_nobody() -> None:
+def test_a_failed_transfer_leaves_no_claims() -> None:
     images = _reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 900).at(818).begun(1, 818).failed(1)
 
     assert images.transfers == ()
     assert images.claims == {}
 
 
-def test_a_dead_host_has_nothing() -> None:
+def test_a_failed_host_has_no_images() -> None:
     images = _all_ended(_reserved(ImagePlan(_POOLS), "1", _X, [0, 1], 900))
 
     assert images.host_lost(0).hosts_with(_X, "1") == {1}
@@ -193,7 +193,7 @@ def test_a_dead_host_has_nothing() -> None:
     assert images.hosts_with(_X, "1") == {0, 1}, "the value itself never changes"
 
 
-def test_a_late_transfer_keeps_the_channel() -> None:
+def test_a_late_transfer_still_occupies_the_channel() -> None:
     images = _queued(ImagePlan(_NO_POOLS), "1", _X, [0], 900).begun(1, 0).at(200)
 
     assert images.next_start() is None

@@ -81,9 +81,7 @@ def test_a_reservation_at_too_short_notice_is_refused(make_planner: MakePlanner,
     assert planner.place(make_lease(LeaseKind.RESERVATION, 2, start=82, software=_X), 0).holdings
 
 
-def test_at_too_short_notice_only_hosts_with_the_image_will_do(
-    make_planner: MakePlanner, make_lease: MakeLease
-) -> None:
+def test_at_short_notice_only_hosts_with_the_image_are_used(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F64: the lease goes where its image is, though the policy would take other hosts first."""
     planner = make_planner(transfers=_POOLS)
     first = planner.place(make_lease(LeaseKind.RESERVATION, 1, 100, start=900, software=_X, node_sets=None), 0)
@@ -210,7 +208,7 @@ def test_a_deadline_lease_starts_when_its_image_can_be_there(make_planner: MakeP
         planner.place(make_lease(LeaseKind.DEADLINE, 1, 100, start=10, deadline=264, software=DiskImage("w", 1024)), 0)
 
 
-def test_who_is_planned_again_gives_up_his_transfer(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_lease_that_is_planned_again_gives_up_its_transfer(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F49: after an early end a lease moves forward, and no image is transferred twice."""
     planner = make_planner(transfers=_NO_POOLS)
     blocking = planner.place(make_lease(LeaseKind.IMMEDIATE, 4, 1000), 0)
@@ -225,7 +223,7 @@ def test_who_is_planned_again_gives_up_his_transfer(make_planner: MakePlanner, m
 
 
 @pytest.mark.parametrize(("keep", "start"), [(True, 200), (False, 282)])
-def test_an_image_that_came_too_early_is_of_use_when_its_lease_is_planned_again(
+def test_an_image_brought_early_is_kept_for_a_lease_that_is_planned_again(
     make_planner: MakePlanner, make_lease: MakeLease, keep: bool, start: int
 ) -> None:
     """haizea 8.4: files of a replanned lease are kept; the programs of 2010 deleted them."""
@@ -256,7 +254,7 @@ def test_a_preempted_lease_gives_up_its_transfer(make_planner: MakePlanner, make
     assert _times(planner) == [(918, 1000)]
 
 
-def test_a_plan_that_is_only_tried_leaves_no_transfer(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_a_trial_leaves_no_transfer(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     planner = make_planner(transfers=_NO_POOLS)
     before = planner.plan.images
 
@@ -266,7 +264,7 @@ def test_a_plan_that_is_only_tried_leaves_no_transfer(make_planner: MakePlanner,
     assert planner.plan.images is before
 
 
-def test_unicast_takes_as_long_as_there_are_hosts(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+def test_unicast_takes_time_for_each_host(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F61."""
     planner = make_planner(transfers=TransferOptions(bandwidth=100, mechanism=Mechanism.UNICAST))
 

@@ -63,7 +63,7 @@ def test_an_image_that_is_needed_is_never_evicted() -> None:
     assert _names(found[0]) == ["a", "c"]
 
 
-def test_an_image_that_is_there_already_only_gets_another_user() -> None:
+def test_an_image_that_arrives_again_only_gets_another_user() -> None:
     pool = _arrived((), "a", "1", 10, _GB4)
 
     found = with_image(pool, _image("a"), frozenset({"2"}), 30, _GB4)

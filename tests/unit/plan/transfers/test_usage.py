@@ -15,7 +15,7 @@ from lease_scheduler.plan.transfers.options import Reuse, TransferOptions
 from lease_scheduler.plan.transfers.usage import disk_usage
 
 _X = DiskImage("x", 1000)
-#: Two VMs on host 0, one on host 1.
+#: Two nodes on host 0, one on host 1.
 _REQUEST = LeaseRequest("1", LeaseKind.RESERVATION, (NodeSet(3, Resources({VCPU: 1})),), 0, 100, 900, software=_X)
 _LEASE = Lease(_REQUEST, 1, LeaseState.ACTIVE, holdings=(Holding((0, 0, 1), 900, 900, 1000, 1000),))
 
@@ -30,7 +30,7 @@ def _usage(options: TransferOptions, *, is_over: bool = False) -> dict[int, int]
     return disk_usage(images, {} if is_over else {"1": _LEASE})
 
 
-def test_every_vm_has_a_disk() -> None:
+def test_every_node_has_a_disk() -> None:
     assert _usage(TransferOptions()) == {0: 2000, 1: 1000}
     assert _usage(TransferOptions(), is_over=True) == {}
 
@@ -42,8 +42,8 @@ def test_a_pool_keeps_an_image_beside_the_disks() -> None:
     assert _usage(pools, is_over=True) == {0: 1000, 1: 1000}
 
 
-def test_copy_on_write_needs_the_image_once() -> None:
-    """haizea F68: except where the pool has no room for it."""
+def test_with_copy_on_write_the_image_is_counted_once() -> None:
+    """haizea F68: except where it does not fit into the pool."""
     shared = TransferOptions(reuse=Reuse.IMAGE_CACHES, copy_on_write=True)
 
     assert _usage(shared) == {0: 1000, 1: 1000}

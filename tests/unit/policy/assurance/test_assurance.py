@@ -51,7 +51,7 @@ def _reservation(lease_id: str, nodes: int, state: LeaseState, now: int) -> Leas
 
 
 def _use(policy: AssurancePolicy, days: int, nodes: int = 4) -> int:
-    """Have reservations of some hosts for six hours of each day, and return the instant at which the days are over."""
+    """Reserve some hosts for six hours of each day, and return the instant at which the days are over."""
     policy.follow(_SITE)
     for day in range(days):
         for hour, state in ((9, LeaseState.ACTIVE), (15, LeaseState.DONE)):
@@ -91,36 +91,36 @@ def test_a_new_site_says_that_it_knows_too_little() -> None:
     policy = Statistical(PolicyOptions())
     now = _use(policy, 10)
     reason = _reason(_answer(policy, now, 6 * _HOUR))
-    assert "6 h can be promised with 0.95 from 59 observations on, and this site has" in reason
+    assert "promising 6 h with probability 0.95 takes 59 observations, and this site has" in reason
     assert _answer(Both(PolicyOptions()), _BEGIN, 6 * _HOUR) == Promise(Assured.PLANNED)
 
 
-def test_what_was_reached_in_the_past_is_promised_and_by_the_time_of_day() -> None:
+def test_lifetimes_reached_in_the_past_are_promised_by_time_of_day() -> None:
     policy = Statistical(PolicyOptions())
     now = _use(policy, 40)
     found = _answer(policy, now, 6 * _HOUR)
     assert isinstance(found, Promise)
     assert found.basis is Assured.STATISTICAL
     assert found.observations > 150
-    assert "at most" in _reason(_answer(policy, now, 6 * _HOUR, nodes=13)), "there is no room for four more hosts"
+    assert "at most" in _reason(_answer(policy, now, 6 * _HOUR, nodes=13)), "four more hosts do not fit"
     both = Both(PolicyOptions())
     _use(both, 40)
     assert _answer(both, now, 6 * _HOUR) == found
 
 
-def test_a_refusal_says_what_could_be_had_instead() -> None:
-    """At midnight the room is free until nine."""
+def test_a_refusal_says_what_could_be_promised() -> None:
+    """At midnight the spare capacity is free until nine."""
     policy = Statistical(PolicyOptions())
     now = _use(policy, 80, nodes=12)
     reason = _reason(_answer(policy, now, 20 * _HOUR, nodes=6, assurance=0.6))
-    assert reason.startswith("20 h can be promised with at most 0.00 at present; with 0.6 it is ")
-    hours = int(reason.rpartition("it is ")[2].split(" h")[0])
+    assert reason.startswith("20 h can be promised with a probability of at most 0.00 at present; with 0.6, ")
+    hours = int(reason.rpartition("with 0.6, ")[2].split(" h")[0])
     assert 1 <= hours <= 9
     assert isinstance(_answer(policy, now, hours * _HOUR, nodes=6, assurance=0.6), Promise)
     assert "no lifetime can be promised" in _reason(_answer(policy, now, _HOUR, nodes=16))
 
 
-def test_promises_take_room_from_later_ones() -> None:
+def test_promises_reduce_the_spare_capacity_of_later_ones() -> None:
     policy = Statistical(PolicyOptions())
     now = _use(policy, 60)
     assert isinstance(_answer(policy, now, 6 * _HOUR, nodes=6), Promise)
@@ -131,7 +131,7 @@ def test_promises_take_room_from_later_ones() -> None:
     assert isinstance(_answer(policy, now + 7 * _HOUR, 2 * _HOUR, nodes=6), Promise), "its lifetime is over"
 
 
-def test_what_is_booked_takes_room_from_its_start_on() -> None:
+def test_bookings_reduce_the_spare_capacity_from_their_start_on() -> None:
     """On any hosts. The history is one of four hosts, and twelve are booked for a part of the lifetime."""
     policy = Statistical(PolicyOptions())
     now = _use(policy, 60)
@@ -151,7 +151,7 @@ def test_what_is_booked_takes_room_from_its_start_on() -> None:
     assert isinstance(_answer(policy, now, 6 * _HOUR), Promise)
 
 
-def test_what_follows_a_lease_on_its_hosts_takes_no_more_room() -> None:
+def test_a_booking_that_follows_a_lease_on_its_hosts_adds_no_demand() -> None:
     policy = Statistical(PolicyOptions())
     now = _use(policy, 60)
     whole = replace(_reservation("whole", 13, LeaseState.ACTIVE, now), started=now)
@@ -189,7 +189,7 @@ def test_too_many_broken_promises_end_them_until_they_are_old() -> None:
     assert isinstance(_answer(policy, later, 6 * _HOUR), Promise)
 
 
-def test_what_was_learnt_survives_a_restart() -> None:
+def test_learnt_demand_survives_a_restart() -> None:
     policy = Statistical(PolicyOptions())
     now = _use(policy, 40)
     _break(policy, 1, now)
@@ -214,7 +214,7 @@ def test_a_promise_does_not_depend_on_how_the_number_of_hosts_divides(hosts: int
     policy.follow(Site.homogeneous(hosts, Resources({VCPU: 4})))
     policy.take_over([_reservation(f"x{each}", 1, LeaseState.ACTIVE, _BEGIN) for each in range(hosts - 1)], _BEGIN)
     assert isinstance(_answer(policy, now, 32 * _HOUR), Promise)
-    assert _reason(_answer(policy, now, 34 * _HOUR)).endswith("with 0.95 it is 1 d 8 h")
+    assert _reason(_answer(policy, now, 34 * _HOUR)).endswith("with 0.95, 1 d 8 h can be promised")
     assert _reason(_answer(policy, now, 32 * _HOUR, nodes=2)).endswith("no lifetime can be promised")
 
 
@@ -245,7 +245,7 @@ def test_quiet_days_survive_a_restart() -> None:
         {"day 20000": "text", "load": 7, "promises": "text", "day x": {}, "version 0": {}},
     ],
 )
-def test_a_history_that_is_lost_or_damaged_is_as_that_of_a_new_site(learnt: dict[str, Any]) -> None:
+def test_a_lost_or_damaged_history_counts_as_that_of_a_new_site(learnt: dict[str, Any]) -> None:
     policy = Statistical(PolicyOptions())
     _use(policy, 40)
     policy.restore(learnt)
@@ -253,7 +253,7 @@ def test_a_history_that_is_lost_or_damaged_is_as_that_of_a_new_site(learnt: dict
     assert "this site has" in _reason(_answer(policy, _BEGIN + 41 * _DAY, 6 * _HOUR))
 
 
-def test_what_is_stored_is_bounded_whatever_tenants_do() -> None:
+def test_stored_entries_are_bounded_whatever_projects_do() -> None:
     policy = Statistical(PolicyOptions())
     policy.follow(_SITE)
     kept: dict[str, Any] = {}
@@ -269,9 +269,12 @@ def test_what_is_stored_is_bounded_whatever_tenants_do() -> None:
     assert max(len(json.dumps(value)) for value in kept.values()) < 20_000
 
 
-def test_a_promise_of_next_to_nothing_cannot_be_had() -> None:
+def test_a_very_low_probability_is_refused() -> None:
     """It would be given always, and the lease would be preempted after those without."""
     policy = Statistical(PolicyOptions())
     now = _use(policy, 60)
     assert isinstance(_answer(policy, now, _HOUR, assurance=0.5), Promise)
-    assert _reason(_answer(policy, now, _HOUR, assurance=0.01)) == "this site promises with at least 0.5, not 0.01"
+    assert (
+        _reason(_answer(policy, now, _HOUR, assurance=0.01))
+        == "this site promises probabilities of at least 0.5, not 0.01"
+    )

@@ -88,7 +88,7 @@ def test_a_site_that_has_just_begun_promises_nothing() -> None:
     assert _asked(_policy(0), _BEGIN) == {0.95: {}, 0.8: {}}
 
 
-def test_nothing_is_kept_before_anybody_asks() -> None:
+def test_no_history_is_kept_before_the_first_question() -> None:
     policy = Statistical(PolicyOptions())
     policy.follow(_SITE)
     policy.observe(Outcome.STARTED, _lease("1", _BEGIN), None, _BEGIN)
@@ -105,7 +105,7 @@ def test_the_past_survives_a_restart_and_ends_with_a_gap() -> None:
 
 
 def test_a_lease_that_has_the_host_at_the_restart_is_known() -> None:
-    """It has begun when nobody looked, so that counts as a start."""
+    """It has begun unobserved, so that counts as a start."""
     now = _BEGIN + 16 * _DAY
     again = _restarted(_policy(16), now, _lease("new", now))
     changed: dict[str, Any] = dict(again.take_changes())

@@ -29,7 +29,7 @@ _WIDE = FuzzyTables(centres=(-0.5, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.5))
         (1.2, 0.7, 0.00, -0.50),
     ],
 )
-def test_golden_values(risk: float, load: float, neutral: float, wide: float) -> None:
+def test_outputs_equal_the_golden_values(risk: float, load: float, neutral: float, wide: float) -> None:
     assert infer(_NEUTRAL, risk, load) == pytest.approx(neutral, abs=0.0051)
     assert infer(_WIDE, risk, load) == pytest.approx(wide, abs=0.0051)
 

@@ -43,7 +43,7 @@ def test_the_risk_is_the_mean_waiting_time_over_the_acceptable_one_weighted_by_n
     assert _view().risk(5.0) == 0.0
 
 
-def test_a_view_computes_nothing_that_nobody_reads() -> None:
+def test_a_view_computes_only_what_is_read() -> None:
     def never() -> Sequence[Waiting]:
         raise AssertionError("nobody asked")
 
@@ -82,7 +82,9 @@ def test_sesp_preempts_until_leases_have_waited_too_long() -> None:
         (0.25, 0.5, PowerDecision(empty=4)),
     ],
 )
-def test_pemp_divides_what_is_missing(risk: float, load: float, decision: PowerDecision) -> None:
+def test_pemp_divides_missing_hosts_between_waking_and_preemption(
+    risk: float, load: float, decision: PowerDecision
+) -> None:
     assert _policy("pemp").for_reservation(_SHORTAGE, _with_risk(risk, load)) == decision
 
 

@@ -95,13 +95,13 @@ def test_hosts_that_wake_slowly_are_woken_earlier() -> None:
     assert policy.wake_time() == 157
 
 
-def test_decisions() -> None:
+def test_hosts_wake_for_all_that_is_missing_or_waits() -> None:
     policy, view = _policy(), PowerView(lambda: [Waiting(3, 10, 100), Waiting(2, 5, 50)], lambda: 1.0)
     assert policy.for_reservation(Shortage(nodes=10, missing=8, after_preemption=3), view) == PowerDecision(wake=8)
     assert policy.for_queue(view) == PowerDecision(wake=5)
 
 
-def test_what_was_learnt_survives_a_restart_and_what_is_damaged_is_not_used() -> None:
+def test_learnt_bursts_survive_a_restart_and_damaged_ones_are_not_used() -> None:
     policy = _policy()
     now = _busy(policy)
     for _ in range(59):
@@ -115,7 +115,7 @@ def test_what_was_learnt_survives_a_restart_and_what_is_damaged_is_not_used() ->
     assert (again.spare_hosts(now), again.wake_time()) == (8, 0)
 
 
-def test_what_is_stored_is_bounded() -> None:
+def test_stored_bursts_are_bounded() -> None:
     policy = _policy()
     _busy(policy, 3_000)
     for seconds in range(3_000):
@@ -132,6 +132,6 @@ def test_what_is_stored_is_bounded() -> None:
         ("power_least_epochs", "5000", "must be from 1 to 1000, not 5000"),
     ],
 )
-def test_wrong_options(option: str, value: str, reason: str) -> None:
+def test_wrong_options_are_refused(option: str, value: str, reason: str) -> None:
     with pytest.raises(InvalidValueError, match=reason):
         _policy(**{option: value})

@@ -35,7 +35,7 @@ def test_priority_serves_the_higher_weight_first(make_book: MakeBook) -> None:
     assert book.turns(0) == ["3", "2", "1", "4", "5"]
 
 
-def test_earliest_deadline_first(make_book: MakeBook) -> None:
+def test_the_earliest_deadline_is_served_first(make_book: MakeBook) -> None:
     """shirako F67."""
     book = make_book(EarliestDeadlineFirst(PolicyOptions()))
     book.queue("a", duration=100)
@@ -52,7 +52,7 @@ def _lease(lease_id: str, user: str, submitted: int, duration: int) -> WorkloadL
 
 
 def test_priority_inversion_lasts_for_the_term_of_the_lower_priority() -> None:
-    """shirako G15: who is served first when the site is free again; running leases are not preempted."""
+    """shirako G15: which lease is served first when the site is free again; running leases are not preempted."""
     site = Site.homogeneous(10, Resources({VCPU: 100}))
     settings = RunSettings(
         policies={"queueing": "priority"}, planning=PlanningOptions(backfilling_limit=0), flow_weights={"high": 2.0}

@@ -1,4 +1,4 @@
-"""The policy winks: what it charges to whom, and that it goes on where another engine has stopped."""
+"""The policy winks: what it charges which flow, and that a restarted one goes on as the one before."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ def test_reports_tell_what_the_share_of_a_window_blocks(make_book: MakeBook) -> 
     assert book.policy.flows(0)[0].blocked == {}
 
 
-def test_it_goes_on_where_another_engine_has_stopped(make_book: MakeBook) -> None:
+def test_a_restarted_policy_goes_on_as_the_one_before(make_book: MakeBook) -> None:
     """Clocks, gaps, charges and windows are the same after every step, whichever engine takes it."""
     kept: dict[str, Learnt] = {}
     plain, restarted = make_book(_winks(window="300")), make_book(_winks(window="300"))
@@ -295,7 +295,7 @@ def test_it_goes_on_where_another_engine_has_stopped(make_book: MakeBook) -> Non
     assert len(orders[0][0]) == 3
 
 
-def test_what_ended_while_nobody_watched_is_settled(make_book: MakeBook) -> None:
+def test_leases_that_ended_unobserved_are_settled(make_book: MakeBook) -> None:
     book = make_book(_winks())
     lease = book.place(book.queue("a"), 0)
     book.queue("b")
@@ -481,7 +481,7 @@ def test_wrong_options_are_refused(option: dict[str, str]) -> None:
         _winks(**option)
 
 
-def test_the_cost_of_slivers() -> None:
+def test_a_sliver_costs_the_mean_of_its_shares_of_a_host() -> None:
     """shirako G8: the mean of the shares of a host; a whole host is 1 whatever it names."""
     host = Resources({VCPU: 100, MEMORY_MB: 1024, "BANDWIDTH": 700, HOST_SHARE: WHOLE_HOST})
     address = Host("address", Resources({FLOATING_IP: 1}))
@@ -499,7 +499,7 @@ def test_the_cost_of_slivers() -> None:
     assert SiteSize.of(Site.of([address])).capacity == 0
 
 
-def test_budget_counts_prices(make_book: MakeBook) -> None:
+def test_budget_charges_prices(make_book: MakeBook) -> None:
     """shirako A34: an estimate while a lease is queued, its price once it has a place."""
     book = make_book(Budget(PolicyOptions({"budget_rate": "2"})))
     cheap, dear = book.queue("a", duration=3_600), book.queue("b", duration=3_600)
@@ -514,7 +514,7 @@ def test_budget_counts_prices(make_book: MakeBook) -> None:
     assert clocks["a"] == pytest.approx(1.0)
 
 
-def test_the_next_look_is_noted_after_each_pass_and_stored(make_book: MakeBook) -> None:
+def test_the_next_look_is_stored_after_each_pass(make_book: MakeBook) -> None:
     book, kept = make_book(_winks(window="100", debt="no")), dict[str, Learnt]()
     wide = book.queue("a", nodes=2, duration=100)
     book.queue("a", nodes=2, duration=100)
@@ -531,7 +531,7 @@ def test_the_next_look_is_noted_after_each_pass_and_stored(make_book: MakeBook) 
     assert policy.take_changes()["look"] is None
 
 
-def test_only_shares_of_hosts_suspend_leases() -> None:
+def test_only_winks_suspends_leases_for_shares() -> None:
     options = PolicyOptions({"winks_preempt_after": "600"})
 
     assert Winks(options).has_claims
@@ -596,7 +596,7 @@ def test_a_new_priority_of_a_queued_lease_moves_it(make_book: MakeBook) -> None:
     assert book.turns(0) == ["1", "2"]
 
 
-def test_what_fits_is_found_behind_what_does_not(make_book: MakeBook) -> None:
+def test_a_request_that_fits_is_found_behind_one_that_does_not(make_book: MakeBook) -> None:
     """A flow is left out of a pass only if nothing in its queue is smaller than what found no place."""
     book = make_book(_winks())
     book.queue("a", nodes=4, duration=100)
@@ -617,7 +617,7 @@ def test_what_fits_is_found_behind_what_does_not(make_book: MakeBook) -> None:
     assert turns() == ["1", "2", "3"]
 
 
-def test_a_lease_without_end_that_finds_no_place_stands_for_none_with_an_end(make_book: MakeBook) -> None:
+def test_an_endless_lease_without_a_place_says_nothing_about_leases_with_an_end(make_book: MakeBook) -> None:
     """It is charged for a day, but needs its hosts for longer: a lease of two days may fit before a reservation."""
     book = make_book(_winks())
     book.queue("a", duration=UNLIMITED)
@@ -630,7 +630,7 @@ def test_a_lease_without_end_that_finds_no_place_stands_for_none_with_an_end(mak
     assert [turn.lease.lease_id for turn in turns] == ["1", "2"]
 
 
-def test_no_place_is_looked_for_if_the_share_refuses_it_wherever_it_is(make_book: MakeBook) -> None:
+def test_no_place_is_searched_if_the_share_refuses_every_one(make_book: MakeBook) -> None:
     """Windows of 100 s, two flows: each has 200 host-seconds of one, and a lease of four hosts costs all of it.
 
     If a lease of two hosts fits at 60, a shorter one fits there, too, or before, and the share of its flow refuses it.
@@ -673,7 +673,7 @@ def test_a_clock_that_jumps_suspends_nothing_before_its_least_run(make_book: Mak
 
 
 def test_a_very_small_lease_costs_something() -> None:
-    """On a large site, a small VM is less than half of the unit of width."""
+    """On a large site, a small node is less than half of the unit of width."""
     site = Site.homogeneous(1, Resources({VCPU: 10**6}))
     request = LeaseRequest("1", LeaseKind.BEST_EFFORT, (NodeSet(1, Resources({VCPU: 1})),), 0, 100)
 

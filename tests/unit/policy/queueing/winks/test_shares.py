@@ -37,7 +37,7 @@ def test_a_window_has_one_share_without_debt() -> None:
     assert use.used == {}
 
 
-def test_debt_is_taken_from_the_windows_that_follow() -> None:
+def test_debt_is_paid_by_the_following_windows() -> None:
     """shirako P19c: 250 of shares of 100 are this window, the next one, and half of the one after that."""
     use = WindowUse()
     assert use.allows(0, 250, 100, debt=True)
@@ -87,7 +87,7 @@ def test_a_smaller_share_pays_a_debt_more_slowly() -> None:
     assert [use.of(3, share) for share in (100, 60, 0)] == [0, 120, 300]
 
 
-def test_what_a_window_leaves_idle_flows_is_for_the_active_ones() -> None:
+def test_active_flows_share_what_idle_flows_do_not_use() -> None:
     shares = Shares(WinksOptions(window=10, when_idle=WhenIdle.SPARE), 4)
     for name in "ab":
         shares.flow(name, 1)
@@ -133,7 +133,7 @@ def test_a_higher_priority_goes_before_lower_ones_of_its_flow() -> None:
     assert tags == {"urgent": 0, "0": 5, "1": 15, "late": 50}
 
 
-def test_what_is_withdrawn_lets_others_move_up_as_far_as_a_gap() -> None:
+def test_after_a_withdrawal_requests_move_up_as_far_as_a_gap() -> None:
     queue = FlowQueue(1)
     for number, virtual_time in enumerate((0, 0, 0, 50)):
         queue.arrive(QueuedRequest(str(number), 10, order=number), virtual_time * UNIT)
@@ -146,7 +146,7 @@ def test_what_is_withdrawn_lets_others_move_up_as_far_as_a_gap() -> None:
     assert (queue.clock, queue.tail, queue.total_gap) == (50 * UNIT, 50 * UNIT, 0)
 
 
-def test_charges_beside_the_queue() -> None:
+def test_a_charge_ahead_counts_as_if_at_the_head_of_the_queue() -> None:
     """shirako A32: a reservation is charged as if it were at the head; an idle flow does not save up."""
     shares = Shares(WinksOptions(window=10), 4)
     busy, idle = shares.flow("busy", 1), shares.flow("idle", 2)
