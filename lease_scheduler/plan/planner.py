@@ -209,8 +209,7 @@ class Planner:
     ) -> Lease:
         """Give a pending reservation, immediate or deadline lease as many nodes as ``place`` finds hosts for.
 
-        The terms of the lease have the maximum numbers of nodes. ``most_that_fits`` describes how the numbers are
-        chosen.
+        The terms of the lease have the maximum numbers of nodes. ``most_that_fits`` says how numbers are chosen.
 
         :param least: for each node set, the smallest acceptable number of nodes
         :return: its new value, which is in the plan; its terms have the numbers of nodes that it got

@@ -357,10 +357,7 @@ class SqlReader:
             return calendar.held_hosts(connection, now)
 
     def lease_states(self, project_id: str | None) -> dict[str, int]:
-        """Return the number of leases by state, without states that no lease is in.
-
-        :param project_id: None means all projects
-        """
+        """Return the number of leases by state, of one project or of all; states without leases are left out."""
         query = select(leases.STATE_IN_WORDS, func.count()).where(LEASES.c.deleted_at.is_(None))
         if project_id is not None:
             query = query.where(LEASES.c.project_id == project_id)
