@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any
 
-from novaclient.exceptions import BadRequest, Conflict, Forbidden, NotFound, OverLimit
+from novaclient.exceptions import BadRequest, ClientException, Conflict, Forbidden, NotFound, OverLimit
 
 from lease_scheduler.cloud.nova.api import names
 from lease_scheduler.cloud.nova.api.extra_specs import RESOURCES, all_resources, groups
@@ -34,6 +35,9 @@ _GOING = ("shelving", "deleting", "soft-deleting")
 
 #: Prefixes of tasks that make an image of a server. Nova lets a project begin one even if the server is locked.
 _IMAGING = ("image_snapshot", "image_pending_upload", "image_uploading", "image_backup")
+
+#: Exceptions of Nova where a server becomes busy after Nova has looked at it.
+_BECAME_BUSY = ("UnexpectedTaskStateError", "UnexpectedDeletingTaskStateError")
 
 #: States in which a server uses only disk space of its host.
 ASIDE = frozenset({STOPPED, SUSPENDED})
@@ -191,12 +195,24 @@ def command(call: Callable[..., Any], server: Any, *arguments: Any) -> bool:
     """
     try:
         call(server, *arguments)
-    except (Conflict, NotFound):
-        return True
     except (BadRequest, Forbidden, OverLimit) as error:
         LOG.warning("Nova refuses a command for server %s: %s", server.id, error)
         return False
+    except ClientException as error:
+        if not is_gone_or_busy(error):
+            raise
     return True
+
+
+def is_gone_or_busy(error: ClientException) -> bool:
+    """Return whether Nova failed a command because the server is gone, or busy with something else.
+
+    If the server becomes busy while Nova carries out a command, Nova answers some commands with 500 instead of 409.
+    Its message then names the exception.
+    """
+    if isinstance(error, (Conflict, NotFound)):
+        return True
+    return error.code == HTTPStatus.INTERNAL_SERVER_ERROR and any(name in str(error.message) for name in _BECAME_BUSY)
 
 
 def add_tag(server: Any, tag: str) -> None:

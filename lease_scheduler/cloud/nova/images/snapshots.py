@@ -17,7 +17,7 @@ from time import monotonic
 from typing import Any
 
 from keystoneauth1.exceptions import ClientException as NoLoginError
-from novaclient.exceptions import BadRequest, Conflict, Forbidden, NotFound, Unauthorized
+from novaclient.exceptions import BadRequest, ClientException, Forbidden, Unauthorized
 
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova.api import server as of
@@ -332,8 +332,10 @@ class Snapshots:
             LOG.warning("Nova refuses to make an image of server %s: %s", server.id, error.message)
             with self._lock:
                 self._why[server.id] = f"Nova refuses: {error.message}"
-        except (Conflict, NotFound):
-            # The server is busy or gone, which the next call sees.
+        except ClientException as error:
+            if not of.is_gone_or_busy(error):
+                raise
+            # The next call sees it.
             self._write(wish, record)
         return _GOING_ON
 

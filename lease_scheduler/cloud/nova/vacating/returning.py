@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from novaclient.exceptions import BadRequest, Conflict, NotFound
+from novaclient.exceptions import BadRequest, ClientException
 
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova.api import server as of
@@ -207,11 +207,12 @@ class Returning:
     def _evacuate(self, server: Any, to: str | None) -> None:
         try:
             self._nova.servers.evacuate(server, to)
-        except (Conflict, NotFound):
-            return
         except BadRequest:
             # For a moment at the end of an evacuation, Nova shows the server without a task on the host that it left.
             if of.service(self._nova.servers.get(server.id)) == of.service(server):
+                raise
+        except ClientException as error:
+            if not of.is_gone_or_busy(error):
                 raise
 
     def forget(self, servers: Collection[Any]) -> None:

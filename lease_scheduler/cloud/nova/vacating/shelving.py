@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from novaclient.exceptions import ClientException, Conflict, NotFound
+from novaclient.exceptions import ClientException
 
 from lease_scheduler.cloud.nova.api import server as of
 
@@ -41,9 +41,9 @@ class Shelving:
                 LOG.info("server %s gets a shorter name while it is shelved: %s", server.id, name)
                 servers.update(server, name=name[:_LONGEST_NAME])
             servers.shelve(server)
-        except (Conflict, NotFound):
-            return True
         except ClientException as error:
+            if of.is_gone_or_busy(error):
+                return True
             if error.code not in _REFUSALS:
                 raise
             LOG.warning("Nova refuses to shelve server %s: %s", server.id, error)
