@@ -20,7 +20,8 @@ _ROOT = Path(__file__).parents[3]
 #: Runs the scenario in a folder and returns the exit status; a negative one is a signal.
 Run = Callable[..., int]
 
-_LONGEST_RUN = 120.0
+#: Seconds; more than the launcher gives a run, and less than faulthandler_timeout.
+_LONGEST_RUN = 420.0
 
 #: A run spends most of its time waiting.
 _SIDE_BY_SIDE = 16

@@ -27,7 +27,15 @@ from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
 from tests.functional.crash.cloud_record import overfull, watch_holds
-from tests.functional.crash.scenario import START, Boundaries, FragileCloud, FragileStore, lease, plan_differences
+from tests.functional.crash.scenario import (
+    LIMIT,
+    START,
+    Boundaries,
+    FragileCloud,
+    FragileStore,
+    lease,
+    plan_differences,
+)
 from tests.functional.lease_document import VCPUS
 from tests.site_engine import hypervisors, site_policies
 
@@ -96,7 +104,7 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
         views = [reader.lease(_id_of(name), deleted=True) for name in _DURATIONS]
         return all(view is not None and view["state"] in _FINAL for view in views) and not cloud.footprints()
 
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + LIMIT
     while not is_over():
         if site.is_broken or time.monotonic() > limit:
             break

@@ -23,7 +23,6 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.fractional.base import FractionalPolicy
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.policy.policy_set import PolicySet
-from lease_scheduler.service.core.clock import AcceleratedClock
 from lease_scheduler.service.core.policies import PoolPlanning
 from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.options import ServiceOptions
@@ -35,7 +34,7 @@ from lease_scheduler.service.upkeep.workers import Instruments
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
-from tests.functional.crash.scenario import START, Boundaries, FragileCloud, FragileStore, lease
+from tests.functional.crash.scenario import LIMIT, START, Boundaries, FragileCloud, FragileStore, HeldClock, lease
 from tests.site_engine import hypervisors, site_policies
 
 _FINAL = {"done", "failed"}
@@ -119,7 +118,7 @@ def run(
     store = FragileStore(database)
     store.boundaries = boundaries
     kept = store.read_clock()
-    clock = AcceleratedClock(START if kept is None else kept, speed)
+    clock = HeldClock(START if kept is None else kept, speed)
     store.take_over(f"engine-{os.getpid()}", clock.now())
     cloud = FragileCloud(str(folder / "cloud.sqlite"), clock)
     cloud.boundaries = boundaries
@@ -135,10 +134,13 @@ def run(
         "side": PoolPlanning(site_policies(), options.engine, ("side-*",)),
     }
     policies = site_policies(make=lambda: PolicySet(fractional=algorithm()) if fluid else PolicySet())
-    site = SiteTransactions(store, cloud, clock, policies, options, lambda: None, pools=plannings if pools else None)
-    times = PowerTimes(interval=0.05, sleeping_interval=0.1, again=0.3, shutdown=0.5, patience=60)
-    engine = SiteEngine(site, Instruments(power=switch, power_times=times))
-    engine.start()
+    times = PowerTimes(interval=0.05, sleeping_interval=0.1, again=0.3, shutdown=0.5, patience=LIMIT)
+    # Leases begin soon, so that none is missed only because the engine was slow to start.
+    with clock.held():
+        sites = plannings if pools else None
+        site = SiteTransactions(store, cloud, clock, policies, options, lambda: None, pools=sites)
+        engine = SiteEngine(site, Instruments(power=switch, power_times=times))
+        engine.start()
     reader = SqlReader(database)
     _add_hosts(engine, reader, names)
     if fluid and reader.lease(_id_of(_FIRST)) is None:
@@ -152,7 +154,7 @@ def run(
     def is_over() -> bool:
         return are_over() and all(_power(reader, host) in (None, PowerState.AWAKE) for host in sleepers)
 
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + LIMIT
     while not (is_over() and not cloud.footprints() and not services.closed()):
         if site.is_broken or time.monotonic() > limit:
             break
@@ -226,7 +228,7 @@ def _fluid(name: str, duration: int = 30) -> dict[str, Any]:
 def _submit(
     engine: SiteEngine,
     reader: SqlReader,
-    clock: AcceleratedClock,
+    clock: HeldClock,
     sleepers: Mapping[str, tuple[str, int, str | None]],
     *,
     fluid: bool,
@@ -235,7 +237,7 @@ def _submit(
     pool, leases = PoolKeeper(engine), Leases(engine.plan, Enforcement())
     asked = {host: terms for host, terms in sleepers.items() if reader.lease(_id_of(terms[0])) is None}
     numbers = {host["name"]: host["id"] for host in reader.hosts()}
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + LIMIT
     while any(_power(reader, host) is not PowerState.ASLEEP for host in asked):
         assert time.monotonic() < limit, "a host does not fall asleep"
         for host in asked:
@@ -246,10 +248,11 @@ def _submit(
     while fluid and clock.now() < asleep + 3:
         # It is to have slept when it wakes, which it does at once.
         time.sleep(0.02)
-    start = clock.now() + 45
-    for name, count, of in asked.values():
-        document = _fluid(name) if fluid else lease(name, "reservation", count, start=start, end=start + 20)
-        leases.create({}, document if of is None else document | {"pool": of})
+    with clock.held():
+        start = clock.now() + 45
+        for name, count, of in asked.values():
+            document = _fluid(name) if fluid else lease(name, "reservation", count, start=start, end=start + 20)
+            leases.create({}, document if of is None else document | {"pool": of})
 
 
 def main(folder: str, url: str, kill_at: int, speed: float, *, pools: bool = False, fluid: bool = False) -> None:
