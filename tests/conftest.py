@@ -6,7 +6,7 @@ import gc
 import os
 import tarfile
 from collections.abc import Callable
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -29,21 +29,27 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Spread the tests that run inside Nova, which compute for minutes, among tests that mostly wait.
 
-    They go between modules, because a module that is interrupted starts its servers twice. The crash tests come first,
-    because one of them takes minutes, and all would wait for it in the end.
+    They go between modules, because a module that is interrupted starts its servers twice. Those of one class, which
+    share a Nova, stay together. The crash tests come first, because one of them takes minutes, and all would wait for
+    it in the end.
     """
     items.sort(key=lambda item: "crash" not in item.path.parts)
-    in_nova = [item for item in items if item.name.startswith("test_on_nova[")]
-    others = [item for item in items if not item.name.startswith("test_on_nova[")]
+    in_nova = [list(tests) for kind, tests in groupby(items, _class_in_nova) if kind]
+    others = [item for item in items if not _class_in_nova(item)]
     spread: list[pytest.Item] = []
     passed = 0
     for _, module in groupby(others, lambda item: item.path):
         while in_nova and passed * (len(items) - len(others)) >= (len(spread) - passed) * len(others):
-            spread.append(in_nova.pop(0))
+            spread += in_nova.pop(0)
         tests = list(module)
         spread += tests
         passed += len(tests)
-    items[:] = spread + in_nova
+    items[:] = [*spread, *chain.from_iterable(in_nova)]
+
+
+def _class_in_nova(item: pytest.Item) -> str:
+    """Return the class of a test that runs inside Nova, and of any other an empty text."""
+    return item.name.rpartition(".")[0] if item.name.startswith("test_on_nova[") else ""
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -1,6 +1,6 @@
 """All that members can do to servers, times all that the driver does with servers, on a Nova in the tests' process.
 
-Each case has a Nova of its own and takes a minute or more of processor time, so it runs only if asked::
+Each case takes a minute or more of processor time, so it runs only if asked::
 
     .venv/bin/pytest -s -m slow tests/functional/nova/test_matrix.py
 
@@ -10,20 +10,15 @@ with every change, and checks the size of the whole.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.functional.nova.in_nova import FOLDER, names_in, run_tests
+from tests.functional.nova.in_nova import FOLDER, Launcher, names_in
 
 pytestmark = pytest.mark.slow
-
-#: Seconds, below faulthandler_timeout.
-_LIMIT = 600
 
 _CASES = names_in(FOLDER / "matrix_steps.py")
 
 
 @pytest.mark.parametrize("name", _CASES, ids=[name.split(".", 4)[-1] for name in _CASES])
-def test_members_and_steps(python: Path, name: str) -> None:
-    print(run_tests(python, [name], _LIMIT))
+def test_members_and_steps(launcher: Launcher, name: str) -> None:
+    print(launcher.run(name))
