@@ -25,7 +25,7 @@ from lease_scheduler.cloud.nova.api.images import GlanceImages, Image
 from lease_scheduler.cloud.nova.api.locks import Locks
 from lease_scheduler.cloud.nova.api.lost import LostCommands
 from lease_scheduler.cloud.nova.images.image_records import ImageRecord, ImageRecords, new_key
-from lease_scheduler.cloud.nova.images.stopping import IMAGE_TASKS, Stop, Stopping
+from lease_scheduler.cloud.nova.images.stopping import Stop, Stopping
 from lease_scheduler.engine.interfaces import WaitingClock
 from lease_scheduler.model.durations import in_words
 
@@ -238,7 +238,7 @@ class Snapshots:
         if image is not None and image.is_complete:
             self._hand_over(wish, image)
             return _Progress(_State.SAFE)
-        is_made_now = image is not None and of.task(server) in IMAGE_TASKS
+        is_made_now = image is not None and of.makes_image(server)
         if of.is_busy(server) and (is_made_now or waited is None):
             return self._busy(server, is_begun=image is not None)
         if server.status in _IS_SHELVED and not of.is_busy(server):
@@ -255,7 +255,7 @@ class Snapshots:
                 return _Progress(_State.IMPOSSIBLE, reason="it cannot be stopped")
             if stopped is Stop.GOING_ON:
                 return _GOING_ON
-        if of.task(server) in IMAGE_TASKS and waited is not None and waited >= _GRACE:
+        if of.makes_image(server) and waited is not None and waited >= _GRACE:
             if not self._breaks_off(server):
                 return _Progress(_State.IMPOSSIBLE, reason="its users make one image of it after the other")
         elif of.is_busy(server):

@@ -14,9 +14,6 @@ from lease_scheduler.cloud.nova.api import server as of
 from lease_scheduler.cloud.nova.api.locks import Locks
 from lease_scheduler.cloud.nova.api.lost import LostCommands
 
-#: Tasks in which Nova makes an image of a server. Users can begin them at any time, also while the server is locked.
-IMAGE_TASKS = frozenset({"image_snapshot", "image_snapshot_pending", "image_pending_upload", "image_uploading"})
-
 #: Real seconds after which an image that users make of a server that is to stop is broken off.
 _GRACE = 5
 
@@ -49,13 +46,13 @@ class Stopping:
 
         :param waited: real seconds since this was first asked for
         """
-        if server.status in of.ASIDE and of.task(server) in {None, *IMAGE_TASKS}:
+        if server.status in of.ASIDE and (of.task(server) is None or of.makes_image(server)):
             self._locks.lock(server)
             return Stop.STOPPED
         if waited >= _LONGEST_STOP or server.status not in {of.ACTIVE, of.PAUSED, *of.ASIDE}:
             return Stop.IMPOSSIBLE
         self._locks.lock(server)
-        if of.task(server) in IMAGE_TASKS and waited >= _GRACE:
+        if of.makes_image(server) and waited >= _GRACE:
             self._lost.reset(server)
         elif of.is_busy(server):
             try:

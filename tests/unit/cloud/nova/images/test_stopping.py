@@ -59,9 +59,10 @@ def test_a_server_that_is_being_started_is_not_stopped(nova: Any) -> None:
     assert _stop(nova, _server("SHUTOFF", "powering-on"), 0) is Stop.GOING_ON
 
 
-def test_an_image_that_its_users_make_does_not_keep_a_server_running(nova: Any) -> None:
+@pytest.mark.parametrize("task", ["image_snapshot_pending", "image_snapshot", "image_uploading", "image_backup"])
+def test_an_image_that_its_users_make_does_not_keep_a_server_running(nova: Any, task: str) -> None:
     """They could begin one after the other. The state is reset, and the server stopped before the next one begins."""
-    server = _server("ACTIVE", "image_uploading")
+    server = _server("ACTIVE", task)
     assert _stop(nova, server, 4) is Stop.GOING_ON
     nova.servers.stop.assert_not_called()
     assert _stop(nova, server, 5) is Stop.GOING_ON
