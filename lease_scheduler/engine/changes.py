@@ -94,8 +94,7 @@ class LeaseChanges:
     ) -> tuple[Lease, tuple[str, ...]]:
         """Return what ``change`` would do. The plan does not change.
 
-        :return: the lease after the change, with its price, and ids of the leases that would be interrupted or lose
-            some of their planned run
+        :return: the lease after the change, with its price, and ids of the leases that would lose some of their run
         :raises InvalidValueError: one of the terms cannot be changed
         :raises NoPlaceError: there is no place for the terms
         """

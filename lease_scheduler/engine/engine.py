@@ -260,8 +260,7 @@ class Engine:
     ) -> tuple[Lease, tuple[str, ...]]:
         """Return what ``change`` would do. Nothing changes.
 
-        :return: the lease after the change, with its price, and ids of the leases that would be interrupted or lose
-            some of their planned run
+        :return: the lease after the change, with its price, and ids of the leases that would lose some of their run
         :raises InvalidValueError: as in ``change``
         :raises NoPlaceError: as in ``change``
         """
@@ -382,10 +381,7 @@ class Engine:
         return {operation.lease_id: operation for operation in self._state.runs.operations()}
 
     def take_lateness(self) -> dict[str, list[int]]:
-        """Return the seconds by which operations were late, by kind, for kinds with new observations.
-
-        The caller stores them.
-        """
+        """Return the seconds by which operations were late, by kind, if there are new ones; the caller stores them."""
         return self._state.lateness.take_changes()
 
     @property

@@ -11,7 +11,7 @@ from lease_scheduler.model.states import LeaseState
 
 
 class Preparation:
-    """Boots ahead, on hosts that are free some time before the start of their lease.
+    """Booting of nodes some time before the start of their lease, if its hosts are free then.
 
     This time is not promised: another lease that has the hosts keeps them until the start, and the nodes then boot
     late. To have victims suspended in time, set ``PlanningOptions.suspend_buffer`` to at least this time.

@@ -16,7 +16,7 @@ class Run:
 
     :ivar operation: operation that the cloud is carrying out, or None; ``Runs.begin`` and ``Runs.end`` set it
     :ivar is_counted: whether it is in a run that has not been accounted for yet
-    :ivar failed_boots: number of times that its nodes could not be started or resumed, or that an image transfer failed
+    :ivar failed_boots: number of failed operations and image transfers that count towards ``boot_attempts``
     :ivar without: hosts of its assignment that it runs without, because other servers are on them
     :ivar stuck: hosts that it blocks for other leases, because it cannot be suspended; ``Runs.stick`` sets it. These
         hosts are occupied, and the lease does not hold them in the plan

@@ -295,11 +295,7 @@ class EngineState:
         return replace(whole, accumulated=accumulated, active_since=None, progress=progress)
 
     def count_anew(self, before: Lease, after: Lease, now: int) -> Lease:
-        """Return a running lease whose nodes or hosts have changed now, after its run so far was accounted for.
-
-        :param before: its value with the old holding
-        :param after: its value with the new holding; returned unchanged if the start of its run is the same
-        """
+        """Return a running lease with a holding that starts now, after its run so far was accounted for."""
         if before.active_since is None or after.holdings[0].run_start == before.holdings[0].run_start:
             return after
         self.recorder.occupied(before, "run", before.active_since, now, before.holdings[0].assignment)
@@ -376,8 +372,7 @@ class EngineState:
         plan.put_all(live)
         plan.take_changes()
         if plan.images is None:
-            # Image transfers may have been switched off, so leases that waited for images are ready. The next step
-            # stores this.
+            # Image transfers may be off since the restart: waiting leases are then ready. The next step stores this.
             for lease in live:
                 if lease.state in _WAIT_FOR_IMAGES:
                     plan.put(lease.to(LeaseState.READY))

@@ -302,8 +302,7 @@ class Lease:
     :ivar ended: instant at which it reached a final state
     :ivar active_since: instant at which its present run began; None if it is not running
     :ivar holdings: what it holds now and later, earliest first
-    :ivar saved_on: index of the host with each node's saved memory while the lease is suspended; None if nothing is
-        saved
+    :ivar saved_on: host index of each node's saved memory while the lease is suspended; None if nothing is saved
     :ivar offered_until: instant at which the offer ends, while the lease is held until it is accepted or approved;
         nothing of it starts before it is. None if it is not held
     :ivar reason: why it is in this state, for people
@@ -351,10 +350,7 @@ class Lease:
 
     @property
     def assured_until(self) -> int | None:
-        """Instant until which it is promised not to be preempted, or None.
-
-        None means that there is no such promise, that it was broken, or that the lease has no place yet.
-        """
+        """Instant until which it is promised not to be preempted; None without an unbroken promise, or a place."""
         if self.request.assured is None or self.request.assured is Assured.BROKEN:
             return None
         begin = self.started
