@@ -1,6 +1,6 @@
 """Division of CPU among fluid leases whose needs are known (Stillwell 2010, sections 3.1, 4.4.7 and 7.2.2; dfrs A32).
 
-The VCPU that nobody holds are first divided by needs. What is left then goes to all fluid leases, up to what they
+VCPU that no lease holds are first divided by needs. What is left then goes to all fluid leases, up to what they
 declared, so that no CPU time stays idle while a lease could use it.
 """
 

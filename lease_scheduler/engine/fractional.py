@@ -118,7 +118,7 @@ class FluidShares:
         return ((permille, None) for permille in _permille(least))
 
     def _free(self, now: int) -> Floats:
-        """Return the VCPU that nobody holds on each host now, shape (hosts,)."""
+        """Return the VCPU that no lease holds on each host now, shape (hosts,)."""
         plan = self._state.planner.plan
         if VCPU not in plan.classes:
             return np.zeros(len(plan.site))
