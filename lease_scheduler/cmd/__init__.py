@@ -7,6 +7,6 @@ import os
 import warnings
 
 # Libraries that support eventlet import it where it is installed, although this project does not use it.
-# Its name service alone takes a fifth of a program's loading time, and so delays a failover.
+# Its replacement of name resolution (greendns) alone takes a fifth of a program's loading time, and delays a failover.
 os.environ.setdefault("EVENTLET_NO_GREENDNS", "yes")
 warnings.filterwarnings("ignore", message=r"\s*Eventlet is deprecated")

@@ -28,7 +28,7 @@ from lease_scheduler.agent.server import agent_server  # isort: skip
 
 LOG = logging.getLogger(__name__)
 
-#: The transport URL of a configuration that names none.
+#: Transport URL of oslo.messaging if the configuration sets none.
 _NO_BROKER = "rabbit://"
 
 

@@ -1,4 +1,4 @@
-"""``lease-scheduler-manage agent``: what the agents on compute hosts answer, and the keys that they need."""
+"""``lease-scheduler-manage agent``: list the answers of agents on compute hosts, and print the keys that they need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The messages between engine and agents, as configured."""
+"""Configured client, secret and key for the messages between engine and agents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lease_scheduler.model.errors import InvalidValueError
 
 
 def agent_client(conf: cfg.ConfigOpts) -> Any:
-    """Return a client of the agents of the site, or None if there are no agents.
+    """Return a client of the agents of the site, or None if no secret is configured, so that there are no agents.
 
     :raises InvalidValueError: an option is wrong
     """
@@ -21,7 +21,7 @@ def agent_client(conf: cfg.ConfigOpts) -> Any:
         return None
     from lease_scheduler.cmd.messaging import rpc_transport
 
-    # Must come after messaging, which selects the threads of the library that it imports.
+    # Must come after messaging, which selects the threads of oslo.service before oslo.messaging is imported.
     from lease_scheduler.agent.client import AgentClient  # isort: skip
 
     return AgentClient(rpc_transport(conf), conf.service.site, found, conf.agent.answer_timeout)
@@ -30,7 +30,7 @@ def agent_client(conf: cfg.ConfigOpts) -> Any:
 def agent_secret(conf: cfg.ConfigOpts) -> str | None:
     """Return the secret of the site, or None if there is none.
 
-    :raises InvalidValueError: it is too short, or intervals do not fit each other
+    :raises InvalidValueError: it is too short, or the intervals of engine and agents contradict each other
     """
     group = conf.agent
     if group.renew_interval > group.expire_after / 2:
@@ -50,7 +50,7 @@ def agent_key(conf: cfg.ConfigOpts) -> str:
     secret, group = agent_secret(conf), conf.agent
     key: str | None = group.host_key
     if key is not None:
-        # With a short one, an empty one for example, others could sign orders.
+        # With a short key, such as an empty one, others could sign orders.
         if not re.fullmatch("[0-9a-f]{64}", key):
             raise InvalidValueError(
                 "agent.host_key", f"must be what this prints: lease-scheduler-manage agent key {group.host}"

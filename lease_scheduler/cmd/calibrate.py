@@ -97,7 +97,7 @@ def add_to(commands: Any) -> None:
 
 @dataclass(frozen=True)
 class _Site:
-    """The cloud to measure, and what its test servers are made of.
+    """The cloud to measure, and the flavor and image of its test servers.
 
     :ivar hosts: names of compute services
     """
@@ -128,7 +128,7 @@ def _run(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace) -> None:
     """Check the arguments.
 
-    :raises InvalidValueError: naming the first argument that is missing or has a bad value
+    :raises InvalidValueError: an argument is missing or has a bad value; the error names the first one
     """
     for name in ("flavor", "image"):
         if getattr(options, name) is None:
@@ -188,7 +188,7 @@ def _needs(flavor: Any) -> Resources:
 
 @contextmanager
 def _times(conf: cfg.ConfigOpts, nova: Any) -> Iterator[Times]:
-    """Give the source of measured times: Nova's notifications if a broker answers, otherwise Nova's records."""
+    """Yield the source of measured times: Nova's notifications if a broker answers, otherwise Nova's records."""
     topics = conf.nova.notification_topics
     if not topics:
         yield RecordedTimes(nova)

@@ -1,4 +1,4 @@
-"""``lease-sim capacity``: how many hosts a site can do without, or lacks, by what was used."""
+"""``lease-sim capacity``: report how many hosts a site can do without, or lacks, according to its recorded use."""
 
 from __future__ import annotations
 

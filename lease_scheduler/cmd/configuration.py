@@ -32,10 +32,10 @@ def load(
     *,
     find_files: bool = True,
 ) -> cfg.ConfigOpts:
-    """Return the configuration from files and arguments; if it is bad, end the program with one line and status 2.
+    """Return the configuration from files and arguments. If it is invalid, end the program with one line and status 2.
 
-    :param arguments: as on the command line: ``--config-file`` and so on
-    :param defaults: (group, option) -> value where the program's own defaults differ
+    :param arguments: arguments as on the command line: ``--config-file`` and so on
+    :param defaults: (group, option) -> default, for options whose defaults differ in this program
     :param find_files: whether to read the files in the usual places if the arguments name none
     """
     try:
@@ -70,12 +70,12 @@ def _read(
 
 
 class Reloading:
-    """Reads the files again while a program runs, and applies the options that may change (``mutable``).
+    """Reloads the files while a program runs, and applies the options that may change (``mutable``).
 
-    :param conf: the configuration of the program
-    :param arguments: the command line with which it was loaded
+    :param conf: configuration of the program
+    :param arguments: command line with which it was loaded
     :param check: raises ``InvalidValueError`` if the program cannot use a configuration
-    :param take_over: applies ``conf``, which then has the new values
+    :param take_over: called after ``conf`` got the new values, to apply them
     :param tells: whether to log the result; false in one of two processes that read the same files
     """
 
@@ -95,7 +95,7 @@ class Reloading:
         self._take_over = take_over
 
     def __call__(self) -> None:
-        """Read the files again; if they are invalid, log that and keep the present options."""
+        """Reload the files. If they are invalid, log this and keep the present options."""
         try:
             fresh = _read(self._arguments)
             self._check(fresh)
@@ -111,7 +111,10 @@ class Reloading:
 
 
 def _changed(before: cfg.ConfigOpts, after: cfg.ConfigOpts, *, mutable: bool) -> list[str]:
-    """Return the names of this project's options whose values differ, as ``group.option``."""
+    """Return the names, as ``group.option``, of our options whose values differ.
+
+    :param mutable: whether to compare options that may change at runtime, or all others
+    """
     return [
         f"{group.name}.{option.name}"
         for group, options in opts.all_opts(before)
@@ -123,10 +126,10 @@ def _changed(before: cfg.ConfigOpts, after: cfg.ConfigOpts, *, mutable: bool) ->
 
 
 def check(conf: cfg.ConfigOpts) -> None:
-    """Read every option once, so that a bad value is refused at start.
+    """Read every option once, so that a bad value is refused at the start.
 
     :raises InvalidValueError: options contradict each other, or do not exist
-    :raises oslo_config.cfg.Error: a bad value
+    :raises oslo_config.cfg.Error: an option has a bad value
     """
     refuse_unknown_options(files_of(conf))
     for group, options in opts.all_opts(conf):

@@ -1,7 +1,7 @@
 """Programs that run in the background, each with a PID file by which it can be stopped.
 
-The file holds the process id, and the process keeps a lock on the file while it lives. An id without a lock belongs to
-a process that has died. So an id that the system has reused never leads to the wrong process being stopped.
+The file contains the process id, and the process keeps a lock on the file while it lives. A file without a lock is that
+of a dead process. So the wrong process is never stopped, even if the system has reused the id.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from typing import IO
 
 from lease_scheduler.model.errors import InvalidValueError
 
-#: Seconds that a program may take to start and to end, and between two checks whether it has ended.
+#: Maximum seconds that a program takes to start and to end, and seconds between two checks whether it has ended.
 _BEGIN_SECONDS = 120.0
 _END_SECONDS = 60.0
 _PAUSE = 0.05
 
-#: What a program in the background writes when it is ready.
+#: Message of a program in the background that it is ready.
 _READY = b"ready"
 
 
@@ -68,7 +68,7 @@ class PidFile:
                 raise InvalidValueError("--pid-file", f"{self._path} is that of a process that runs; stop it first")
             if self._is_there(file):
                 break
-            # The previous process has removed the file meanwhile, so the lock is on a file that has no name.
+            # Meanwhile, the previous process has removed the file, so the lock is on a file without a name.
             file.close()
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
@@ -76,7 +76,7 @@ class PidFile:
         self._held = file
 
     def release(self) -> None:
-        """Remove the file and give up the lock, if this process has them."""
+        """Remove the file and release the lock, if this process has the lock."""
         if self._held is not None:
             self._path.unlink(missing_ok=True)
             self._held.close()
@@ -105,7 +105,7 @@ class PidFile:
         return True
 
     def _is_there(self, file: IO[str]) -> bool:
-        """Return whether the path still leads to this open file."""
+        """Return whether the path still names this open file."""
         try:
             return os.path.samestat(os.stat(self._path, follow_symlinks=False), os.fstat(file.fileno()))
         except FileNotFoundError:
@@ -132,10 +132,10 @@ def _locked(file: IO[str]) -> bool:
 def start_in_background(command: Sequence[str], log: Path) -> None:
     """Start a program that outlives this one, and wait until it reports that it is ready.
 
-    :param command: the program; it is also given ``--ready-fd`` and a file descriptor, for ``tell_ready``
-    :param log: where its output goes once it is ready
-    :raises InvalidValueError: the program ended instead, and the message is the last line that it wrote; or it is not
-        ready in time, and is killed
+    :param command: command line of the program; ``--ready-fd`` and a file descriptor for ``tell_ready`` are appended
+    :param log: file that the program's output goes to once it is ready
+    :raises InvalidValueError: the program ended instead, and the message is the last line that it wrote; or it was not
+        ready in time, and was killed
     """
     readable, writable = os.pipe()
     with tempfile.TemporaryFile() as errors:
@@ -149,7 +149,7 @@ def start_in_background(command: Sequence[str], log: Path) -> None:
         )
         os.close(writable)
         with os.fdopen(readable, "rb") as pipe:
-            # Something can be read at the latest when the process ends, which closes the pipe.
+            # The pipe becomes readable at the latest when the process ends, which closes it.
             is_readable, _, _ = select.select([pipe], [], [], _BEGIN_SECONDS)
             if is_readable and pipe.read(len(_READY)) == _READY:
                 return
@@ -167,7 +167,8 @@ def start_in_background(command: Sequence[str], log: Path) -> None:
 def tell_ready(number: int, log: Path) -> None:
     """Report to the starting process that this one is ready, and send all later output to the log.
 
-    :param number: the file descriptor that this process was given as ``--ready-fd``
+    :param number: file descriptor that this process got as ``--ready-fd``
+    :param log: file that the output is appended to
     """
     output = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     sys.stdout.flush()

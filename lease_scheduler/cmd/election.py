@@ -1,4 +1,4 @@
-"""Tells programs other than engines whether an engine leads."""
+"""Leadership as programs other than engines need it: whether an engine leads, and a lock against engines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lease_scheduler.cmd.wiring import database
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.store.sql.store import SqlStore
 
-#: An engine gives a sign of life every second. Real seconds to wait for one, and between two checks.
+#: Real seconds to wait for a sign of life, which the engine that leads gives every second, and between two checks.
 _PATIENCE = 2.0
 _PAUSE = 0.1
 
@@ -23,7 +23,7 @@ _FIELD = "service.coordination_url"
 
 
 class EngineLeadsError(InvalidValueError):
-    """An engine has the lock of the leader."""
+    """An engine holds the lock of the leader."""
 
 
 @contextmanager
@@ -54,7 +54,7 @@ def no_engine(conf: cfg.ConfigOpts) -> Iterator[None]:
 
 
 def engine_leads(conf: cfg.ConfigOpts) -> bool:
-    """Return whether an engine leads the site: it gives a sign of life within two seconds, or has the lock."""
+    """Return whether an engine leads the site: it gives a sign of life within two seconds, or holds the lock."""
     store = SqlStore(database(conf), conf.service.site)
     first = store.sign_of_life()
     end = time.monotonic() + _PATIENCE

@@ -34,11 +34,11 @@ from lease_scheduler.store.sql.reader import SqlReader
 #: Speed of the demonstration's clock relative to real time: a day takes less than three minutes.
 _SPEED = 600.0
 
-#: Real seconds that building the plan of a large pool may take, and between two checks whether it is ready.
+#: Maximum real seconds until the engine leads, with the plan of a large pool, and seconds between two checks.
 _PATIENCE = 60.0
 _PAUSE = 0.05
 
-#: What is true of callers with [api] auth_strategy = noauth, for whoever starts the service.
+#: Warning to the person who starts the service with [api] auth_strategy = noauth.
 _WITHOUT_KEYSTONE = "callers are not authenticated"
 
 
@@ -108,7 +108,7 @@ def _make_folder(path: Path, option: str) -> None:
 
 
 def _reserve(folder: Path, option: str) -> IO[str]:
-    """Lock a folder against other processes for as long as the returned file is open.
+    """Lock a folder against other processes as long as the returned file is open.
 
     :raises InvalidValueError: another process uses the folder, or it cannot be written to
     """
@@ -124,16 +124,16 @@ def _reserve(folder: Path, option: str) -> IO[str]:
 
 
 class Companion(Protocol):
-    """A task that runs beside the service, in the same process, while it serves."""
+    """A task that runs beside the service, in the same process, while the service answers requests."""
 
     def start(self) -> None:
-        """Start. The service answers already."""
+        """Start. The service already answers requests."""
 
     def stop(self) -> None:
-        """End, and send no more requests to the service. Called even if the start failed."""
+        """Stop sending requests to the service. Called even if the start failed."""
 
 
-#: Makes a companion from the configuration, the URL of the REST service, and the engine, which does not run yet.
+#: Makes a companion, given the configuration, the URL of the REST service, and the engine, which does not run yet.
 MakeCompanion = Callable[[cfg.ConfigOpts, str, EngineService], Companion]
 
 
@@ -143,7 +143,7 @@ def _demonstration(conf: cfg.ConfigOpts, url: str, engine: EngineService) -> Com
     with needs_extra("simulator"):
         from lease_scheduler.simulation.demonstration import Demonstration
 
-    # At this speed the log would be too long to read.
+    # At this speed, the full log would be too long to read.
     logging.getLogger(journal.__name__).setLevel(logging.WARNING)
     state = Path(conf.service.state_path) / "demonstration.json"
     return Demonstration(url, state, engine.clock, partial(purge.purge, wiring.database(conf)))
@@ -161,8 +161,8 @@ class Embedded:
     """The whole service in one process.
 
     :param make_companion: makes the task that runs beside the service; None for no such task
-    :param state_option: the user's name of the option for the service's folder, for error messages
-    :param fills_pool: whether a pool without hosts gets all hosts of the cloud before the service answers
+    :param state_option: name that the user knows for the option with the service's folder, for error messages
+    :param fills_pool: whether a pool without hosts gets all hosts of the cloud before the service answers requests
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class Embedded:
     def run(self, signals: EndingSignals) -> None:
         """Serve until a signal comes.
 
-        :param signals: the signals that end the service
+        :param signals: signals that end the service
         :raises InvalidValueError: the engine cannot be started; the log says why
         """
         self._engine.start()

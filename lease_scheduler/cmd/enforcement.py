@@ -1,4 +1,4 @@
-"""The enforcement filters that the configuration enables."""
+"""Configured enforcement filters, and their source of limits in Keystone."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class KeystoneLimits:
         with self._lock:
             try:
                 if self._enforcer is None or time.monotonic() - self._made >= self._lifetime:
-                    # An enforcer never forgets a limit that it has read, so it is replaced after the lifetime.
+                    # An enforcer caches the limits that it has read forever, so it is replaced after the lifetime.
                     self._enforcer, self._made = self._make(lambda *_: {}), time.monotonic()
                 return dict(self._enforcer.get_project_limits(project_id, list(names)))
             except Exception as error:

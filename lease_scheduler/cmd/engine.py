@@ -1,6 +1,6 @@
 """``lease-scheduler-engine``: plan leases, and have the cloud carry out what is due.
 
-Any number of engines may run; one leads.
+Any number of engines may run. One of them leads.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Process(Service):
             try:
                 self._metrics = MetricsServer(registry, group.host, group.engine_port, "engine_port")
             except InvalidValueError:
-                # Leases matter more than metrics. Another engine on this machine may already have the port.
+                # The engine runs without metrics rather than not at all: another engine here may have the port.
                 LOG.exception("this engine serves no metrics")
 
     def terminate(self) -> None:
@@ -61,7 +61,7 @@ class _Process(Service):
             self._engine.stop()
 
     def reload(self) -> None:
-        """Apply the changed options that may change while the engine runs."""
+        """Reload the files, and apply changed options that may change while the engine runs."""
         configuration.Reloading(self._conf, self._arguments, check_engine, self._take_over)()
 
     def _take_over(self) -> None:
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     conf = configuration.load(given, program="lease-scheduler-engine")
     oslo_config_glue.register_opts(conf)
     log.setup(conf, configuration.PROJECT)
-    # Checked here, because the supervisor would restart an engine process that fails over and over.
+    # Checked here, because the supervisor would restart an engine process again and again if it failed.
     check_engine(conf)
     warn_of_simulation(conf)
     manager = ServiceManager(graceful_shutdown_timeout=conf.graceful_shutdown_timeout)

@@ -1,4 +1,4 @@
-"""What the engine of a process is made of, as configured."""
+"""Configured parts of the engine of a process."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from lease_scheduler.store.sql.subscriptions import SqlDeliveries
 
 
 class ConfiguredEngine:
-    """What is configured for an engine (see ``service.leading.Configured``).
+    """Configuration of an engine (see ``service.leading.Configured``).
 
     :param driver: the driver of the cloud
     :raises InvalidValueError: an option is wrong
@@ -66,10 +66,10 @@ class ConfiguredEngine:
 
 
 class EngineConnections:
-    """The connections of an engine to database, lock, and messages (see ``service.leading.Connections``).
+    """Connections of an engine to database, lock and messages (see ``service.leading.Connections``).
 
-    :param name: a name that no other engine has
-    :param events: counts what is sent
+    :param name: name that no other engine has
+    :param events: counts sent notifications
     """
 
     def __init__(self, conf: cfg.ConfigOpts, name: str, database: Database, events: EventMetrics) -> None:

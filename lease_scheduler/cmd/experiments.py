@@ -1,4 +1,4 @@
-"""``lease-sim experiment``: repeat the experiments of a dissertation and compare the figures with it."""
+"""``lease-sim experiment``: repeat the experiments of a dissertation, and compare with its published figures."""
 
 from __future__ import annotations
 
@@ -61,9 +61,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def experiment(given: argparse.Namespace) -> int:
-    """Run the experiment named on the command line; figures outside their bands do not make it fail.
+    """Run the experiment named on the command line.
 
-    In the complete set, a case that several chapters need runs once, and each chapter reports into its own folder.
+    It does not fail if figures are outside their bands. If it has several chapters, a case that more than one of them
+    needs runs once, and each chapter reports into a folder of its own.
     """
     directory = Path(given.output or f"output/{given.name}")
     paper, chapters = registry.find(given.name)
@@ -84,7 +85,7 @@ def experiment(given: argparse.Namespace) -> int:
 
 
 def _planned(chapter: Chapter, given: argparse.Namespace) -> tuple[Replication, ...]:
-    """Return the replications that are asked for; one if another seed would give the same runs."""
+    """Return the requested replications, but only one if other seeds would give the same runs."""
     planned = replications(chapter.SEEDS, given.extent, given.seed, given.seeds)
     return planned if is_random(chapter.cases, planned[0]) else planned[:1]
 

@@ -1,4 +1,4 @@
-"""Checks tokens in front of the REST service, and tells a bad token from an identity service that fails."""
+"""Check of tokens in front of the REST service, which distinguishes bad tokens from a failing identity service."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lease_scheduler.model.errors import InvalidValueError
 
 Application = Callable[..., Iterable[bytes]]
 
-#: Why a token cannot be checked: the identity service does not answer, or refuses this service's credentials.
+#: Errors because of which a token cannot be checked: Keystone does not answer, or refuses this service's credentials.
 _FAILURES = (
     exceptions.ConnectFailure,
     exceptions.DiscoveryFailure,
@@ -33,7 +33,7 @@ class _UncheckedError(Exception):
 
 
 class _TokenCheck(AuthProtocol):  # type: ignore[misc]
-    """keystonemiddleware's check, corrected: the original also calls a token bad that could not be checked."""
+    """Corrected check of keystonemiddleware, which treats tokens that it cannot check as bad tokens."""
 
     def fetch_token(self, token: str, **options: Any) -> Any:
         try:
@@ -47,12 +47,13 @@ class _TokenCheck(AuthProtocol):  # type: ignore[misc]
 
 
 def with_tokens(app: Application, conf: cfg.ConfigOpts) -> Application:
-    """Return the application with the check in front; keystonemiddleware's ``[keystone_authtoken]`` has the options.
+    """Return the application with the check of tokens in front.
 
     A request without a good token reaches the application without an identity, and the application decides what is
-    public. If a token cannot be checked, the answer is 503.
+    public. If a token cannot be checked, the answer is 503. The options are those of keystonemiddleware, in the group
+    ``keystone_authtoken``.
 
-    :raises InvalidValueError: the service has no credentials to check tokens with
+    :raises InvalidValueError: the service has no credentials with which to check tokens
     """
     checked = _TokenCheck(app, {"oslo_config_config": conf, "delay_auth_decision": True})
     group = conf.keystone_authtoken

@@ -25,7 +25,7 @@ from lease_scheduler.cmd.page import versioned
 
 LOG = logging.getLogger(__name__)
 
-#: What Keystone says about all wrong credentials; anything else, such as an expired password, is worth telling.
+#: Message of Keystone for all wrong credentials. Other messages, such as that of an expired password, are shown.
 _USUAL = "The request you have made requires authentication"
 _LONGEST_MESSAGE = 300
 
@@ -35,10 +35,10 @@ _UNAVAILABLE = "The identity service does not answer at present; try again"
 class KeystoneIdentity:
     """Keystone (see ``api.login.interfaces.Identity``). Each request has a connection of its own.
 
-    :param url: with or without version
+    :param url: URL of Keystone, with or without version
     :param verify: whether certificates are verified, or the file with those of the authorities
-    :param timeout: seconds for each request
-    :param certificate: certificate of the client, as requests takes it
+    :param timeout: maximum seconds of each request
+    :param certificate: certificate of the client, in the form of the parameter ``cert`` of requests
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class KeystoneIdentity:
         return self._grant(plugin, client, "Keystone does not accept the token of this login; log in again")
 
     def projects(self, token: str, client: str | None) -> tuple[Project, ...]:
-        """Return the projects in which the user has a role, by name."""
+        """Return the enabled projects in which the user has a role, sorted by name."""
         with self._asking(client) as ask:
             found = ask("GET", "/auth/projects", token).json()["projects"]
             enabled = [Project(each["id"], each["name"]) for each in found if each.get("enabled", True)]
@@ -94,7 +94,7 @@ class KeystoneIdentity:
             return None
 
     def revoke(self, token: str, client: str | None) -> None:
-        """Make a token invalid."""
+        """Revoke a token. Does nothing if it is already invalid."""
         try:
             with self._asking(client) as ask:
                 ask("DELETE", "/auth/tokens", token, token)
@@ -113,7 +113,7 @@ class KeystoneIdentity:
 
     @contextmanager
     def _asking(self, client: str | None) -> Iterator[Callable[..., Any]]:
-        """Return a function that sends requests: method, path, a token of the person, and the token it is about."""
+        """Yield a function that sends a request: (method, path, token of the user, token that the request is about)."""
         refusal = "Keystone does not accept the token of this login; log in again"
         with _plain_errors(refusal), self._session(client) as session:
 
@@ -142,7 +142,7 @@ class KeystoneIdentity:
 def _plain_errors(refusal: str) -> Iterator[None]:
     """Turn the errors of keystoneauth into those of the API.
 
-    :param refusal: what to tell if the credentials are wrong
+    :param refusal: message if the credentials are wrong
     """
     try:
         yield
@@ -157,7 +157,7 @@ def _plain_errors(refusal: str) -> Iterator[None]:
         LOG.warning("the identity service does not answer a login: %s", " ".join(str(error).split()))
         raise IdentityUnavailableError(_UNAVAILABLE) from None
     except (ValueError, LookupError, TypeError, AttributeError):
-        # Something else answers at its address, such as the error page of a proxy.
+        # The answer is not one of Keystone, but for example the error page of a proxy.
         LOG.warning("the identity service answered a login with something that is not its interface")
         raise IdentityUnavailableError(_UNAVAILABLE) from None
 
@@ -176,6 +176,6 @@ def _refused(error: exceptions.HttpError, refusal: str) -> ApiError:
     message = " ".join(str(error.message or "").split())[:_LONGEST_MESSAGE]
     if error.http_status == 403:
         return ApiError(403, f"Keystone refuses: {message}" if message else "Keystone refuses")
-    # Keystone also answers 404 to a credential that does not exist, and 400 to a name that nobody can have.
+    # Keystone answers 404 to a credential that does not exist, and 400 to a name that is not valid.
     is_told = error.http_status == 401 and message and not message.startswith(_USUAL)
     return ApiError(401, f"{refusal}. It says: {message}" if is_told else refusal)

@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "lease-sim") -> 
 
     The exit status is 0 on success, 1 if runs of a campaign failed, and 2 if an argument or an input file is wrong.
 
-    :param arguments: the words after the program's name; None for the command line of the process
+    :param arguments: arguments after the program's name; None for the command line of the process
     :param program: name of the program in error messages
     """
     parser: argparse.ArgumentParser = OneLineParser(

@@ -1,4 +1,4 @@
-"""The login of the calendar page, assembled from its configuration."""
+"""The configured login of the calendar page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def configured_login(conf: cfg.ConfigOpts, threads: int) -> Login | None:
         default_domain=group.default_domain,
         websso=websso_choices(conf),
         websso_origin=origin,
-        # So that half of the threads go on answering other requests while Keystone is slow.
+        # Half of the threads keep answering other requests while Keystone is slow.
         concurrent=max(1, threads // 2),
     )
     for name, options in list_auth_token_opts():
@@ -54,7 +54,7 @@ def _service_url(conf: cfg.ConfigOpts) -> str:
 
 
 def _verification(conf: cfg.ConfigOpts) -> bool | str:
-    """Return the value of ``verify`` of requests."""
+    """Return the value of the parameter ``verify`` of requests."""
     insecure = conf.page.insecure
     if conf.keystone_authtoken.insecure if insecure is None else insecure:
         return False
@@ -68,6 +68,6 @@ def _verification(conf: cfg.ConfigOpts) -> bool | str:
 
 
 def _certificate(conf: cfg.ConfigOpts) -> tuple[str, str] | str | None:
-    """Return the client certificate that keystonemiddleware shows, and its key if that is in another file."""
+    """Return the client certificate of keystonemiddleware, with its key if that is in another file."""
     group = conf.keystone_authtoken
     return (group.certfile, group.keyfile) if group.certfile and group.keyfile else group.certfile

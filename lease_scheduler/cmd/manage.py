@@ -33,15 +33,15 @@ from lease_scheduler.store.sql import migrate, purge
 
 _DAY = 86_400
 
-#: The transport URL of a configuration that names none.
+#: Transport URL of oslo.messaging if the configuration sets none.
 _NO_BROKER = "rabbit://"
 
-#: Number of hosts that one request adds to the pool.
+#: Maximum number of hosts that one request adds to the pool.
 _PART = 500
 
 
-class _Keep(argparse.Action):
-    """Collects options with their values, in order, for oslo.config."""
+class _Collect(argparse.Action):
+    """Action that collects options with their values, in order, for oslo.config."""
 
     def __call__(
         self,
@@ -67,10 +67,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="lease-scheduler-manage", description="Also accepts the options of oslo.config, such as --config-file."
     )
-    # Without these, the parser would take the value of such an option for the command.
+    # Without these options, the parser would mistake their values for the command.
     for flag in ("--config-file", "--config-dir"):
         parser.add_argument(
-            flag, nargs=1, metavar="PATH", action=_Keep, dest="configuration", default=(), help="as in oslo.config"
+            flag, nargs=1, metavar="PATH", action=_Collect, dest="configuration", default=(), help="as in oslo.config"
         )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     groups = {
@@ -177,8 +177,7 @@ def _add(conf: cfg.ConfigOpts, names: Sequence[str], pool: str | None) -> None:
 def _engine(conf: cfg.ConfigOpts) -> RpcEngineClient:
     """Return a client of the engine that leads.
 
-    :raises EngineUnavailableError: no engine leads, or only an embedded one; raised at once, without waiting for a
-        timeout
+    :raises EngineUnavailableError: no engine leads, or only an embedded one; raised without waiting for a timeout
     """
     if not engine_leads(conf):
         raise EngineUnavailableError(

@@ -1,4 +1,4 @@
-"""What a program has loaded stays out of the garbage collection."""
+"""Exclusion of loaded objects from garbage collection."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import gc
 
 
 def keep_what_is_loaded() -> None:
-    """Leave all present objects out of later collections. May be called again when many of them are not needed.
+    """Exclude all present objects from later garbage collections.
 
-    Otherwise every complete collection looks at all modules of the program, and at all leases and hosts of an engine's
-    plan. For a large plan that takes longer than a request, and none of them is garbage. Objects that nothing refers to
-    are freed as before.
+    Otherwise every complete collection examines all modules of the program, and all leases and hosts of an engine's
+    plan. For a large plan this takes longer than a request, and none of them is garbage. Objects without references are
+    freed as before. May be called again when many of the objects are no longer needed.
     """
     gc.unfreeze()
     gc.collect()

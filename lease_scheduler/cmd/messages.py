@@ -1,4 +1,4 @@
-"""How programs report errors: in one line, with exit status 2."""
+"""Error messages of programs: one line, with exit status 2."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _R = TypeVar("_R")
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """A parser that reports an error in the command line as programs report any other: in one line."""
+    """A parser that reports errors of the command line in one line, as programs report all others."""
 
     def error(self, message: str) -> NoReturn:
         """End the program with status 2."""
@@ -34,14 +34,14 @@ def one_line_errors(main: Callable[_P, _R]) -> Callable[_P, _R]:
     def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             result = main(*args, **kwargs)
-            # At the exit, an error could no longer be reported.
+            # Flushed here, because an error at the exit could not be reported.
             sys.stdout.flush()
             return result
         except (LeaseSchedulerError, DBError) as error:
             print(f"{Path(sys.argv[0]).name}: {_in_one_line(error)}", file=sys.stderr)
             raise SystemExit(2) from error
         except BrokenPipeError:
-            # The reader of the output, such as head, has ended. The rest must not be written at the exit either.
+            # The reader of the output, such as head, has ended. Without this, the exit would try to write the rest.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise SystemExit(128 + signal.SIGPIPE) from None
 

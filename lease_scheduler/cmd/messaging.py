@@ -12,7 +12,7 @@ init_backend(BackendType.THREADING)
 
 import oslo_messaging  # noqa: E402
 
-#: oslo.messaging reads these options from the configuration it is given, but registers them only in the global one.
+#: Options that oslo.messaging reads from the given configuration, but registers only in the global one.
 _UNKNOWN = {
     "oslo_messaging_tracing": cfg.BoolOpt("tracing_enabled", default=False, help="Trace RPC calls."),
     "oslo_messaging_metrics": cfg.BoolOpt("metrics_enabled", default=False, help="Send metrics of RPC calls."),
@@ -38,7 +38,7 @@ def rpc_transport(conf: cfg.ConfigOpts) -> Any:
 def listening_transport(conf: cfg.ConfigOpts, url: str | None) -> Any:
     """Return the transport for listening to the notifications of other services.
 
-    :param url: the transport URL to which they are sent; None for this service's own
+    :param url: transport URL to which they are sent; None for that of this service
     """
     return oslo_messaging.get_notification_transport(conf, url)
 
@@ -47,8 +47,8 @@ def notification_transport(conf: cfg.ConfigOpts) -> Any:
     """Return the transport for sending notifications."""
     complete(conf)
     transport = oslo_messaging.get_notification_transport(conf)
-    # The options are registered only now. By the library's defaults, nothing would be sent, and the topic would be
-    # that of other services.
+    # Only now are the options registered. With the library's defaults, nothing would be sent, and to the topic of
+    # other services.
     for name, value in _NOTIFICATIONS.items():
         conf.set_default(name, value, group="oslo_messaging_notifications")
     return transport

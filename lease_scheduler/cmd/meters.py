@@ -1,4 +1,4 @@
-"""The meter that the configuration selects, and the options of idle leases."""
+"""The configured meter, and the options of idle leases."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def meter(conf: cfg.ConfigOpts, cloud: ServerSource) -> Meter | None:
 
 
 def idle_options(conf: cfg.ConfigOpts) -> IdleOptions:
-    """Return when projects are told of idle leases, and when these are ended."""
+    """Return the options of idle leases, such as when their projects are told and when they are ended."""
     group = conf[idle.GROUP.name]
     return IdleOptions(
         interval=group.interval,

@@ -1,4 +1,4 @@
-"""Serves the metrics of a process to Prometheus, on its own port."""
+"""Server of the metrics of a process for Prometheus, on a port of its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lease_scheduler.model.errors import InvalidValueError
 
 
 def process_registry() -> CollectorRegistry:
-    """Return a registry with the metrics of every process: its memory, its processor time, its files."""
+    """Return a registry with the metrics that every process has, such as memory, processor time and open files."""
     registry = CollectorRegistry()
     for collector in (ProcessCollector, PlatformCollector, GCCollector):
         collector(registry=registry)
@@ -16,8 +16,9 @@ def process_registry() -> CollectorRegistry:
 
 
 class MetricsServer:
-    """A server of metrics, which answers as soon as it is made, in its own threads.
+    """A server of metrics, which answers from its creation on, in threads of its own.
 
+    :param option: name of the option with the port, for the error
     :raises InvalidValueError: the address cannot be listened on
     """
 

@@ -1,4 +1,4 @@
-"""The source of needs that the configuration selects."""
+"""The configured source of needs."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The identity and the limits of requests that an operator's command sends to the engine."""
+"""Identity and time limit of requests that operators' commands send to the engine."""
 
 from __future__ import annotations
 
 from typing import Any
 
-#: The context of such a request.
+#: Context of such a request.
 OPERATOR: dict[str, Any] = {
     "user_id": "operator",
     "project_id": "operator",
@@ -13,5 +13,5 @@ OPERATOR: dict[str, Any] = {
     "request_id": "",
 }
 
-#: Seconds that the engine may take to examine all hosts of a large cloud.
+#: Maximum seconds for a request in which the engine examines all hosts of a large cloud.
 LOOK_LIMIT = 600.0

@@ -1,4 +1,4 @@
-"""Entry points of programs that need an extra: they say in one line which one, where it is not installed."""
+"""Entry points of programs that need an extra. If it is not installed, they name it in one line."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _USAGE_ERROR = 2
 
 @contextmanager
 def needs_extra(extra: str) -> Iterator[None]:
-    """End the program with status 2 and one line if the block imports a package of others that is not installed.
+    """End the program with one line and status 2 if the block imports a library that is not installed.
 
-    :param extra: name of the extra in ``setup.cfg`` that brings what the block imports
+    :param extra: name of the extra in ``setup.cfg`` that installs what the block imports
     """
     try:
         yield
     except ModuleNotFoundError as error:
-        # A module of ours that is missing is a fault, which no extra mends.
+        # If a module of ours is missing, no extra helps.
         if error.name is None or error.name.partition(".")[0] == _PACKAGE:
             raise
         print(
@@ -53,7 +53,7 @@ def haizea_front() -> None:
 
 
 def haizea_tool() -> int:
-    """Run the workload tool of Haizea by whose name the process was started."""
+    """Run the workload tool of Haizea under whose name the process was started."""
     with needs_extra("haizea"):
         from lease_scheduler.cmd.haizea.tools import main
     return main()

@@ -1,4 +1,4 @@
-"""An engine for one command, for when no other runs: it leads while the command runs."""
+"""An engine for one command, if no other engine runs. It leads while the command runs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from lease_scheduler.model.errors import EngineUnavailableError
 from lease_scheduler.rpc.interface import Methods
 from lease_scheduler.service.site_engine import SiteEngine
 
-#: Real seconds within which it must lead; building a large plan can take minutes.
+#: Maximum real seconds until it leads; building a large plan can take minutes.
 _PATIENCE = 300.0
 
 
 @contextmanager
 def own_engine(conf: cfg.ConfigOpts) -> Iterator[Methods]:
-    """Lead the site, and give the methods of the engine.
+    """Lead the site within the block, and yield the methods of the engine.
 
     :raises EngineUnavailableError: this process cannot lead the site in time
     """
@@ -36,7 +36,7 @@ def own_engine(conf: cfg.ConfigOpts) -> Iterator[Methods]:
 
 @contextmanager
 def engine_at_rest(conf: cfg.ConfigOpts) -> Iterator[SiteEngine]:
-    """Give an engine that has read the site but carries out nothing; no other engine can lead meanwhile.
+    """Yield an engine that has read the site but carries out nothing. No other engine can lead within the block.
 
     :raises EngineLeadsError: another engine leads
     """

@@ -1,4 +1,4 @@
-"""Options of the calendar page, as the values that browsers get."""
+"""Options of the calendar page, as values that are sent to browsers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lease_scheduler.api.login import websso
 from lease_scheduler.api.login.settings import WebSsoChoice
 from lease_scheduler.model.errors import InvalidValueError
 
-#: Name of a protocol, after that of an identity provider if one is given.
+#: Name of a protocol, preceded by that of an identity provider if one is given.
 _CHOICE = re.compile(r"(?:\w[\w.@-]{0,63}/)?\w[\w.@-]{0,63}", re.ASCII)
 _HOST = re.compile(r"[\w.:-]+", re.ASCII)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -20,7 +20,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 def frame_ancestors(conf: cfg.ConfigOpts) -> tuple[str, ...]:
     """Return the sites that may show the page in a frame.
 
-    :raises InvalidValueError: one of them is no site
+    :raises InvalidValueError: one of them is not a valid site
     """
     return tuple(_site(each) for each in conf.page.frame_ancestors)
 
@@ -41,9 +41,9 @@ def _site(text: str) -> str:
 
 
 def origin_of(url: str) -> str:
-    """Return the origin of a URL as browsers send it.
+    """Return the origin of a URL in the form in which browsers send it.
 
-    :raises ValueError: it is no HTTP URL with a plain host name
+    :raises ValueError: the URL is not an HTTP or HTTPS URL with a plain host name
     """
     parts = urlsplit(url)
     if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or not _HOST.fullmatch(parts.hostname):
@@ -78,7 +78,7 @@ def websso_origin(conf: cfg.ConfigOpts) -> str | None:
 
 
 def websso_choices(conf: cfg.ConfigOpts) -> tuple[WebSsoChoice, ...]:
-    """Return the ways of logging in by WebSSO, with options that ``websso_origin`` has accepted."""
+    """Return the choices of WebSSO for a login. Call ``websso_origin`` first, which checks the options."""
     group = conf.page
     if not group.websso:
         return ()
@@ -93,6 +93,6 @@ def websso_choices(conf: cfg.ConfigOpts) -> tuple[WebSsoChoice, ...]:
 
 
 def versioned(url: str) -> str:
-    """Return the URL of version 3 of the interface."""
+    """Return the URL of version 3 of Keystone's API."""
     plain = url.rstrip("/")
     return plain if plain.endswith("/v3") else f"{plain}/v3"

@@ -1,4 +1,4 @@
-"""How the leases of a site are planned: by one set of policies, or by one for each pool."""
+"""Configured planning of a site: by one set of policies, or by one for each pool."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from lease_scheduler.service.core.policies import PoolPlanning, SitePolicies
 class SitePlanning:
     """The configured policies of a site and of its pools.
 
-    :param conf: the configuration; read again whenever policies are made
+    :param conf: configuration, whose present values are read whenever policies are made
     :raises InvalidValueError: an option is wrong, or a policy does not exist; the error names the pool
-    :ivar policies: the policies of a site that has only one pool
-    :ivar pools: how the leases of each pool are planned, in the configured order; empty if the site has only one
+    :ivar policies: policies of a site that is not divided
+    :ivar pools: planning of each pool, in the configured order; empty if the site is not divided
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
@@ -35,7 +35,7 @@ class SitePlanning:
         self.check()
 
     def check(self) -> None:
-        """Refuse policies that do not exist, and options that they do not take.
+        """Refuse policies that do not exist, and options that they do not accept.
 
         :raises InvalidValueError: as for the class
         """
@@ -55,9 +55,9 @@ def _pool_planning(conf: cfg.ConfigOpts, pool: str) -> PoolPlanning:
 
 
 def planning_of_site(conf: cfg.ConfigOpts) -> PlanningOptions:
-    """Return the options of the planner of a real site on its cloud."""
+    """Return the options of the planner of a real site, with the preparation time of its cloud."""
     options = live_planning_options(conf)
-    # Victims must have left a host before the service begins to prepare it for the next lease.
+    # Victims must leave a host before the service begins to prepare it for the next lease.
     return replace(options, suspend_buffer=max(options.suspend_buffer, configured_cloud(conf).preparation_time))
 
 

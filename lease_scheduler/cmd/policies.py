@@ -12,7 +12,7 @@ from lease_scheduler.policy.policy_set import PolicySet
 
 
 def configured_policies(conf: cfg.ConfigOpts) -> PolicySet:
-    """Return the policies that are configured now, which have learnt nothing yet.
+    """Return new policies by the present configuration, which have learnt nothing yet.
 
     :raises InvalidValueError: a policy does not exist, one of its options is wrong, or it is for simulations only
     """

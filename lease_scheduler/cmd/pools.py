@@ -1,4 +1,4 @@
-"""``lease-scheduler-manage pool``: the commands about pools of hosts."""
+"""``lease-scheduler-manage pool``: commands for pools of hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The power driver that the configuration selects, and how often it is asked."""
+"""The configured power driver, and how often it is asked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMESPACE = "lease_scheduler.power"
 
 
 def power_driver(conf: cfg.ConfigOpts) -> PowerDriver:
-    """Return the power driver. It connects to nothing before it is asked.
+    """Return the power driver. It makes no connection before it is asked.
 
     :raises InvalidValueError: there is no such driver, or one of its options is wrong
     """
@@ -39,7 +39,7 @@ def power_driver(conf: cfg.ConfigOpts) -> PowerDriver:
 def _session(conf: cfg.ConfigOpts) -> Session:
     """Return a session with the credentials of the group.
 
-    :raises InvalidValueError: there are none, or they are incomplete
+    :raises InvalidValueError: there are no credentials, or they are incomplete
     """
     group = power.GROUP.name
     found = session_of(conf, group, "ironic_cafile", conf[group].driver_timeout)
@@ -51,6 +51,6 @@ def _session(conf: cfg.ConfigOpts) -> Session:
 
 
 def power_times(conf: cfg.ConfigOpts) -> PowerTimes:
-    """Return how often hosts on their way are looked at."""
+    """Return the intervals and time limits of checks of hosts that wake or fall asleep."""
     group = conf[power.GROUP.name]
     return PowerTimes(interval=group.poll_interval, patience=group.sleep_timeout, shutdown=1.5 * group.shutdown_time)

@@ -1,4 +1,4 @@
-"""``lease-sim rate-sweep``: what a workload would earn at each of many rates, without scheduling (haizea F89)."""
+"""``lease-sim rate-sweep``: compute what a workload would earn at many rates, without scheduling (haizea F89)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lease_scheduler.simulation.rate_sweep import RATES, adaptive_rate, median_r
 from lease_scheduler.simulation.reports.tables import ratesweep_csv
 from lease_scheduler.simulation.shipped import load_workload
 
-#: Distributions of the annotations; Haizea's files of the pricing experiments give them beside the file names.
+#: Attributes with the distributions of the annotations, as in Haizea's files of the pricing experiments.
 _LAWS = ("tau", "delta", "mu")
 
 

@@ -1,4 +1,4 @@
-"""Reading workloads for a command line: a file that takes long shows how far it has been read."""
+"""Reading of workloads for a command line, with a progress bar."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_with_bar(
     beginning: int | None = None,
     quiet: bool = False,
 ) -> Workload:
-    """Return the workload in a file or a shipped one; on a terminal, a bar shows how much has been read.
+    """Return the workload in a file, or a shipped one. On a terminal, a bar shows how much has been read.
 
     :param name: as for ``load_workload``
     :param beginning: as for ``load_workload``
@@ -36,11 +36,11 @@ def read_with_bar(
 
 
 def tell_left_out(*read: tuple[str, Workload]) -> None:
-    """Say on the standard error output how many jobs of logs were left out, and why.
+    """Print to standard error how many jobs of logs were left out, and why.
 
-    Call it when nothing of what was asked for is wrong: an error is one line.
+    Call it only after the request has succeeded, because the output of an error is one line.
 
-    :param read: workloads as they were read, with their names
+    :param read: (name, workload as it was read)
     """
     for name, workload in read:
         reasons = left_out(workload.attributes)

@@ -17,10 +17,10 @@ from lease_scheduler.cmd.own_engine import engine_at_rest, own_engine
 from lease_scheduler.cmd.wiring import engine_client
 from lease_scheduler.service.upkeep.reconcile import as_document
 
-#: Exit status if differences are left, with --dry-run or because they cannot be repaired.
+#: Exit status if differences remain, with --dry-run or because they cannot be repaired.
 _DIFFERS = 1
 
-#: Real seconds that repairs may take if no engine runs that would continue them, and between two checks.
+#: Maximum real seconds for repairs if no other engine would continue them, and seconds between two checks.
 _REPAIR_LIMIT = 300.0
 _PAUSE = 1.0
 
@@ -55,7 +55,7 @@ def _ask(conf: cfg.ConfigOpts, *, dry_run: bool) -> Answer:
     with engine_at_rest(conf) as engine:
         found = as_document(engine.reconciler.reconcile(dry_run=True))
     with own_engine(conf) as methods:
-        # The engine repairs when it begins to lead. Some repairs take longer, so wait for them.
+        # The engine makes repairs when it begins to lead. Some take longer than that, so wait for them.
         end = time.monotonic() + _REPAIR_LIMIT
         while _repairable(methods["reconcile"](OPERATOR, dry_run=True)) and time.monotonic() < end:
             methods["reconcile"](OPERATOR)
@@ -68,7 +68,7 @@ def _ask(conf: cfg.ConfigOpts, *, dry_run: bool) -> Answer:
 
 
 def _repairable(answer: Answer) -> list[Any]:
-    """Return the differences that can be repaired, and so are worth waiting for."""
+    """Return the differences that can be repaired, for which it makes sense to wait."""
     return [each for each in answer["differences"] if each["repairable"]]
 
 

@@ -1,4 +1,4 @@
-"""``lease-scheduler-manage register``: whether a simulation of the site does what the site did."""
+"""``lease-scheduler-manage register``: check whether a simulation of the site repeats what the site did."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.run_record import read_run
 
-#: Exit status if they differ.
+#: Exit status if site and simulation differ.
 _DIFFERS = 1
 
 _DESCRIPTION = f"""\
@@ -75,7 +75,7 @@ def _run(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
 def _settings(conf: cfg.ConfigOpts) -> RunSettings:
     """Return the settings of a simulation that plans as the service does."""
     engine = live_engine_options(conf)
-    # Simulated hosts do in time what they are told.
+    # Simulated hosts report no power states, and are always in time.
     engine = replace(engine, power=replace(engine.power, confirms=False))
     return replace(run_settings(conf), planning=planning_of_site(conf), engine=engine)
 

@@ -1,4 +1,4 @@
-"""The REST service, assembled from its configuration."""
+"""The configured REST service."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PING_SECONDS = 5.0
 #: Maximum number of open connections, which include the calendar pages of many people.
 _CONNECTIONS = 2_000
 
-#: Seconds for which Keystone is asked for a name. People wait for it; the page shows ids meanwhile.
+#: Maximum seconds to wait for a name from Keystone. Meanwhile, people see ids on the page.
 _NAMES_TIMEOUT = 5.0
 
 
@@ -56,12 +56,12 @@ def application(
     settings: ApiSettings | None = None,
     threads: int | None = None,
 ) -> Application:
-    """Return the WSGI application with everything in front of it: health check, token check, and proxy headers.
+    """Return the WSGI application with everything in front of it: health check, token check and proxy headers.
 
-    :param registry: where requests are counted; None to count none
+    :param registry: registry in which requests are counted; None to count none
     :param shows_metrics: whether any caller can read the registry at ``/metrics``
-    :param settings: the result of ``api_settings``, or a proxy of it if the settings may change
-    :param threads: number of requests that the process serves at the same time, if that is not [api] threads
+    :param settings: result of ``api_settings``, or a proxy of it if the settings may change; None to call it here
+    :param threads: number of requests that the process serves at the same time; None for [api] threads
     :raises InvalidValueError: an option is wrong
     """
     settings = api_settings(conf) if settings is None else settings
@@ -96,7 +96,7 @@ def application(
 
 
 def api_settings(conf: cfg.ConfigOpts) -> ApiSettings:
-    """Return the settings of the API as they are configured now."""
+    """Return the present settings of the API."""
     group = conf.api
     return ApiSettings(
         auth=group.auth_strategy,

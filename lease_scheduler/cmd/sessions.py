@@ -13,11 +13,11 @@ from lease_scheduler.model.errors import InvalidValueError
 
 
 def session_of(conf: cfg.ConfigOpts, group: str, cafile: str, timeout: float | None = None) -> Session:
-    """Return a session with the credentials of a group, if there are any; it connects to nothing yet.
+    """Return a session with the credentials of a group, if it has any. The session makes no connection yet.
 
-    :param cafile: name of the option of the group with a file of authorities
-    :param timeout: seconds that an answer may take; None waits for ever
-    :raises InvalidValueError: the credentials are incomplete, or the file of authorities does not exist
+    :param cafile: name of the option, in the group, with the file of CA certificates
+    :param timeout: maximum seconds to wait for an answer; None for no limit
+    :raises InvalidValueError: the credentials are incomplete, or the file of CA certificates does not exist
     """
     loading.register_auth_conf_options(conf, group)
     try:

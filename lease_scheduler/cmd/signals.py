@@ -1,4 +1,4 @@
-"""Waits for the signal that ends a program, and handles SIGHUP, which reloads its options."""
+"""Signals that end a program, and SIGHUP, which reloads its options."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _NUMBERS = (signal.SIGINT, signal.SIGTERM)
 
 
 class EndingSignals:
-    """Receives the signals that end a program, from its creation until the program ends.
+    """Receiver of the signals that end a program, from its creation until the program ends.
 
-    Python runs a signal handler only between two of its own instructions. A wait for a lock, an event or a queue
-    without a time limit may therefore miss a signal that came just before it. Here ``wait`` waits for a socket to which
-    the signal itself writes (``signal.set_wakeup_fd``).
+    Python runs a signal handler only between two of its own instructions. So a wait for a lock, an event or a queue
+    without a time limit may miss a signal that came just before it. ``wait`` avoids this: it waits for a socket to
+    which the signal itself writes (``signal.set_wakeup_fd``).
 
     :param on_hangup: called at SIGHUP, from within ``wait``; None leaves SIGHUP its default effect
     """
@@ -32,7 +32,10 @@ class EndingSignals:
             signal.signal(signal.SIGHUP, lambda *_: None)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for a signal, at most for some seconds or, by default, without limit; return whether one has come."""
+        """Wait for an ending signal, and return whether one has come.
+
+        :param seconds: maximum time to wait; None for no limit. The time starts again after each other signal
+        """
         while not self._has_come and select.select([self._received], [], [], seconds)[0]:
             # The socket also receives signals that other parts of the program handle.
             received = self._received.recv(4096)

@@ -32,7 +32,7 @@ from lease_scheduler.simulation.shipped import shipped_names
 from lease_scheduler.simulation.site_run import SiteRun, Watcher
 from lease_scheduler.simulation.workload import Workload
 
-#: The machine that BLUE1 was recorded on.
+#: Hosts of the machine on which the workload BLUE1 was recorded.
 _DEFAULT_RESOURCES = "144 CPU:100,Memory:1024"
 
 
@@ -101,7 +101,7 @@ def simulate(given: argparse.Namespace) -> int:
 
 
 def _data_file(name: str | None, haizea: HaizeaConf | None) -> Path | None:
-    """Return the path for the data file, from our options or else from Haizea's configuration; None for no file."""
+    """Return the path of the data file, from our options, else from Haizea's configuration; None for no file."""
     path = Path(name) if name else haizea.data_file if haizea is not None else None
     if path is not None and (path.is_dir() or not path.parent.is_dir()):
         raise InvalidValueError("accounting.datafile", f"{path} is no file in a folder that is there; make the folder")
@@ -134,7 +134,7 @@ def _readable(path: str) -> Path:
 
 
 def _parts(given: argparse.Namespace, haizea: HaizeaConf | None) -> list[tuple[str, Workload]]:
-    """Return the workload and those to inject, with the names that the command line or Haizea's configuration gives."""
+    """Return (name, workload) of the workload and of those to inject, by the command line or Haizea's configuration."""
     name = given.workload or (str(haizea.tracefile) if haizea is not None else None)
     if name is None:
         raise InvalidValueError("WORKLOAD", "name a file or one of " + ", ".join(shipped_names()))

@@ -46,7 +46,7 @@ class _Checks(upgradecheck.UpgradeCommands):
         return upgradecheck.Result(_Code.SUCCESS)
 
     def _cloud(self) -> Any:
-        """Check that the cloud is real, and set up as this version needs it."""
+        """Check that the cloud is not simulated, and is set up as this version needs it."""
         try:
             cloud = configured_cloud(self._conf)
         except InvalidValueError as error:

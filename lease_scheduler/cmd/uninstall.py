@@ -1,4 +1,4 @@
-"""``lease-scheduler-manage uninstall``: remove the service from a cloud, and leave the cloud as it was before."""
+"""``lease-scheduler-manage uninstall``: remove from a cloud everything that the service made there."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _list(conf: cfg.ConfigOpts, *, leads: bool) -> dict[str, Any]:
 
 
 def _refuse(conf: cfg.ConfigOpts, *, end_leases: bool) -> None:
-    """Refuse before this process starts an engine, which would carry out what is due.
+    """Refuse the command, if necessary, before this process starts an engine, which would carry out what is due.
 
     :raises InvalidValueError: there are live leases, or the service's own objects in the cloud cannot be identified
     """
@@ -97,7 +97,7 @@ def _refuse(conf: cfg.ConfigOpts, *, end_leases: bool) -> None:
 
 @contextmanager
 def _going_on(conf: cfg.ConfigOpts, options: argparse.Namespace, *, leads: bool) -> Iterator[GoOn]:
-    """Give a function that continues the uninstallation, with the engine that leads or else in this process."""
+    """Yield a function that continues the uninstallation, in the engine that leads or else in this process."""
     arguments = {"end_leases": options.end_leases, "keep_providers": options.keep_providers}
     if leads:
         client = engine_client(conf, LOOK_LIMIT)

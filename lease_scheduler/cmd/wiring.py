@@ -1,4 +1,4 @@
-"""Assembles the parts of the service as configured."""
+"""Assembly of the configured parts of the service."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from lease_scheduler.store.sql.store import SqlStore
 
 
 def database(conf: cfg.ConfigOpts, threads: int = 0) -> Database:
-    """Open the configured database.
+    """Return the configured database, opened.
 
-    :param threads: number of threads that use it again and again
-    :raises InvalidValueError: the option is not the URL of a database for which there is a driver here
+    :param threads: number of threads that use it regularly
+    :raises InvalidValueError: the option is not the URL of a database, or its driver is not installed
     :raises StoreUnavailableError: the database does not answer
     """
     kept, more = kept_connections(conf.database.max_pool_size, conf.database.max_overflow, threads)
@@ -63,9 +63,9 @@ def _database_url(conf: cfg.ConfigOpts) -> str:
 
 
 def clock(conf: cfg.ConfigOpts, found: Database) -> WaitingClock:
-    """Return the real clock or, if so configured, an accelerated one that continues from where it stopped.
+    """Return the real clock or, if configured, an accelerated one, which continues where it stopped.
 
-    :param found: the database, which holds the time of an accelerated clock
+    :param found: database, which has the time of the accelerated clock
     """
     speed, start = conf.simulated_cloud.clock_speed, conf.simulated_cloud.clock_start
     if speed == 1.0 and start is None:
@@ -77,9 +77,9 @@ def clock(conf: cfg.ConfigOpts, found: Database) -> WaitingClock:
 
 
 def check_engine(conf: cfg.ConfigOpts) -> None:
-    """Refuse options with which no engine can be assembled; connect to nothing and keep nothing.
+    """Refuse options with which no engine can be assembled. No connection is made.
 
-    :raises InvalidValueError: naming the option
+    :raises InvalidValueError: an option is wrong; the error names it
     """
     _database_url(conf)
     configured_cloud(conf)
@@ -93,8 +93,8 @@ def check_engine(conf: cfg.ConfigOpts) -> None:
 def engine_service(conf: cfg.ConfigOpts, name: str, registry: CollectorRegistry | None = None) -> EngineService:
     """Return the engine of a process.
 
-    :param name: a name that no other engine has
-    :param registry: where its metrics go; None for no metrics
+    :param name: name that no other engine has
+    :param registry: registry of its metrics; None for no metrics
     :raises InvalidValueError: an option is wrong
     :raises StoreUnavailableError: the database does not answer
     """
@@ -109,7 +109,7 @@ def engine_service(conf: cfg.ConfigOpts, name: str, registry: CollectorRegistry 
 
 
 def default_transport(conf: cfg.ConfigOpts, url: str) -> None:
-    """Set the default of the transport URL."""
+    """Set the default of the transport URL, for configurations that set none."""
     rpc_transport(conf).cleanup()
     conf.set_default("transport_url", url)
 
@@ -124,13 +124,13 @@ def engine_client(
     """
     transport = rpc_transport(conf)
     threads = conf.api.threads if server_threads is None else server_threads
-    # Some threads stay free for requests that need no engine.
+    # A quarter of the threads, at least one, stays free for requests that need no engine.
     places = max(1, threads - max(1, threads // 4))
     return RpcEngineClient(transport, conf.service.site, max(least_timeout, conf.service.engine_timeout), places)
 
 
 def for_api(conf: cfg.ConfigOpts, server_threads: int | None = None) -> tuple[RpcEngineClient, SqlReader, WaitingClock]:
-    """Return what the REST service needs: the engine's client, the reader and the clock.
+    """Return the engine's client, the reader and the clock, for the REST service.
 
     :param server_threads: see ``engine_client``
     """

@@ -38,9 +38,9 @@ _REQUESTED = "requested"
 
 
 def add_parsers(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the sub-commands; each sets ``func``, which takes the arguments and returns the exit status.
+    """Add the sub-commands. Each sets ``func``, a function that takes the arguments and returns the exit status.
 
-    A ``func`` raises ``InputFileError`` or ``InvalidValueError`` for errors that its user can correct.
+    It raises ``InputFileError`` or ``InvalidValueError`` for errors that the user can correct.
     """
     _add_convert(subparsers)
     _add_inject(subparsers)

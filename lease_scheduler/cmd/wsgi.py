@@ -1,7 +1,7 @@
 """The REST service for WSGI servers: ``lease_scheduler.cmd.wsgi:application``.
 
-Configuration files are looked for as by every program of oslo.config, or named by ``LEASE_SCHEDULER_CONFIG``, several
-of them parted by colons.
+The variable ``LEASE_SCHEDULER_CONFIG`` names the configuration files, separated by colons. Without it, they are looked
+for in the usual places of oslo.config.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lease_scheduler.model.errors import InvalidValueError
 
 
 def build() -> Application:
-    """The application.
+    """Return the application.
 
     :raises InvalidValueError: an option is wrong
     """
@@ -35,9 +35,9 @@ def build() -> Application:
 
 
 def server_threads() -> int | None:
-    """Return how many threads uWSGI gives this process, or None below another server.
+    """Return the number of threads that uWSGI gives this process, or None with another server.
 
-    Fewer wait for the engine than there are, so that health and lists find one.
+    From this follows how many requests may wait for the engine, so that threads stay free for lists and health checks.
     """
     try:
         uwsgi = importlib.import_module("uwsgi")

@@ -1,4 +1,5 @@
-"""Options of every part, one module a group (oslo.config).
+"""All options (oslo.config), with one module for each group, and their conversion into plain values.
 
-Options are read once, at start, by ``cmd`` and turned into plain values there; no other room imports this one.
+Only ``cmd`` imports this package. It reads options, at the start and when they are reloaded, and passes plain values
+on.
 """

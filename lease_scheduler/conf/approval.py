@@ -1,4 +1,4 @@
-"""Group ``approval``: leases that start only when somebody has approved them."""
+"""Group ``approval``: leases that start only after their approval."""
 
 from __future__ import annotations
 

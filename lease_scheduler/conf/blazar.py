@@ -1,4 +1,4 @@
-"""Group ``blazar``: what is done for Blazar's clients in addition to its API."""
+"""Group ``blazar``: compatibility with Blazar beyond its API."""
 
 from __future__ import annotations
 

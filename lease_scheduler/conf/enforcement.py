@@ -1,4 +1,4 @@
-"""Group ``enforcement``: how much projects may use."""
+"""Group ``enforcement``: limits of what projects may use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def _url(name: str, what: str) -> cfg.Opt:
 
 
 def _number(name: str, text: str, default: int = -1) -> cfg.Opt:
-    """Return an option whose value -1 means that nothing is limited."""
+    """Return an option for which -1 means no limit."""
     return cfg.IntOpt(name, default=default, min=-1, max=2**31 - 1, mutable=True, help=text)
 
 
@@ -28,7 +28,7 @@ def _budget(name: str, what: str) -> cfg.Opt:
 def _extension(name: str, least: int, what: str) -> cfg.Opt:
     """Return a limit of extensions.
 
-    :param least: smallest value that limits anything
+    :param least: smallest value that has a meaning as a limit
     """
     return _number(f"extension_{name}", f"ExtensionFilter: {what}, at least {least}; -1 for no limit.")
 

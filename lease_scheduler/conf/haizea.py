@@ -65,5 +65,6 @@ OPTIONS: list[cfg.Opt] = [
     *loading.get_auth_common_conf_options(),
 ]
 
-#: Options of the usual authentication plug-in; keystoneauth registers those of the plug-in that ``auth_type`` names.
+#: Options of the usual authentication plug-in, for the sample configuration. In programs, keystoneauth registers those
+#: of the plug-in that ``auth_type`` names.
 PLUGIN_OPTIONS: list[cfg.Opt] = loading.get_auth_plugin_conf_options("v3password")

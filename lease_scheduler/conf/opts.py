@@ -56,12 +56,12 @@ _MODULES = (
 
 
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
-    """Return the groups and their options, as ``register`` registers them."""
+    """Return the groups and their options, without those of pools."""
     return [(module.GROUP, module.OPTIONS) for module in _MODULES]
 
 
 def sample_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
-    """Return groups and options for oslo-config-generator, including those that libraries register later."""
+    """Return the groups and options for oslo-config-generator, including those that libraries register."""
     later = {module.GROUP.name: module.PLUGIN_OPTIONS for module in (nova, haizea)}
     found: list[tuple[cfg.OptGroup, list[cfg.Opt]]] = []
     for group, options in list_opts():
@@ -72,25 +72,25 @@ def sample_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
 
 
 def all_opts(conf: cfg.ConfigOpts) -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
-    """Return the groups and their options, including those of the configured pools."""
+    """Return the groups and their options, including those of the pools that a configuration names."""
     return [*list_opts(), *pools.groups_of(dict.fromkeys(conf.pools.names))]
 
 
 def register(conf: cfg.ConfigOpts) -> None:
-    """Register all options with a configuration object, except for those of pools, whose names are options."""
+    """Register all options with a configuration object, except those of pools: the names of pools are not read yet."""
     _register(conf, list_opts())
 
 
 def register_pools(conf: cfg.ConfigOpts) -> None:
-    """Register the options of the pools that are configured, once the files have been read.
+    """Register the options of the configured pools, after the files have been read.
 
-    :raises ValueError: a name is not valid
+    :raises ValueError: a name of a pool is not valid
     """
     _register(conf, pools.groups_of(dict.fromkeys(conf.pools.names)))
 
 
 def _register(conf: cfg.ConfigOpts, groups: list[tuple[cfg.OptGroup, list[cfg.Opt]]]) -> None:
     for group, options in groups:
-        # A group object keeps its options and their overrides, so each configuration needs its own.
+        # A group object keeps its options and their overrides, so each configuration needs a group object of its own.
         conf.register_group(cfg.OptGroup(group.name, title=group.title))
         conf.register_opts(options, group=group.name)

@@ -1,4 +1,4 @@
-"""Group ``pools``: the pools of hosts of a site; and a group ``pool:<name>`` for each of them."""
+"""Group ``pools``: the pools of hosts of a site. Each pool also has a group of its own, ``pool:<name>``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from lease_scheduler.conf import policy, scheduling
 
 GROUP = cfg.OptGroup("pools", title="Pools of hosts with their own policies")
 
-#: What a name of a pool looks like.
+#: Regular expression that names of pools match.
 NAME = "[a-z0-9][a-z0-9_-]{0,63}"
 
-#: Beginning of the name of a pool's own group.
+#: Prefix of the name of a pool's own group.
 PREFIX = "pool:"
 
 OPTIONS: list[cfg.Opt] = [
@@ -28,7 +28,7 @@ OPTIONS: list[cfg.Opt] = [
     ),
 ]
 
-#: Groups whose options each pool may set for itself.
+#: Groups whose options each pool may override: name of the group -> options.
 OVERRIDDEN = {scheduling.GROUP.name: scheduling.OPTIONS, policy.GROUP.name: policy.OPTIONS}
 
 _OWN: list[cfg.Opt] = [
@@ -55,7 +55,7 @@ _OWN: list[cfg.Opt] = [
 
 
 def options_of_pool() -> list[cfg.Opt]:
-    """Return the options of a pool's own group: its own, and all of ``scheduling`` and ``policy``, without defaults."""
+    """Return the options of a pool's group: its own, and those of ``scheduling`` and ``policy`` without defaults."""
     return [*_OWN, *(_unset(option) for options in OVERRIDDEN.values() for option in options)]
 
 
@@ -75,7 +75,7 @@ def groups_of(names: Iterable[str]) -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
 
 
 def sample() -> tuple[cfg.OptGroup, list[cfg.Opt]]:
-    """Return a group for the sample configuration, as an example of the groups of pools."""
+    """Return an example of the group of a pool, for the sample configuration."""
     group = cfg.OptGroup(
         f"{PREFIX}example",
         title="One pool",

@@ -1,4 +1,4 @@
-"""Options of queries to Prometheus, for each group that has some."""
+"""Options of queries to Prometheus, for the groups that need them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from oslo_config import cfg
 
 
 def prometheus_options(who: str) -> list[cfg.Opt]:
-    """Return the options of the client.
+    """Return the options of a client of Prometheus.
 
-    :param who: what asks, for the help
+    :param who: name of the client in help texts
     """
     return [
         cfg.StrOpt("prometheus_url", default="", help=f"{who}: URL of Prometheus, such as http://prometheus:9090."),

@@ -1,4 +1,4 @@
-"""Group ``simulated_cloud``: the invented cloud, for ``[service] cloud = simulated``."""
+"""Group ``simulated_cloud``: the simulated cloud, for ``[service] cloud = simulated``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Group ``tenant_notifications``: telling projects about their leases."""
+"""Group ``tenant_notifications``: notifications to projects about their leases."""
 
 from __future__ import annotations
 

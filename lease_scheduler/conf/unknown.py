@@ -1,4 +1,4 @@
-"""Finds options in configuration files that have no effect, because they are misspelt or in the wrong group."""
+"""Check for options in configuration files that have no effect, because they are misspelt or in the wrong group."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from lease_scheduler.conf import enforcement, haizea, nova, pools, power
 from lease_scheduler.conf.opts import list_opts
 from lease_scheduler.model.errors import InvalidValueError
 
-#: Groups with credentials for Keystone: the options that are read there depend on ``auth_type``.
+#: Groups with credentials for Keystone. Their valid options depend on ``auth_type``.
 _WITH_CREDENTIALS = frozenset({enforcement.GROUP.name, haizea.GROUP.name, nova.GROUP.name, power.GROUP.name})
 
-#: Similarity (difflib) from which an unknown group is taken for a misspelt group of ours. ``service`` and
-#: ``service_user``, which may have credentials, are less similar.
+#: Similarity (difflib) from which an unknown group counts as a misspelt group of ours. ``service_user``, a group that
+#: may have credentials, is less similar to our ``service`` than that.
 _ALIKE = 0.8
 
-#: Group -> option -> texts, as in a file.
+#: Group -> option -> its values as texts in the file.
 _Sections = dict[str, dict[str, list[str]]]
 
 
 def files_of(conf: cfg.ConfigOpts) -> list[Path]:
-    """Return the files from which a configuration was read, in that order."""
+    """Return the files from which a configuration was read, in the order of reading."""
     named = [Path(name).expanduser() for name in conf.config_file or ()]
     folders = [Path(name).expanduser() for name in conf.config_dir or ()]
     return [*named, *(file for folder in folders for file in sorted(folder.glob("*.conf")))]
@@ -37,7 +37,7 @@ def refuse_unknown_options(files: Iterable[Path]) -> None:
 
     Groups of libraries are not checked, because only the libraries know their options.
 
-    :raises InvalidValueError: naming file, group and option, and the option that is probably meant
+    :raises InvalidValueError: an option or group is unknown; the error names the file and what is probably meant
     """
     read = {file: _sections(file) for file in files if file.is_file()}
     known = _known(read.values())
@@ -66,7 +66,7 @@ def _sections(file: Path) -> _Sections:
     try:
         cfg.ConfigParser(str(file), sections).parse()
     except (OSError, cfg.ParseError):
-        # The program that reads the options reports this better.
+        # oslo.config reports this error better, when the program reads the options.
         return {}
     return sections
 
@@ -91,7 +91,7 @@ def _known(files: Collection[_Sections]) -> dict[str, set[str]]:
         for section, options_given in sections.items():
             types[section.lower()].update(options_given.get("auth_type", ()))
     for group_name in _WITH_CREDENTIALS:
-        # The program that logs in reports a plug-in that does not exist.
+        # A plug-in that does not exist is reported when the program logs in.
         for auth_type in types[group_name] & loading.get_available_plugin_names():
             for option in loading.get_auth_plugin_conf_options(auth_type):
                 known[group_name] |= all_names(option)

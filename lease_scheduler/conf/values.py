@@ -1,4 +1,4 @@
-"""Turns options into plain values, and refuses combinations that make no sense."""
+"""Conversion of options into plain values, and refusal of combinations that make no sense."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def operation_quantile(conf: cfg.ConfigOpts) -> float | None:
 
 
 def transfer_options(conf: cfg.ConfigOpts) -> TransferOptions | None:
-    """Return how disk images get to hosts, or None if transfers are not planned."""
+    """Return the options of image transfers, or None if transfers are not planned."""
     group = conf.image_transfer
     if group.lease_preparation == "unmanaged":
         return None
@@ -98,7 +98,7 @@ def transfer_options(conf: cfg.ConfigOpts) -> TransferOptions | None:
     )
 
 
-#: Options of group ``image_transfer`` that only simulations use, with their defaults. On a real site, booting fetches
+#: Options of group ``image_transfer`` that only simulations use, with their defaults. On a real site, boots fetch
 #: missing images, and each host decides itself which images it keeps.
 _IN_SIMULATIONS = {
     "diskimage_reuse": "none",
@@ -110,7 +110,7 @@ _IN_SIMULATIONS = {
 
 
 def ahead_options(conf: cfg.ConfigOpts) -> TransferOptions | None:
-    """Return how the service brings disk images to hosts ahead of boots, or None if it does not.
+    """Return the options of image transfers ahead of boots in the service, or None if there are none.
 
     :raises InvalidValueError: an option is for simulations only
     """
@@ -121,7 +121,8 @@ def ahead_options(conf: cfg.ConfigOpts) -> TransferOptions | None:
     for name, default in _IN_SIMULATIONS.items():
         if group[name] != default:
             raise InvalidValueError(f"image_transfer.{name}", "is for simulations; leave it out of the service's file")
-    # Each host fetches an image by itself, unless the operator says that the image store serves many as fast as one.
+    # Each host fetches an image by itself, so hosts count one after the other, unless the operator has set multicast,
+    # because the image store serves many hosts as fast as one.
     mechanism = Mechanism.UNICAST if group.transfer_mechanism is None else options.mechanism
     return replace(options, required=False, mechanism=mechanism)
 
@@ -137,7 +138,7 @@ def _backfilling_limit(backfilling: str, reservations: int | None) -> int | None
 
 
 def watts(conf: cfg.ConfigOpts) -> Watts:
-    """Return the power that hosts take.
+    """Return the default watts of hosts.
 
     :raises InvalidValueError: a host would take more asleep than awake
     """
@@ -159,7 +160,7 @@ def flow_weights(conf: cfg.ConfigOpts) -> dict[str, float]:
 
 
 def policy_names(conf: cfg.ConfigOpts) -> dict[str, str]:
-    """Return the name of the policy that is selected of each family."""
+    """Return the name of the selected policy, by family."""
     return {family.name: conf.scheduling[family.option] for family in FAMILIES.values()}
 
 

@@ -1,5 +1,5 @@
-"""The life cycle of leases: admit, plan, act when something is due, and plan again when reality deviates.
+"""The life cycle of leases: admit, plan, act when something is due, and replan when reality deviates from the plan.
 
-The engine owns the interfaces that it needs (Clock, Cloud, Store, Recorder) and knows no driver. The same engine serves
-the simulator and the service.
+The engine owns the interfaces that it needs (Clock, Cloud, Store, Recorder) and knows no driver. The same engine runs
+in the simulator and in the service.
 """

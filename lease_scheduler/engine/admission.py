@@ -1,4 +1,4 @@
-"""Decides requests: they are refused, queued, or get a place."""
+"""Admission of requests: each is refused, queued or placed."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from lease_scheduler.plan.preempting.preemption import is_preempted, loses_work
 
 
 class Admission:
-    """Decides requests in the order of submission.
+    """Decider of requests, in the order of submission.
 
     :param state: state that the parts of the engine share
     :param parts: the parts of the engine
-    :ivar submitted: requests that have not been decided yet
+    :ivar submitted: undecided requests
     """
 
     def __init__(self, state: EngineState, parts: Parts) -> None:
@@ -41,7 +41,7 @@ class Admission:
         self.submitted: deque[Submission] = deque()
 
     def admit(self, now: int) -> None:
-        """Decide the requests that have been submitted."""
+        """Decide all submitted requests."""
         state = self._state
         while self.submitted:
             asked = self.submitted.popleft()
@@ -78,7 +78,10 @@ class Admission:
             state.publish(now)
 
     def unassured(self, lease: Lease, now: int) -> Refusal | None:
-        """Return why a best-effort lease is refused the lifetime that it wants; None if it may wait, or gets it."""
+        """Return why the lifetime that a best-effort lease asks for cannot be promised.
+
+        None if it can, if the lease asks for none, or if it may wait until it can.
+        """
         if not self._parts.assurances.applies_to(lease) or self._parts.assurances.may_wait(lease):
             return None
         planner, earliest = self._state.planner, self._state.earliest(now)
@@ -92,7 +95,7 @@ class Admission:
         if state.powers:
             unwanted, emptied = self._parts.power_decisions.for_request(lease.request, now)
         try:
-            # If the price is too high, the plan is restored, so no lease makes room in vain.
+            # If the price is too high, the plan is restored, so no lease is preempted in vain.
             with state.planner.plan.tentative():
                 awake = self._placed_without(unwanted, lease, least, now) if len(unwanted) else None
                 if awake is not None:
@@ -134,14 +137,14 @@ class Admission:
     def _placed_without(
         self, unwanted: IntArray, lease: Lease, least: tuple[int, ...] | None, now: int
     ) -> Lease | None:
-        """Give a lease a place without some sleeping hosts, and return it; None if there is no such place."""
+        """Place a lease without using some sleeping hosts, and return it; None if there is no such place."""
         planner = self._state.planner
         with suppress(NotPlannableError), closed(planner.plan, unwanted, now):
             return planner.place(lease, now) if least is None else planner.place_most(lease, least, now)
         return None
 
     def _count_preempted(self, preemptor: Lease) -> None:
-        """Count the leases that have to make room for a lease that was just placed, apart from those that are moved."""
+        """Count the leases that were preempted for a lease that was just placed, without those that were moved."""
         changes = self._state.planner.plan.changes()
         others = [(before, after) for before, after in changes if before and after.lease_id != preemptor.lease_id]
         preempted = [(before, after) for before, after in others if is_preempted(before, after)]

@@ -1,4 +1,4 @@
-"""The agenda: what is due next, lease by lease."""
+"""The agenda: what is due for each lease, and when."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from lease_scheduler.model.states import LeaseState
 
 
 class Due(IntEnum):
-    """What is due for a lease, in the order of execution at the same instant.
+    """Kinds of due work, in the order in which they are done at the same instant.
 
-    Ends come before starts, so hosts change hands without a gap. Expiring offers come first, because their victims can
+    Ends come before starts, so hosts change hands without a gap. Offers expire first, because their victims can then
     keep their places.
     """
 
@@ -27,10 +27,10 @@ class Due(IntEnum):
 
 
 def next_due(lease: Lease, *, in_operation: bool, waits_for_images: bool = True) -> tuple[int, Due] | None:
-    """Return when something is due for a lease, and what, or None if it waits for a place or for the cloud.
+    """Return the instant at which something is due for a lease, and what; None if it waits for a place or the cloud.
 
-    :param in_operation: whether the cloud is carrying out an operation on it, which has to be over at the end of its
-        holding
+    :param in_operation: whether the cloud is carrying out an operation of the lease, which is due at the end of its
+        first holding
     :param waits_for_images: whether a lease starts only when its images have arrived
     """
     if not lease.holdings:
@@ -55,7 +55,10 @@ def next_due(lease: Lease, *, in_operation: bool, waits_for_images: bool = True)
 
 
 class Agenda:
-    """A heap of instants at which something may be due. Entries may be stale; the lease's value decides."""
+    """A heap of instants at which something may be due.
+
+    Entries may be stale: whether something is really due depends on the present value of the lease.
+    """
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, int, str]] = []

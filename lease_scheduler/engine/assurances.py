@@ -1,4 +1,4 @@
-"""Lifetimes that preemptible leases are promised when they get their place (Pucher 2016, section 4.3)."""
+"""Lifetimes that are promised to preemptible leases with their place (Pucher 2016, section 4.3)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lease_scheduler.policy.assurance.base import AssurancePolicy, Shortfall, Wa
 
 
 def as_promised(lease: Lease, terms: LeaseRequest) -> LeaseRequest:
-    """Return new terms of a lease with what it has been promised, and told about its start.
+    """Return new terms of a lease, with its promised lifetime and its expected wait carried over from the old terms.
 
-    :raises InvalidValueError: the lease would grow, for which it has been promised nothing
+    :raises InvalidValueError: the lease would grow, and the promise is only for its present size
     """
     old = lease.request
     terms = replace(terms, expected_wait=old.expected_wait, expected_wait_from=old.expected_wait_from)
@@ -31,9 +31,9 @@ def as_promised(lease: Lease, terms: LeaseRequest) -> LeaseRequest:
 
 
 class Assurances:
-    """Asks the assurance policy for promises.
+    """Promises of lifetimes, which the assurance policy makes.
 
-    A lease is promised something once, for the time from its first start on.
+    A lease gets a promise once, for the time from its first start.
 
     :param state: state that the parts of the engine share
     """
@@ -47,7 +47,7 @@ class Assurances:
 
     @property
     def are_made(self) -> bool:
-        """Whether any lifetime is promised."""
+        """Whether the policy promises lifetimes at all."""
         return self._policy.promises
 
     def applies_to(self, lease: Lease) -> bool:
@@ -59,7 +59,7 @@ class Assurances:
         return lease.request.await_assurance and self.are_made
 
     def agree(self, placed: Lease, now: int) -> Lease:
-        """Return a lease for which a place was found with its promise.
+        """Return a lease that was just placed, with its promise; unchanged if it needs none.
 
         :raises NoPlaceError: its lifetime cannot be promised
         """
@@ -75,16 +75,18 @@ class Assurances:
         return replace(placed, request=promised)
 
     def agree_in_queue(self, placed: Lease, now: int) -> Lease | None:
-        """Do the same for a lease that gets a place out of the queue; None if it goes on waiting."""
+        """Return a lease that gets a place out of the queue with its promise; None if it stays in the queue."""
         try:
             return self.agree(placed, now)
         except NoPlaceError:
             return None
 
     def quoted(self, found: Quote, now: int) -> Quote:
-        """Return a quote with the promise that would be made; refused if there would be none and the lease won't wait.
+        """Return a quote with the promise that would be made.
 
-        :param found: what the planner would do
+        If no lifetime can be promised, the quote is a refusal, or, if the lease may wait, a lease without a place.
+
+        :param found: quote of the planner
         """
         lease = found.lease
         if lease is None or not self.applies_to(lease):

@@ -26,7 +26,7 @@ class HostFailure:
     """An outage of a host.
 
     :ivar host: host number
-    :ivar instant: when the host fails
+    :ivar instant: instant at which the host fails
     :ivar duration: seconds until it is back
     """
 
@@ -37,11 +37,11 @@ class HostFailure:
 
 @dataclass(frozen=True)
 class HostOccupation:
-    """A time in which servers on a host do not make room for leases.
+    """A time in which servers on a host do not give way to leases.
 
     :ivar host: host number
-    :ivar start: when the servers come
-    :ivar end: when they go
+    :ivar start: instant at which the servers come
+    :ivar end: instant at which they leave
     """
 
     host: int
@@ -51,26 +51,26 @@ class HostOccupation:
 
 @dataclass(frozen=True)
 class CloudBehaviour:
-    """How a simulated cloud deviates from the plan. By default everything happens exactly as planned.
+    """Deviations of a simulated cloud from the plan. By default, everything happens exactly as planned.
 
-    :ivar boot_time: seconds that starting the VMs of a lease takes
+    :ivar boot_time: seconds that starting the nodes of a lease takes
     :ivar image_bandwidth: Mb/s at which each host without a lease's disk image gets it before the boot; None if every
         host has every image
-    :ivar suspend_factor: real over planned suspension time
-    :ivar resume_factor: real over planned resumption time
-    :ivar stop_factor: real over planned shutdown time
-    :ivar transfer_factor: real over planned time to move memory between hosts
-    :ivar spread: operation times are multiplied by a number drawn uniformly from (1 - spread) to (1 + spread)
+    :ivar suspend_factor: real time of suspensions, divided by their planned time
+    :ivar resume_factor: the same for resumptions
+    :ivar stop_factor: the same for shutdowns
+    :ivar transfer_factor: the same for moves of memory between hosts
+    :ivar spread: durations of operations are multiplied by a number drawn uniformly from (1 - spread) to (1 + spread)
     :ivar boot_failure_probability: share of starts that fail
     :ivar suspend_failure_probability: share of suspensions that fail
     :ivar resume_failure_probability: share of resumptions that fail
     :ivar transfer_failure_probability: share of moves of memory between hosts that fail
-    :ivar image_transfer_factor: real over planned time of planned image transfers
+    :ivar image_transfer_factor: real time of planned image transfers, divided by their planned time
     :ivar image_transfer_failure_probability: share of planned image transfers that fail
     :ivar host_failures: outages of hosts
     :ivar occupations: times in which leases that should start on a host do not get it
-    :ivar measured: kind of operation -> measured seconds, one of which is drawn for each such operation, each equally
-        likely; what is planned does not count then
+    :ivar measured: kind of operation -> measured seconds, from which the duration of each such operation is drawn, each
+        equally likely, in place of all that is said above
     :ivar seed: seed of the random numbers
     """
 
@@ -95,7 +95,7 @@ class CloudBehaviour:
     def operation_seconds(self, operation: Operation, image_seconds: float, random: Chance) -> int:
         """Return the seconds that an operation really takes.
 
-        :param image_seconds: seconds until every host has the image, for starts
+        :param image_seconds: for starts, the seconds until every host has the image
         """
         measured = self.measured.get(operation.kind)
         if measured:

@@ -12,18 +12,18 @@ from lease_scheduler.model.lease import UNLIMITED, Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 
-#: Part of the reason of a lease that waits although it cannot meet its deadline. It marks that the breach is recorded.
+#: Part of the reason of a lease that waits although it cannot meet its deadline. It shows that the breach is recorded.
 DEADLINE_MISSED = "it cannot be done by its deadline any more"
 
 
 class Breaches:
-    """Records breaches. Methods return new values of leases and do not put them into the plan.
+    """Detection of breaches. Methods record them, and return new values of leases, which they do not put into the plan.
 
-    Leases that keep hosts free for operators, and leases without VMs, have no terms that could be broken.
+    Leases that keep hosts free for operators, and leases without paid nodes, have no terms that could be broken.
 
     :param recorder: records breaches
     :param policy: returns the present policy, which computes penalties
-    :param tolerance: seconds for which a start may be late, or nodes may be missing, before that is a breach
+    :param tolerance: seconds for which a start may be late, or nodes may be missing, without a breach
     """
 
     def __init__(self, recorder: Recorder, policy: Callable[[], PenaltyPolicy], tolerance: int = 0) -> None:
@@ -32,7 +32,7 @@ class Breaches:
         self._tolerance = tolerance
 
     def begun(self, lease: Lease, now: int) -> Lease:
-        """Return a lease that starts to run, for the first time or again."""
+        """Return the new value of a lease that starts to run, for the first time or again."""
         if lease.started is not None:
             return self.whole(lease, now)
         if not lease.kind.promises_interval:
@@ -45,14 +45,14 @@ class Breaches:
         return self._breached(lease, BreachKind.LATE_START, now, late, missed * lease.request.charged_nodes)
 
     def without(self, lease: Lease, nodes: int, now: int) -> Lease:
-        """Return a running lease that lacks ``nodes`` of its nodes from now on."""
+        """Return the new value of a running lease that lacks this number of its nodes from now on."""
         if nodes == lease.missing_nodes:
             return lease
         whole = self.whole(lease, now)
         return replace(whole, missing_since=now, missing_nodes=nodes) if nodes else whole
 
     def whole(self, lease: Lease, now: int) -> Lease:
-        """Return a lease that has all its nodes again, or has ended."""
+        """Return the new value of a lease that has all its nodes again, or has ended."""
         if lease.missing_since is None:
             return lease
         seconds, nodes = now - lease.missing_since, lease.missing_nodes
@@ -62,17 +62,18 @@ class Breaches:
         return self._breached(whole, BreachKind.FEWER_NODES, now, seconds, seconds * nodes)
 
     def interrupted(self, lease: Lease, now: int) -> Lease:
-        """Return a lease that was preempted with loss of its work. That is a breach if it is not preemptible."""
+        """Return the new value of a lease that was preempted and lost its work; a breach if it is not preemptible."""
         if lease.request.preemptible or lease.kind is LeaseKind.DEADLINE:
-            # All that a deadline lease was promised is to be done by its deadline.
+            # A deadline lease was promised no more than to be done by its deadline.
             return lease
         lost = lease.accumulated
         return self._breached(lease, BreachKind.PREEMPTED, now, lost, lost * lease.request.charged_nodes)
 
     def cut_short(self, lease: Lease, now: int) -> Lease:
-        """Return a lease that does not run although its assured lifetime is not over, or one to which that is not so.
+        """Return the new value of a lease; a breach if it stopped running before its assured lifetime was over.
 
-        A lease that its project ended has nothing to complain of. For one that failed, ``failed`` has recorded that.
+        It is no breach if its project ended the lease. The breach of a lease that failed is recorded by ``failed``, so
+        only its promise is marked as broken here.
         """
         until = lease.assured_until
         if until is None or until <= now or lease.started is None or lease.active_since is not None:
@@ -86,9 +87,9 @@ class Breaches:
         return self._breached(broken, BreachKind.PREEMPTED_EARLY, now, seconds, seconds * lease.request.charged_nodes)
 
     def deadline_missed(self, lease: Lease, now: int) -> Lease:
-        """Return a lease that cannot be done by its deadline and waits with its saved work.
+        """Return the new value of a lease that waits with its saved work and cannot be done by its deadline.
 
-        The caller adds ``DEADLINE_MISSED`` to the lease's reason.
+        The caller adds ``DEADLINE_MISSED`` to the reason of the lease.
 
         :return: the same value if the breach has already been recorded
         """
@@ -98,11 +99,11 @@ class Breaches:
         return self._breached(lease, BreachKind.MISSED_DEADLINE, now, seconds, seconds * lease.request.charged_nodes)
 
     def failed(self, lease: Lease, now: int) -> Lease:
-        """Return a lease that has failed."""
+        """Return the new value of a lease that has failed."""
         lease = self.whole(lease, now)
         request = lease.request
         if lease.awaits_approval:
-            # Nothing was promised yet.
+            # It was promised nothing yet.
             return lease
         if lease.offered_until is not None:
             # The offer was not accepted, so nothing had to be delivered.
@@ -121,10 +122,10 @@ class Breaches:
         return self._breached(lease, kind, now, max(0, seconds), max(0, seconds) * request.charged_nodes)
 
     def withdrawn(self, lease: Lease, now: int) -> Lease:
-        """Return a lease that the provider ends although its project did not ask for that (shirako F41).
+        """Return the new value of a lease that the provider ends without a wish of its project (shirako F41).
 
-        That is a breach unless nothing was promised that is not done: a best-effort lease that has not started, or a
-        lease whose time is over and whose VMs are being stopped.
+        This is a breach, except for a best-effort lease that has not started, which was promised nothing, and a lease
+        whose time is over, whose nodes are being stopped.
         """
         if lease.kind.promises_interval:
             is_owed = now < _promised_start(lease) + lease.request.duration

@@ -1,4 +1,4 @@
-"""What policies that follow leases and hosts are told when an engine takes over, and before outcomes."""
+"""Briefing of policies on the present leases and hosts, when an engine takes over and before outcomes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from lease_scheduler.model.lease import Lease
 
 
 class Briefing:
-    """Tells policies what they follow.
+    """Briefing of the policies that follow leases and hosts.
 
     :param state: state that the parts of the engine share
-    :param forecasts: tells by when leases start; None to tell nothing
+    :param forecasts: forecasts when leases start; None to forecast nothing
     """
 
     def __init__(self, state: EngineState, forecasts: Forecasts | None) -> None:
@@ -21,14 +21,14 @@ class Briefing:
         self._forecasts = forecasts
 
     def of_hosts(self) -> None:
-        """Tell policies of the present hosts."""
+        """Tell policies about the present hosts."""
         planner, policies = self._state.planner, self._state.policies
         planner.brief_queueing()
         policies.assurance.follow(planner.plan.site)
         policies.power.follow(planner.plan.site)
 
     def of_leases(self, leases: Sequence[Lease], now: int) -> None:
-        """Tell policies of the live leases, because the policies are new or have been restored."""
+        """Tell policies that are new or have been restored about the present hosts and live leases."""
         planner, policies = self._state.planner, self._state.policies
         policies.assurance.follow(planner.plan.site)
         policies.power.follow(planner.plan.site)

@@ -1,4 +1,4 @@
-"""Changes of live leases by projects and operators: other terms, other hosts, an end."""
+"""Changes of live leases by projects and operators: to other terms, to other hosts, or an end."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _STEADY_STATES = frozenset(
         LeaseState.QUEUED,
         LeaseState.READY,
         LeaseState.ACTIVE,
-        # It could not be resumed, and waits for another attempt.
+        # In this state, it could not be resumed, and waits for another attempt.
         LeaseState.SUSPENDED_PENDING,
         LeaseState.SUSPENDED_QUEUED,
         LeaseState.SUSPENDED_SCHEDULED,
@@ -50,7 +50,7 @@ _STEADY_STATES = frozenset(
 
 
 class LeaseChanges:
-    """Changes live leases. The caller publishes the changes, and lets other leases use what became free.
+    """Changes of live leases. The caller publishes them, and lets other leases use the capacity that became free.
 
     :param state: state that the parts of the engine share
     """
@@ -65,6 +65,8 @@ class LeaseChanges:
     ) -> Change:
         """Give a live lease new terms, at the same price per node-hour.
 
+        :param least: as in ``Engine.submit``
+        :param give_up: indices of the nodes to remove first if there are fewer
         :raises InvalidValueError: one of the terms cannot be changed
         :raises NoPlaceError: there is no place for the new terms; nothing has changed
         """
@@ -92,7 +94,7 @@ class LeaseChanges:
     ) -> tuple[Lease, tuple[str, ...]]:
         """Return what ``change`` would do. The plan does not change.
 
-        :return: the lease as it would be, with its price, and ids of the leases that would lose some of what they hold
+        :return: the lease after the change, with its price, and ids of the leases that would lose some of their run
         :raises InvalidValueError: one of the terms cannot be changed
         :raises NoPlaceError: there is no place for the terms
         """
@@ -119,9 +121,11 @@ class LeaseChanges:
     def _with_ranges(
         self, lease: Lease, terms: LeaseRequest, least: tuple[int, ...] | None, *, under_way: bool
     ) -> tuple[LeaseRequest, tuple[int, ...] | None]:
-        """Return new terms of a best-effort lease with the ranges of its nodes, and what is left to choose at once.
+        """Return new terms with the numbers of nodes that remain to be chosen, as ranges or as the second value.
 
-        Where a range stays as it was, the lease keeps the number of nodes that it has.
+        A best-effort lease that waits gets ranges, from which its turn in the queue will choose. Where a range stays
+        the same, the lease keeps its number of nodes. For other leases, the smallest numbers are returned as the second
+        value, for a choice now.
         """
         if least is None or lease.kind is not LeaseKind.BEST_EFFORT or terms.kind is not lease.kind:
             return terms, least
@@ -142,18 +146,18 @@ class LeaseChanges:
         return at_its_rate(lease, terms, self._state.options.refund_share)
 
     def _too_dear(self, lease: Lease, terms: LeaseRequest, now: int) -> NoPlaceError:
-        """Return the refusal of terms that cost more than ``max_price``, with the longest duration that does not."""
+        """Return the refusal of terms that cost more than ``max_price``, with the longest duration that would not."""
         price, most = terms.price, terms.max_price
         assert price is not None and most is not None
         start = now if terms.start is None else terms.start
         rate = (price - terms.retained) / terms.node_hours if terms.node_hours else 0.0
         cheaper = within_budget(terms, rate, most - terms.retained, start)
-        # Only a shorter duration is offered: with fewer nodes it would be a different lease.
+        # Only a shorter duration is offered: with fewer nodes, it would be a different lease.
         longest = tuple(each for each in cheaper if each.change == "duration" and each.duration > lease.accumulated)
         return NoPlaceError(Refusal(RefusalReason.PRICE, too_high(terms), alternatives=longest))
 
     def _counted(self, lease: Lease, reshaped: Lease, now: int) -> Lease:
-        """Return a running lease that has new terms, with its run by the old terms counted."""
+        """Return a running lease with new terms, after its run under the old terms has been accounted for."""
         state = self._state
         if lease.missing_since is not None:
             lost = sum(host in state.missing_hosts(reshaped) for host in reshaped.holdings[0].assignment)
@@ -179,12 +183,12 @@ class LeaseChanges:
         if too_large(self._state.planner.context, smallest) is not None:
             raise NoPlaceError(explain(self._state.planner, smallest, now))
         never = self._state.planner.never_served(smallest)
-        # What a lease that has started costs beyond that is charged to it, and does not keep it from going on.
+        # A lease that has started is not stopped by this rule; it is charged what it uses beyond it.
         if never is not None and lease.started is None:
             raise NoPlaceError(Refusal(RefusalReason.POLICY, never))
         view, admission = self._state.view(now), self._state.policies.admission
         refusal = admission.refusal(at_most(terms), now, view)
-        # If the old terms would be refused now as well, for example for short notice, the change is not the reason.
+        # If the old terms would be refused now as well, for example for short notice, the change is not to blame.
         if refusal is not None and admission.refusal(at_most(lease.request), now, view) is None:
             raise NoPlaceError(Refusal(RefusalReason.POLICY, refusal))
         self._check_steady(lease)
@@ -193,9 +197,10 @@ class LeaseChanges:
         self._check_preemption(lease, terms, under_way=under_way)
 
     def _check_preemption(self, lease: Lease, terms: LeaseRequest, *, under_way: bool) -> None:
-        """Check that the way in which the lease is preempted may change.
+        """Check that the preemption terms may change.
 
-        It may not if other leases are planned on the assumption of it, or if the lease's work is already saved by it.
+        They may not if other leases are planned in the expectation that this one is preempted, or if its work is
+        already saved in the old mode.
         """
         old = lease.request
         if terms.preemption_mode is not old.preemption_mode and lease.state in SUSPENDED_STATES:
@@ -291,8 +296,8 @@ class LeaseChanges:
     def end(self, lease: Lease, now: int, reason: str, *, by_provider: bool = False) -> Lease:
         """End a lease now: stop it if it runs, discard its saved state, or cancel it if it has not started.
 
-        :param by_provider: whether its project did not ask for that
-        :return: its value, which is final unless its VMs have to be stopped first
+        :param by_provider: whether the provider ends it, without a wish of its project
+        :return: its new value, which is final unless its nodes have to be stopped first
         """
         state = self._state
         operation = state.runs[lease.lease_id].operation
@@ -308,7 +313,7 @@ class LeaseChanges:
         if by_provider:
             closed = state.breaches.withdrawn(closed, now)
         first = lease.holdings[0]
-        # Leases that follow on its hosts must not have to wait longer.
+        # Leases that follow on its hosts must not start later than planned.
         end = min(now + state.planner.context.suspension.shutdown_time(lease.request), max(first.end, now))
         stopping = replace(first, run_end=now, end=end, closing=Closing.SHUTDOWN)
         closed = state.put(replace(closed, holdings=(stopping,), reason=reason))
@@ -318,11 +323,11 @@ class LeaseChanges:
     # -- helpers -----------------------------------------------------------------------------------------
 
     def _is_under_way(self, lease: Lease) -> bool:
-        """Return whether its VMs run or boot."""
+        """Return whether its nodes run or boot."""
         return self._boots(lease) or lease.active_since is not None
 
     def _boots(self, lease: Lease) -> bool:
-        """Return whether its VMs boot, or have booted ahead of its start."""
+        """Return whether its nodes boot, or have booted ahead of its start."""
         in_operation = lease.lease_id in self._state.runs.operating
         return lease.is_prepared or (lease.state is LeaseState.READY and in_operation)
 
@@ -346,7 +351,7 @@ class LeaseChanges:
         *,
         under_way: bool,
     ) -> NoPlaceError:
-        """Return why new terms have no place, and what would have one if the lease gave up its present place."""
+        """Return the refusal of new terms, with alternatives that fit if the lease gives up its present place."""
         plan = self._state.planner.plan
         if not under_way:
             smallest = terms if least is None else with_counts(terms, least)
@@ -379,13 +384,13 @@ def _same_preemption(old: LeaseRequest, new: LeaseRequest) -> bool:
 
 
 def _with_lasting_sizes(lease: Lease, terms: LeaseRequest, *, under_way: bool) -> LeaseRequest:
-    """Return new terms in which servers that exist keep their sizes, although these were elastic when asked for."""
+    """Return new terms in which existing servers keep their sizes, even if these were elastic in the request."""
     has_servers = under_way or lease.started is not None
     return with_sizes_of(terms, lease.request) if has_servers else terms
 
 
 def _keeps_its_place(lease: Lease, terms: LeaseRequest) -> bool:
-    """Return whether new terms differ from the present ones only in ways that do not affect the lease's place."""
+    """Return whether new terms differ from the present ones only in what does not affect the lease's place."""
     old = lease.request
     if _is_cut(lease) and not _same_preemption(old, terms):
         return False

@@ -1,6 +1,6 @@
 """Deviations in time: operations that take longer or end earlier than planned (haizea F95).
 
-The plan is brought in line with what really is on the hosts, and leases that are in the way are moved or delayed.
+The plan is corrected to what is really on the hosts, and leases that are in the way are moved or delayed.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from lease_scheduler.plan.options import RoomLead
 #: Minimum and maximum seconds that a late operation gets before it is checked again.
 _SHORTEST_EXTENSION, _LONGEST_EXTENSION = 10, 60
 
-#: For how many seconds beyond the buffer a late suspension is a sign that others would be late as well. One that takes
+#: Seconds beyond the buffer for which a late suspension is a sign that others will be late as well. One that takes
 #: longer may never end.
 _PATIENCE = 60
 
 
 class Deviations:
-    """Replans leases when operations are late or early.
+    """Replanning of leases when operations are late or early.
 
     :ivar retries: leases that wait for another attempt
     :ivar relocation: finds other places for leases
@@ -46,19 +46,19 @@ class Deviations:
     def overdue(self, lease: Lease, now: int) -> None:
         """Handle an operation that is not over at the end of its lease's holding.
 
-        A suspension or shutdown keeps its hosts for up to a minute more, even if other leases are to follow there. A
-        start, resumption or migration gets more time only if no promise is in the way; otherwise the lease fails, is
-        moved, or starts over.
+        A suspension or shutdown keeps its hosts for up to a minute more, even if other leases are planned there next. A
+        start, resumption or migration gets more time only if this breaks no promise to others. Otherwise the lease
+        fails, is moved, or starts over.
         """
         operation = self._state.runs[lease.lease_id].operation
         assert operation is not None
         if lease.lease_id in self._state.runs.stuck:
-            # Nothing is planned on its hosts after it.
+            # Its hosts are occupied, so no other lease is planned there.
             return
         self._state.recorder.count("late_operations")
         extension = max(_SHORTEST_EXTENSION, now - operation.begun)
         if operation.kind in LEAVING:
-            # Leases that follow there would fail if the operation were expected to take too long.
+            # With a longer extension, leases that follow there would fail at once, perhaps needlessly.
             extension = min(extension, _LONGEST_EXTENSION)
         first = lease.holdings[0]
         extended = replace(first, end=now + extension)
@@ -79,7 +79,7 @@ class Deviations:
                 self.relocation.replace_lost(lease, now, "its VMs were not ready before its place was over")
             return
         expected = Expected(extended.end, self._expected_lateness(operation, now, extended.end))
-        # It may be over sooner: no reservation that waits for it has failed before its own end.
+        # The operation may be over sooner, so no reservation that waits for it fails before its own end.
         extended = replace(extended, end=min(extended.end, self.relocation.last_chance(first.hosts, now)))
         later = tuple(r for r in lease.holdings[1:] if r.start >= extended.end)
         self._state.put(replace(lease, holdings=(extended, *later)))
@@ -88,11 +88,11 @@ class Deviations:
     def _expected_lateness(self, operation: Operation, now: int, end: int) -> int:
         """Return the seconds by which suspensions that begin now are expected to take longer than planned.
 
-        If a suspension is late, others are likely to be as late. So a reservation that waits for it gains nothing from
-        the suspension of further leases, which would only disturb more work.
+        If one suspension is late, others are likely to be as late. So a reservation that waits for it gains nothing if
+        further leases are suspended: this would only disturb more work.
 
-        :param operation: an operation that is not over in time
-        :param end: when it is expected to be over
+        :param operation: the late operation
+        :param end: its expected end
         """
         options = self._state.planner.context.options
         if operation.kind is not OperationKind.SUSPEND or options.room_lead is not RoomLead.STRICT:
@@ -149,7 +149,7 @@ class Deviations:
 
         If the work is done before it would have to be suspended or killed, a shorter shutdown is accepted.
 
-        :param over: when the work would be done
+        :param over: instant at which the work would be done
         """
         context = self._state.planner.context
         if context.suspension.can_suspend(lease.request):
@@ -159,7 +159,10 @@ class Deviations:
         return replace(begun, run_end=over) if over <= cut.run_end else cut
 
     def hosts_came_free(self, assignment: Iterable[int], now: int, held_until: int) -> None:
-        """Let leases that wait for hosts use them, as these are free now, possibly earlier than planned."""
+        """Let waiting leases use hosts that have become free, possibly earlier than planned.
+
+        :param held_until: planned end of the holding that has ended
+        """
         hosts = frozenset(assignment)
         self._start_delayed(hosts, now)
         if held_until > now:
@@ -167,7 +170,7 @@ class Deviations:
             self._state.recorder.count("replans", moved)
 
     def _start_delayed(self, hosts: frozenset[int], now: int) -> None:
-        """Let reservations that were delayed start on these hosts, if no other lease is in the way."""
+        """Start delayed reservations on these hosts, if no other lease is in the way."""
         plan = self._state.planner.plan
         for lease_id in sorted(self.relocation.delayed):
             lease = self._state.lease(lease_id)
@@ -182,18 +185,18 @@ class Deviations:
                 self.relocation.delayed.discard(lease_id)
                 self._state.put(replace(lease, holdings=(replace(holding, start=begin, run_start=begin),)))
             elif lease_id not in self._state.runs.operating and not lease.is_prepared:
-                # It may wait for other leases to be suspended elsewhere.
+                # Hosts elsewhere may be free sooner than those for which it waits.
                 self.relocation.start_sooner(lease, begin, now)
 
     def missed(self, lease: Lease, now: int) -> None:
-        """Handle a lease that did not start before its place was over, because the engine was down."""
+        """Handle a lease that did not start before its holding ended, because the engine was down."""
         if lease.kind.promises_interval:
             self.relocation.fail(lease, now, "its time was over before it could start")
         else:
             self.relocation.move(lease, now, "its place was over before it could start")
 
     def remember_delayed(self, lease: Lease, now: int) -> None:
-        """Recognise, from its terms, a reservation that was delayed because its hosts became free too late."""
+        """Note a restored reservation as delayed, if its planned start is later than the one in its terms."""
         asked = lease.request.submitted if lease.request.start is None else lease.request.start
         fixed = lease.kind.promises_interval
         if fixed and self._state.is_ready(lease) and lease.holdings[0].start > max(asked, now):

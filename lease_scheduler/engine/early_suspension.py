@@ -1,4 +1,4 @@
-"""Victims that are ready are suspended before the planned instant: their applications have saved their state."""
+"""Early suspension of victims whose applications have saved their state before the planned instant."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lease_scheduler.plan.plan import NotPlannableError
 
 
 def suspend_now(state: EngineState, lease: Lease, now: int) -> Change:
-    """Let the planned suspension of a running lease begin now.
+    """Begin the planned suspension of a running lease now.
 
     The caller publishes the change.
 
-    :raises NotPlannableError: it is not going to be suspended, or would miss its deadline; the plan is as it was
+    :raises NotPlannableError: no suspension is planned, or the lease would miss its deadline; the plan is unchanged
     """
     if lease.active_since is None or lease.lease_id in state.runs.operating:
         raise NotPlannableError("it does not run")
@@ -29,6 +29,6 @@ def suspend_now(state: EngineState, lease: Lease, now: int) -> Change:
     with state.planner.plan.tentative():
         suspended = state.put(replace(lease, holdings=(sooner,)))
         if lease.kind is LeaseKind.DEADLINE:
-            # Less is done by then, so the rest is longer.
+            # The suspension begins earlier, so more of the work remains.
             suspended = state.planner.place_rest(suspended, now, earliest=state.earliest(now))
     return Change(lease, suspended, ())

@@ -44,20 +44,20 @@ from lease_scheduler.prediction.coverage import Covered
 
 
 class Engine:
-    """Drives leases through their life.
+    """Engine that leads leases through their life.
 
     ``step`` does everything that is due at the clock's present instant. The owner of the engine calls it when
     ``next_due`` has come, when the cloud has something to report, and when a request was submitted.
 
     :param planner: plans the leases
-    :param policies: its policies, which the planner has, too
-    :param ports: what it is connected to; needs a carrier if the planner plans transfers
+    :param policies: policies of the engine; the planner has the same
+    :param ports: clock, cloud, store, recorder and carrier; a carrier is needed if the planner plans transfers
     :param options: options of the engine
     :param order: order of submission that it shares with other engines; None for its own
-    :param forecasts: tells by when leases start; None to tell nothing
-    :ivar held: answers offers, and leases that await approval
+    :param forecasts: forecasts when leases start; None to forecast nothing
+    :ivar held: accepts and rejects offers, and approves and declines leases that await approval
     :ivar hosts: takes hosts out of service, lets them sleep, and replaces them
-    :ivar fewer_hosts: tells what fluid leases would get with fewer hosts
+    :ivar fewer_hosts: computes what fluid leases would get with fewer hosts
     :raises InvalidValueError: transfers are planned, but there is no carrier
     """
 
@@ -104,14 +104,14 @@ class Engine:
         Nothing is stored and no command is given. Operations in progress are assumed to continue. The next step does
         what is due, including what became due while no engine was running.
 
-        :param leases: all leases of the store. Of leases that have ended only the ids are kept, and requests that have
-            not been decided are submitted again.
+        :param leases: all leases of the store. Only the ids of leases that have ended are kept. Undecided requests are
+            submitted again.
         :param operations: operations that the cloud is carrying out
         :param next_sequence: position of the next request in the order of submission
         :param outages: hosts that are out of service, as in ``Hosts.outages``
-        :param closed: those of them that only take nothing new; what runs there continues until the cloud reports that
-            they are down
-        :param lateness: how much longer operations took, as ``take_lateness`` returned it
+        :param closed: names of hosts among them that accept nothing new, but on which leases continue to run until the
+            cloud reports them as down
+        :param lateness: seconds by which operations were late, as ``take_lateness`` returned them
         :param cached: images in the caches of hosts, as ``take_cache_changes`` returned them
         :param powers: power of hosts that have been told to sleep, as in ``Hosts.powers``
         :raises InvalidValueError: the engine already has leases, or the arguments contradict each other
@@ -145,7 +145,7 @@ class Engine:
         )
 
     def note_needs(self, needs: Needs) -> None:
-        """Have the next step share CPU among fluid leases by what they are now known to need."""
+        """Set the needs by which the next step shares CPU among fluid leases."""
         self._parts.fluid.needs = needs
 
     @property
@@ -154,7 +154,7 @@ class Engine:
         return self._state.policies
 
     def use(self, policies: PolicySet) -> None:
-        """Decide with other policies from now on. Call ``brief_policies`` before the next step."""
+        """Use other policies from now on. Call ``brief_policies`` before the next step."""
         self._state.policies = policies
         self._state.planner.use(policies)
 
@@ -163,7 +163,7 @@ class Engine:
         return told if self._forecasts is None else (*told, self._forecasts)
 
     def brief_policies(self) -> None:
-        """Tell the policies that follow them of the live leases, because they are new or have been restored."""
+        """Tell policies that are new or have been restored about the live leases."""
         self._briefing.of_leases(self.live_leases(), self._clock.now())
 
     def submit(
@@ -177,10 +177,10 @@ class Engine:
     ) -> None:
         """Accept a request; the next step decides it.
 
-        :param least: for each node set, the smallest acceptable number of VMs; None means all of them. The terms of the
+        :param least: smallest acceptable number of nodes of each node set; None means all of them. The terms of the
             lease then have the numbers that it was granted.
-        :param offered_for: seconds for which the lease is held until the project accepts it, or fewer if its start is
-            earlier; None if it does not have to be accepted
+        :param offered_for: seconds for which the lease is held for the project to accept it, but not beyond its start;
+            None if it need not be accepted
         :param negotiation: id that offers of one negotiation share; accepting one of them withdraws the others
         :param approval: with ``AWAITING``, the lease is held until it is approved, and its project cannot accept it
         :raises InvalidValueError: the id has been used before, the numbers are invalid, or the lease cannot be held
@@ -194,11 +194,11 @@ class Engine:
         self._admission.submitted.append(Submission(request, least, until, negotiation, approval))
 
     def forget_refused(self, lease_id: str) -> None:
-        """Allow another request with the id of one that was refused, so that a client can send it again."""
+        """Allow another request with the id of a refused one, so that a client can send it again."""
         self._known.discard(lease_id)
 
     def quote(self, request: LeaseRequest, least: tuple[int, ...] | None = None) -> Quote:
-        """Return what would become of a request if it were made now. Nothing changes.
+        """Return what would happen to a request if it were made now. Nothing changes.
 
         :param least: as in ``submit``
         :raises InvalidValueError: the id has been used before, or the numbers are invalid
@@ -212,7 +212,7 @@ class Engine:
     def alternatives(
         self, request: LeaseRequest, refusal: Refusal, flexibility: Flexibility
     ) -> tuple[Alternative, ...]:
-        """Return what could be offered in place of a request that is refused, nearest first.
+        """Return alternatives to a refused request, nearest first.
 
         :param refusal: as ``quote`` returned it
         :param flexibility: how far from its terms the project accepts alternatives
@@ -220,7 +220,7 @@ class Engine:
         return self._quotes.alternatives(request, refusal, flexibility, self._clock.now())
 
     def room(self, node_set: NodeSet, start: int, end: int, duration: int) -> Room:
-        """Return when there is room for the VMs of a node set, from now on; see ``plan.explaining.reservable``."""
+        """Return when the nodes of a node set fit, from now on; see ``plan.explaining.reservable``."""
         now = self._clock.now()
         return room(self._state.planner, node_set, max(start, now), end, duration, now)
 
@@ -237,16 +237,16 @@ class Engine:
         """Give a live lease new terms, at the price that ``quote_change`` returns.
 
         * A lease that has not started keeps its hosts where they still fit.
-        * The VMs of a running lease stay on their hosts; VMs are added or removed from now on. Only if its hosts are
-          promised to others after its old end, and the lease may move while it runs, does it continue elsewhere.
+        * The nodes of a running lease stay on their hosts; nodes are added or removed from now on. It continues on
+          other hosts only if its own are promised to others after its old end, and it may move while it runs.
         * A best-effort lease that does not run goes back to its place in the queue.
         * A lease that has already run for its new duration ends.
 
-        The engine tells the cloud only about other hosts. The caller has the cloud follow all other changes.
+        The engine tells the cloud only about changes of hosts. The caller has the cloud follow all other changes.
 
         :param request: the complete new terms; a node set continues the one at the same position
         :param least: as in ``submit``
-        :param give_up: indices of the VMs to remove first if there are fewer
+        :param give_up: indices of the nodes to remove first if there are fewer
         :raises InvalidValueError: there is no such live lease, or one of the terms cannot be changed
         :raises NoPlaceError: there is no place for the new terms; nothing has changed
         """
@@ -260,7 +260,7 @@ class Engine:
     ) -> tuple[Lease, tuple[str, ...]]:
         """Return what ``change`` would do. Nothing changes.
 
-        :return: the lease as it would be, with its price, and ids of the leases that would lose some of what they hold
+        :return: the lease after the change, with its price, and ids of the leases that would lose some of their run
         :raises InvalidValueError: as in ``change``
         :raises NoPlaceError: as in ``change``
         """
@@ -269,24 +269,25 @@ class Engine:
     def move(self, lease_id: str, away: frozenset[str], reason: str = "moved by the operator") -> Change:
         """Move a lease off the named hosts.
 
-        VMs on other hosts stay. A running lease continues to run.
+        Nodes on other hosts stay. A running lease continues to run.
 
         :raises InvalidValueError: there is no such live lease or no such host
         :raises NoPlaceError: no other hosts are free; nothing has changed
         """
         now = self._clock.now()
-        # Waiting leases are not planned again: this lease itself might get the same hosts again.
+        # Waiting leases are not replanned, because this lease itself might get the same hosts again.
         return self._follow_up.of_change(
             self._changes.move(self._state.live(lease_id), away, now, reason), now, replan=False
         )
 
     def end(self, lease_id: str, reason: str = "ended by its project", *, by_provider: bool = False) -> None:
-        """End a lease now: as done if its VMs run or their memory is saved, as cancelled if it has not started.
+        """End a lease now.
 
-        An offer is rejected.
+        It ends as done if its nodes run or their memory is saved, as cancelled if it has not started, and as rejected
+        if it is an offer.
 
         :param reason: why, for people
-        :param by_provider: whether its project did not ask for that, which is a breach of what it was promised
+        :param by_provider: whether the provider ends it without a wish of its project, which may be a breach
         :raises InvalidValueError: there is no such live lease
         """
         now = self._clock.now()
@@ -298,16 +299,16 @@ class Engine:
         self._follow_up.of_change(Change(lease, after, ()), now)
 
     def suspend_now(self, lease_id: str) -> None:
-        """Let the planned suspension of a victim begin now.
+        """Begin the planned suspension of a victim now.
 
         :raises InvalidValueError: there is no such live lease
-        :raises NotPlannableError: it is not going to be suspended, or would miss its deadline
+        :raises NotPlannableError: no suspension of the lease is planned, or it would miss its deadline
         """
         now = self._clock.now()
         self._follow_up.of_change(suspend_now(self._state, self._state.live(lease_id), now), now, replan=False)
 
     def cancel(self, lease_id: str, reason: str = "cancelled by its project", *, by_provider: bool = False) -> None:
-        """End a lease at the request of its project (haizea F16). An offer is rejected.
+        """End a lease as cancelled, even if it runs (haizea F16). An offer is rejected.
 
         :param reason: why, for people
         :param by_provider: as for ``end``
@@ -327,18 +328,18 @@ class Engine:
         self._follow_up.of_end(lease, now)
 
     def guest_lifetimes(self, assurances: Collection[float]) -> Callable[[], Mapping[float, Mapping[str, int]]]:
-        """Return a function that returns for how long servers without a lease are promised to run from now on.
+        """Return a function that computes for how long servers without a lease are promised to run from now on.
 
         The function may be called in another thread. See ``AssurancePolicy.guest_lifetimes``.
 
-        :param assurances: probabilities with which they are to do so
+        :param assurances: probabilities of the promises
         """
         self._state.policies.assurance.follow(self._state.planner.plan.site)
         notice = self._state.preparation_time
         return self._state.policies.assurance.guest_lifetimes(assurances, self.live_leases(), self._clock.now(), notice)
 
     def forecasts(self) -> dict[str, Covered]:
-        """Return how well forecasts held, by their names."""
+        """Return how often forecasts held, by the name of the forecast."""
         found = dict(self._state.policies.assurance.coverage())
         if self._forecasts is not None:
             found |= self._forecasts.coverage(self._clock.now())
@@ -350,7 +351,7 @@ class Engine:
         return self._state.planner.plan.site
 
     def take_cache_changes(self) -> Mapping[tuple[int, str], CachedImage | None]:
-        """Return what changed in the image caches since the last call, by host and image; None means gone."""
+        """Return the changes of the image caches since the last call, by host and image; None means that it is gone."""
         return self._state.planner.caches.take_changes()
 
     # -- time --------------------------------------------------------------------------------------------
@@ -380,7 +381,7 @@ class Engine:
         return {operation.lease_id: operation for operation in self._state.runs.operations()}
 
     def take_lateness(self) -> dict[str, list[int]]:
-        """Return how many seconds longer operations took, for kinds with new observations; the caller stores them."""
+        """Return the seconds by which operations were late, by kind, if there are new ones; the caller stores them."""
         return self._state.lateness.take_changes()
 
     @property

@@ -1,4 +1,4 @@
-"""Evasion: preempted leases with mode ``migrate`` continue on other hosts if there is room."""
+"""Evasion: victims with the preemption mode ``migrate`` continue on other hosts if these have free capacity."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from lease_scheduler.plan.plan import NotPlannableError
 
 
 class Evasion:
-    """Finds other hosts on which a preempted lease can run to its end.
+    """Search for other hosts on which a victim can run to its end.
 
-    The lease moves as soon as they are found. If there are none, it is shelved as planned.
+    The lease moves as soon as such hosts are found. If there are none, it is shelved as planned.
 
     :param state: state that the parts of the engine share
     """
@@ -25,7 +25,7 @@ class Evasion:
         self._state = state
 
     def evade(self, now: int) -> None:
-        """Look for hosts for each lease that was preempted since the last call."""
+        """Move each lease that was preempted since the last call, if other hosts are found for it."""
         state = self._state
         while state.runs.preempted:
             lease = state.lease(state.runs.preempted.pop(0))

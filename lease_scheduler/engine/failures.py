@@ -1,4 +1,4 @@
-"""Failed operations: they are tried on other hosts, later, or from the beginning."""
+"""Failed operations: the lease is tried again on other hosts, or later, or it starts over."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.changing.outages import block, unblock
 
-#: Seconds between two attempts to start a lease with a fixed interval, up to a number of failures and after that.
+#: Seconds between attempts to start a lease with a fixed interval: up to ``_MANY`` failures, and after more.
 _FIRST_PAUSE, _LONG_PAUSE, _MANY = 2, 60, 30
 
 
 class Failures:
-    """Handles failed operations.
+    """Handling of failed operations.
 
+    :param state: state that the parts of the engine share
     :param relocation: finds other places
     :param retries: leases that wait for another attempt
     """
@@ -35,10 +36,10 @@ class Failures:
     def operation_failed(self, lease: Lease, kind: OperationKind, now: int, host: int | None, reason: str) -> None:
         """Handle an operation that the cloud could not carry out.
 
-        :param host: the host on which it failed, if known; the lease is not placed there again at once
+        :param host: host on which it failed, or None if unknown; the lease is not placed there again right away
         """
         if kind is OperationKind.STOP:
-            # A lease must be able to end, so what is left of its VMs is destroyed.
+            # A lease must be able to end, so what is left of its servers is destroyed.
             self._state.cloud.discard(lease.lease_id, now)
             self._state.finish(lease, LeaseState.DONE, now, f"its VMs had to be destroyed: {reason}")
             return
@@ -79,17 +80,17 @@ class Failures:
             unblock(plan, host)
 
     def _start_again(self, lease: Lease, now: int, host: int | None, reason: str) -> None:
-        """Start a lease with a fixed interval again: on other hosts, or after a pause on its own.
+        """Start a lease with a fixed interval again: on other hosts, or on its own hosts after a pause.
 
-        The cause may be a fault of the cloud that is over before the interval is. Its hosts are its own until then, so
-        it fails only with its interval.
+        Its hosts are promised to it for the whole interval, and the cause may be a fault of the cloud that ends before.
+        So attempts continue until the interval is over, and only then the lease fails.
 
-        :param host: the host on which it failed, or None if unknown
+        :param host: host on which it failed, or None if unknown
         """
         state, first = self._state, lease.holdings[0]
         failures = state.runs[lease.lease_id].failed_boots
         if host is not None and failures < state.options.boot_attempts:
-            away = [vm for vm, at in enumerate(first.assignment) if at == host]
+            away = [node for node, at in enumerate(first.assignment) if at == host]
             with self._avoided(host, now):
                 placed = self._relocation.place_anew(lease, away, now)
             if placed is not None:
@@ -103,7 +104,7 @@ class Failures:
     def refused_hosts(self, lease: Lease, kind: OperationKind, now: int, reason: str) -> None:
         """Handle a start or resumption for which the cloud could not clear the hosts.
 
-        That is not the lease's fault, so the number of attempts is not limited.
+        The lease is not the cause, so the number of attempts is not limited.
         """
         if kind is OperationKind.RESUME:
             self.put_away(lease, now, reason)
@@ -112,13 +113,13 @@ class Failures:
         self._relocation.replace_lost(lease, now, reason)
 
     def put_away(self, lease: Lease, now: int, reason: str) -> None:
-        """Suspend a lease again that could not be resumed, so that its work is not lost."""
+        """Suspend a lease that could not be resumed again, so that its work is not lost."""
         if lease.active_since is not None:
             lease = self._state.stop_counting(lease, now)
         first = lease.holdings[0]
         end = now + self._state.planner.context.suspension.suspend_time(lease.request, first.assignment)
         closing = replace(first, run_start=now, run_end=now, end=end, closing=Closing.SUSPEND)
-        # Later holdings are dropped: they count on the run that did not happen.
+        # Later holdings are dropped, because they rely on a run that did not happen.
         suspending = lease.to(LeaseState.SUSPENDING, reason=reason, holdings=(closing,))
         self._state.put(suspending)
         self._state.begin(OperationKind.SUSPEND, suspending, end, now)

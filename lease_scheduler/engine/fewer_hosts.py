@@ -18,20 +18,20 @@ from lease_scheduler.model.resources import VCPU
 from lease_scheduler.plan.capacity.availability import IntArray
 from lease_scheduler.plan.changing.sleepers import as_if_awake
 
-#: For how many seconds nothing else may be planned on a host that can be switched off.
+#: Seconds for which nothing but movable fluid leases may be planned on a host that can be switched off.
 _HORIZON = 600
 
 
 @dataclass(frozen=True)
 class WithFewerHosts:
-    """What the fluid leases that run get with fewer hosts.
+    """Yield of the running fluid leases with fewer hosts.
 
-    :ivar fewer: how many hosts are switched off
-    :ivar hosts: how many remain in service
-    :ivar without: names of those that are switched off; empty if not as many can be
-    :ivar least_yield: the least yield of all leases, from 0 to 1; None if they cannot all run
-    :ivar leases: how many fluid leases run
-    :ivar waiting: how many wait, which are not part of it
+    :ivar fewer: number of hosts to switch off
+    :ivar hosts: number of hosts that remain in service
+    :ivar without: names of the hosts to switch off; empty if so many cannot be
+    :ivar least_yield: smallest yield of these leases, from 0 to 1; None if they cannot all run
+    :ivar leases: number of running fluid leases
+    :ivar waiting: number of waiting fluid leases, which the yield does not include
     """
 
     fewer: int
@@ -43,7 +43,7 @@ class WithFewerHosts:
 
 
 class FewerHosts:
-    """Tells what the fluid leases of an engine would get with fewer hosts.
+    """Computation of what the fluid leases of an engine would get with fewer hosts.
 
     :param state: state that the parts of the engine share
     :param fluid: knows what fluid leases need
@@ -56,11 +56,13 @@ class FewerHosts:
         self._now = now
 
     def look(self, counts: Collection[int]) -> Callable[[], list[WithFewerHosts]]:
-        """Look at the plan, and return a function that tells what follows for each number of hosts to switch off.
+        """Copy what is needed from the plan, and return a function that computes the result for each number of hosts.
 
-        The function takes its time, and may be called in another thread. Hosts can be switched off that hold nothing,
-        now and for ten minutes, but fluid leases that run and can move. Those that sleep come first, then empty ones,
-        then small ones.
+        The function is slow, and may be called in another thread. A host can be switched off if, from now on for ten
+        minutes, nothing is on it but running fluid leases that can move. Sleeping hosts come first, then empty ones,
+        then those with the fewest VCPU.
+
+        :param counts: numbers of hosts to switch off
         """
         state, now = self._state, self._now()
         running = self._fluid.running()
@@ -83,7 +85,7 @@ class FewerHosts:
         return found
 
     def _in_service(self, now: int) -> Booleans:
-        """Return which hosts have VCPU, and are not out of service."""
+        """Return which hosts have VCPU and are in service, shape (hosts,)."""
         plan = self._state.planner.plan
         if VCPU not in plan.classes:
             return np.zeros(len(plan.site), np.bool_)
@@ -93,7 +95,7 @@ class FewerHosts:
         return found
 
     def _occupancy(self, leases: Sequence[Lease], in_service: Booleans, now: int) -> Occupancy:
-        """Return who is where; leases that are not among these are others."""
+        """Return the placement of these leases; all other leases count as background load."""
         plan, whole = self._state.planner.plan, units(self._state)
         vcpu = float(whole[plan.classes.index(VCPU)]) if VCPU in plan.classes else 1.0
         tasks = [
@@ -107,14 +109,14 @@ class FewerHosts:
         cpu, least, held = (np.array([task[field] for task in tasks], np.float64) for field in (1, 2, 3))
         stays = np.array([task[4] for task in tasks], np.bool_)
         until = now + _HORIZON
-        # Hosts that sleep are there, and would wake.
+        # Sleeping hosts count: they would wake.
         free = plan.without(leases, now, until=until, base=as_if_awake(plan, now)).free(now, until)
         parts = np.clip(1 - free / whole[:, None], 0.0, 1.0)
         needed = np.zeros(len(whole), np.bool_)
         for lease in leases:
             for demand in plan.demands(lease.request):
                 needed |= demand.amounts > 0
-        # What stays somewhere may be in the way of what is planned there.
+        # A node that stays may overlap with what is planned on its host, which then counts for less.
         there = np.bincount(place[stays], weights=held[stays], minlength=len(in_service))
         can_go = in_service & (free == plan.availability.capacity).all(axis=0)
         can_go[place[stays]] = False
@@ -131,9 +133,9 @@ class FewerHosts:
         )
 
     def _parts(self, lease: Lease, whole: IntArray) -> list[float]:
-        """Return the largest part of a host that each node of a lease holds of any resource.
+        """Return, for each node of a lease, the largest part of any resource of a host that it holds.
 
-        :param whole: what the largest host has of each resource class
+        :param whole: amount that the largest host has of each resource class, shape (classes,)
         """
         return [
             min(1.0, float((demand.amounts / whole).max(initial=0.0)))

@@ -1,7 +1,7 @@
-"""Shares of fluid leases whose needs are known (Stillwell 2010, sections 3.1, 4.4.7 and 7.2.2; dfrs A32).
+"""Division of CPU among fluid leases whose needs are known (Stillwell 2010, sections 3.1, 4.4.7 and 7.2.2; dfrs A32).
 
-Needs decide how much of what others do not hold each lease gets. What is left over goes to all fluid leases, up to what
-they declared, so that no CPU time stays idle while a lease could use it.
+VCPU that no lease holds are first divided by needs. What is left then goes to all fluid leases, up to what they
+declared, so that no CPU time stays idle while a lease could use it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ def divided(
 ) -> tuple[Floats, Floats]:
     """Return the yield of each lease, and the part of its VCPU that it is given, both from 0 to 1.
 
-    :param share: the policy; see ``FractionalPolicy.scaled_yields``
-    :param nodes: with what each node declared beyond what it holds as its need
-    :param held: VCPU that each node holds
-    :param parts: part of its VCPU that each lease needs, more than 0
-    :param tried: whether a lease is given all that others do not hold
+    :param share: division by the policy; see ``FractionalPolicy.scaled_yields``
+    :param nodes: nodes whose ``needs`` are the VCPU that they declared beyond those that they hold
+    :param held: VCPU that each node holds, shape (nodes,)
+    :param parts: part of its VCPU that each lease needs, more than 0, shape (leases,)
+    :param tried: whether each lease is on trial, and is served first with all that it declared, shape (leases,)
     """
     declared = held + nodes.needs
     need = parts[nodes.leases] * declared
@@ -44,7 +44,7 @@ def divided(
 
 
 def _least(nodes: FluidNodes, given: Floats, whole: Floats) -> Floats:
-    """Return for each lease which part of the whole the node that gets least of it is given, at most 1."""
+    """Return, for each lease, the smallest part of the whole that one of its nodes is given, at most 1."""
     part = np.divide(given, whole, out=np.ones(len(given)), where=whole > 0)
     least = np.ones(nodes.count)
     np.minimum.at(least, nodes.leases, part)

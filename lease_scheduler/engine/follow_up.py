@@ -1,4 +1,4 @@
-"""What follows when a lease has changed or is gone: other leases use what became free."""
+"""Follow-up of a change or an end of a lease: other leases use the capacity that became free."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from lease_scheduler.plan.changing.changing import Change
 
 
 class FollowUp:
-    """Lets other leases use what became free.
+    """Follow-up of changes and ends of leases.
 
     :param state: state that the parts of the engine share
-    :param offers: knows which leases give way to which
+    :param offers: knows which leases are victims of which offers
     :param steps: plans waiting leases
     """
 
@@ -25,10 +25,10 @@ class FollowUp:
         self._steps = steps
 
     def of_change(self, change: Change, now: int, *, replan: bool = True) -> Change:
-        """Store what changed, and let other leases use what became free.
+        """Store a change, and let other leases use the capacity that became free.
 
-        :param replan: whether leases that wait are planned again
-        :return: the change, with the lease as it is afterwards
+        :param replan: whether leases that can profit from it are planned again; the queue is served in any case
+        :return: the change, with the final value of the lease
         """
         if change.after is change.before:
             return change
@@ -39,9 +39,9 @@ class FollowUp:
         return replace(change, after=self._state.lease(change.after.lease_id) or change.after)
 
     def of_end(self, lease: Lease, now: int) -> None:
-        """Let other leases use what a lease held that is gone now.
+        """Let other leases use the capacity of a lease that has ended.
 
-        :param lease: the lease with what it held
+        :param lease: the lease with its former holdings
         """
         self._use_freed(lease, now)
         self._steps.serve_queue(now)

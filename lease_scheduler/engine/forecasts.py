@@ -1,4 +1,4 @@
-"""What the engine forecasts about leases, and how well that holds (Pucher 2016, section 3.3.4)."""
+"""Forecasts about leases, and how often they hold (Pucher 2016, section 3.3.4)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from lease_scheduler.policy.outcomes import Outcome
 from lease_scheduler.prediction.bmbp import Bmbp
 from lease_scheduler.prediction.coverage import Coverage
 
-#: Share of the leases that are to start within the wait that they are told.
+#: Share of the leases that are to start within the forecast wait.
 START_SHARE = 0.95
-#: How many waits are kept.
+#: Number of waits that are kept.
 _WAITS = 500
 _SUBJECT = "waits"
 
@@ -28,15 +28,17 @@ START, DURATION, LIFETIME = "start", "duration", "lifetime"
 
 
 class Forecasts(Policy):
-    """Tells best-effort leases that wait by when they start, and judges all forecasts by what really happens.
+    """Forecasts of the waits of queued best-effort leases, and the judge of all forecasts by what really happens.
 
-    The wait is an upper bound by BMBP of the waits of other best-effort leases of the pool that did not start at once
-    (Brevik, Nurmi and Wolski, "Predicting bounds on queuing delay for batch-scheduled parallel machines", PPoPP 2006):
-    with 95 % confidence, 95 % of them start within it. Nothing is planned with it, and it is never a promise. It
-    changes quickly when waits do. A lease that its project ends while it waits counts only if it has waited too long.
+    The forecast is an upper bound, by the method BMBP, computed from the waits of other best-effort leases of the pool
+    that did not start at once (Brevik, Nurmi and Wolski, "Predicting bounds on queuing delay for batch-scheduled
+    parallel machines", PPoPP 2006): with 95 % confidence, 95 % of them start within it. The bound adapts quickly when
+    waits change. The planner does not use it, and it is not a promise.
 
-    Kept are the last 500 waits, and counts of forecasts. What was expected of running leases is not kept across
-    restarts, so that these are not judged.
+    A lease that its project ends while it waits counts only if it has waited longer than forecast.
+
+    The last 500 waits and the counts of forecasts are kept. Expectations about running leases are lost at a restart, so
+    these leases are not judged.
     """
 
     name = "bmbp"
@@ -63,13 +65,13 @@ class Forecasts(Policy):
         self._duration = duration
 
     def take_over(self, leases: Iterable[Lease], now: int) -> None:
-        """Take note of the live leases, because the engine has taken over."""
+        """Watch the promised lifetimes of leases that run when the engine takes over."""
         for lease in leases:
             if lease.started is not None:
                 self._watch_lifetime(lease, now)
 
     def with_expected_wait(self, lease: Lease) -> Lease:
-        """Return a best-effort lease that is about to wait with the wait that is expected, if enough is known."""
+        """Return a best-effort lease with its expected wait; unchanged if too few waits are known."""
         bound = self._waits.bound()
         if bound is None:
             return lease
@@ -77,7 +79,7 @@ class Forecasts(Policy):
         return replace(lease, request=told)
 
     def coverage(self, now: int) -> Mapping[str, Coverage]:
-        """Return how well forecasts held, by their names."""
+        """Return how often forecasts held, by the name of the forecast."""
         self._pass_to(now)
         return self._coverage
 
@@ -128,7 +130,7 @@ class Forecasts(Policy):
         seconds = complete_run_time(outcome, lease)
         if expected is not None and seconds is not None:
             self._judge(DURATION, expected[1], now, held=seconds <= expected[0])
-        # A lease that ended before its lifetime was over says nothing about it.
+        # Whether a lease that ended earlier would have reached its lifetime is unknown.
         self._assured.pop(lease.lease_id, None)
 
     def _watch_lifetime(self, lease: Lease, now: int) -> None:
@@ -163,7 +165,7 @@ class Forecasts(Policy):
         return found
 
     def restore(self, learnt: Mapping[str, Mapping[str, Any]]) -> None:
-        """See ``Policy.restore``. What is damaged, or written by another version, is not used."""
+        """See ``Policy.restore``. Entries that are damaged, or were written by another version, are ignored."""
         self._forget()
         for name, stored in learnt.items():
             try:

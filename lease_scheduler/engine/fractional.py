@@ -1,7 +1,7 @@
-"""Fluid leases: how they share CPU at present, and how far they have come (Stillwell 2010, sections 3.1 and 5.2.5).
+"""Fluid leases: how they share CPU at present, and their progress (Stillwell 2010, sections 3.1 and 5.2.5).
 
-The plan has only what they hold: memory, disk and the least part of their VCPU. What hosts have left now is shared
-among those that run. So no other lease ever has less because of them.
+The plan contains only what they hold: memory, disk and the minimum part of their VCPU. The VCPU that hosts have left
+now are divided among the fluid leases that run. So they never take anything from other leases.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from lease_scheduler.policy.fractional.base import FluidNodes, FractionalPolicy
 
 
 class FluidShares:
-    """Keeps the yields of fluid leases up to date, and with them their virtual time.
+    """Yields and virtual times of fluid leases, kept up to date.
 
     :param state: state that the parts of the engine share
-    :ivar needs: what they need, as far as that is known
+    :ivar needs: needs of the leases, as far as they are known
     """
 
     def __init__(self, state: EngineState) -> None:
@@ -45,7 +45,7 @@ class FluidShares:
         return "min_yield: this site has no fluid leases; leave it out"
 
     def follow(self, now: int) -> None:
-        """Give the fluid leases the yields that follow from who is where now."""
+        """Recompute the yields of fluid leases from the current placement, and store those that changed."""
         state = self._state
         if not state.runs.fluid:
             return
@@ -64,7 +64,7 @@ class FluidShares:
         return [lease for lease in leases if lease is not None and lease.active_since is not None]
 
     def cpu_of_nodes(self, lease: Lease) -> Iterator[tuple[int, int, float]]:
-        """Yield the host of each VM of a running lease, the VCPU that it holds, and what it needs of them."""
+        """Yield, for each node of a running lease, its host, the VCPU that it holds, and those that it needs."""
         needs = self.needs
         part = needs.parts.get(lease.lease_id, needs.likely.get(lease.lease_id, 1.0))
         for node_set, host in _nodes(lease):
@@ -72,33 +72,36 @@ class FluidShares:
             yield host, held, max(float(held), part * (held + node_set.fluid))
 
     def load(self, nodes: Sequence[tuple[str, int]], now: int) -> FluidLoad | None:
-        """Return what fluid leases need of their hosts, or None if none runs.
+        """Return the VCPU that fluid leases need on their hosts, or None if no fluid lease runs.
 
-        :param nodes: lease and index of each VM of interest
+        :param nodes: nodes of interest, each as (lease id, index of the node in the lease)
         """
         running = self.running()
         if not running:
             return None
-        room = self._free(now)
-        need = np.zeros(len(room))
-        of_vm: dict[tuple[str, int], float] = {}
+        available = self._free(now)
+        need = np.zeros(len(available))
+        by_node: dict[tuple[str, int], float] = {}
         for lease in running:
-            for vm, (host, held, needed) in enumerate(self.cpu_of_nodes(lease)):
-                of_vm[lease.lease_id, vm] = needed
-                room[host] += held
+            for node, (host, held, needed) in enumerate(self.cpu_of_nodes(lease)):
+                by_node[lease.lease_id, node] = needed
+                available[host] += held
                 need[host] += needed
-        return FluidLoad(room, need, np.array([of_vm.get(node, 0.0) for node in nodes]))
+        return FluidLoad(available, need, np.array([by_node.get(node, 0.0) for node in nodes]))
 
     def _yields(self, running: Sequence[Lease], now: int) -> Iterator[tuple[int, int | None]]:
-        """Yield the yield of each running lease, and what it is given if that differs, in thousandths, rounded down."""
-        vms = [
+        """Yield, for each running lease, its yield, and the part of its VCPU that it is given.
+
+        Both are in thousandths, rounded down. The second is None where no needs are known, so that both are equal.
+        """
+        rows = [
             (number, host, node_set.resources.get(VCPU, 0), node_set.fluid)
             for number, lease in enumerate(running)
             for node_set, host in _nodes(lease)
         ]
-        if not vms:
+        if not rows:
             return iter([(FULL, None)] * len(running))
-        leases, hosts, held, fluid = np.array(vms, dtype=np.int64).T
+        leases, hosts, held, fluid = np.array(rows, dtype=np.int64).T
         nodes = FluidNodes(self._free(now), hosts, leases, fluid.astype(float), len(running))
         known = self.needs
         if known.parts or known.tried:
@@ -108,14 +111,14 @@ class FluidShares:
             return zip(_permille(yields), _permille(given), strict=True)
         scaled = self._policy.scaled_yields(nodes)
         need = held + fluid
-        # A lease of nodes of several sizes has the yield of the node that gets least.
+        # A lease with nodes of several sizes has the yield of the node that gets the smallest part.
         part = np.divide(held + scaled[leases] * fluid, need, out=np.ones(len(need)), where=need > 0)
         least = np.ones(len(running))
         np.minimum.at(least, leases, part)
         return ((permille, None) for permille in _permille(least))
 
     def _free(self, now: int) -> Floats:
-        """Return the VCPU that each host has left now."""
+        """Return the VCPU that no lease holds on each host now, shape (hosts,)."""
         plan = self._state.planner.plan
         if VCPU not in plan.classes:
             return np.zeros(len(plan.site))
@@ -123,7 +126,7 @@ class FluidShares:
         free: Floats = plan.availability.free_at(now)[row].astype(float)
         for host, (start, end) in plan.outages.items():
             if start <= now < end:
-                # What takes nothing new is full in the plan, but what runs there goes on.
+                # In the plan, a host that accepts nothing new is full, but its leases continue to run.
                 free[host] += plan.availability.capacity[row, host]
         free[free < 0] = 0
         return free
@@ -135,9 +138,9 @@ def _permille(parts: Floats) -> list[int]:
 
 
 def _nodes(lease: Lease) -> Iterator[tuple[NodeSet, int]]:
-    """Return the node set and the host of each VM of a running lease."""
-    vms = (node_set for node_set in lease.request.nodes for _ in range(node_set.count))
-    return zip(vms, lease.holdings[0].assignment, strict=True)
+    """Return the node set and the host of each node of a running lease."""
+    node_sets = (node_set for node_set in lease.request.nodes for _ in range(node_set.count))
+    return zip(node_sets, lease.holdings[0].assignment, strict=True)
 
 
 def _followed(lease: Lease, permille: int, given: int | None, now: int) -> Progress | None:
@@ -148,7 +151,7 @@ def _followed(lease: Lease, permille: int, given: int | None, now: int) -> Progr
             # It has not run, or its work is lost.
             return None
         if known is not None and known.virtual > 0 and known.since <= began:
-            # It has begun anew in the very step in which its work was lost.
+            # It lost its work and started over within the same step.
             known = None
     if known is None:
         return Progress(0, permille, now, given)

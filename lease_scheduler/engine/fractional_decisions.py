@@ -1,7 +1,7 @@
-"""When a policy decides where fluid leases run: when one comes or ends, when room is made or taken, and periodically.
+"""Instants at which a policy decides where fluid leases run (Stillwell 2010, section 5.2.4).
 
-Stillwell 2010, section 5.2.4. There is one decision a second at most. What a decision needs to know follows from the
-leases, so an engine that takes over decides as the one before would have.
+It decides when such a lease arrives or ends, when hosts have more free capacity for them, and periodically, but at most
+once a second. Its input follows from the leases, so an engine that takes over decides as the one before it would have.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from lease_scheduler.policy.fractional.base import FractionalPolicy, Occasion
 
 
 class FluidDecisions:
-    """Asks the fractional policy where fluid leases run, and has the plan follow it.
+    """Decisions of the fractional policy on where fluid leases run, which the plan follows.
 
     :param state: state that the parts of the engine share
-    :ivar known: ids of the leases that the latest decision has taken into account
+    :ivar known: ids of the leases that the latest decision considered
     """
 
     def __init__(self, state: EngineState) -> None:
         self._state = state
         self.known: frozenset[str] = frozenset()
-        # When the latest decision was made, and when the next one is due without another reason.
+        # Instant of the latest decision, and of the next periodic one.
         self._decided_at: int | None = None
         self._decides_at: int | None = None
-        # What hosts had for these leases at the end of the latest step, and what others left of them.
-        self._room: tuple[IntArray, IntArray] | None = None
+        # ``present_room`` at the end of the latest step.
+        self._last_free: tuple[IntArray, IntArray] | None = None
 
     @property
     def _policy(self) -> FractionalPolicy:
@@ -62,19 +62,19 @@ class FluidDecisions:
             self._decides_at = None
             return False
         if not self.known:
-            # Without leases, periods pass unnoticed.
+            # While there were no leases, periods were not counted.
             self._decides_at = self._next_period(now)
         is_period = self._decides_at is not None and self._decides_at <= now
         if self._decided_at == now:
             return False
-        has_more_room, others_left = self._what_grew(now)
-        if not (is_period or live != self.known or has_more_room):
+        has_more_free, others_left = self._free_has_grown(now)
+        if not (is_period or live != self.known or has_more_free):
             return False
         with self._state.only_awake(now):
             view = view_of(self._state, now, self._policy.horizon)
             new = live - self.known
             submitted = sum(lease.lease_id in new for lease in view.leases)
-            # To an algorithm that maps everything anew it is all the same who has left.
+            # Remapping algorithms need not know which lease left.
             has_ended = others_left or not self.known <= live
             occasion = Occasion(now, submitted, has_ended, is_period)
             if view.leases:
@@ -84,14 +84,15 @@ class FluidDecisions:
         return True
 
     def look(self, now: int) -> None:
-        """Remember what hosts have for these leases; called at the end of a step.
+        """Remember the free capacity of hosts for these leases; called at the end of a step.
 
-        That they have more at the next step is a reason to decide, but not what a decision itself has set free.
+        More free capacity at the next step is a reason to decide. Capacity that a decision itself has freed is not,
+        because it is already remembered here.
         """
-        self._room = present_room(self._state, now) if self.known else None
+        self._last_free = present_room(self._state, now) if self.known else None
 
     def set_apart(self) -> None:
-        """Keep the planner from placing what the policy places; called before anything is planned."""
+        """Keep the planner from placing the leases that the policy places; called before anything is planned."""
         plan = self._state.planner.plan
         plan.queue.set_apart(self._is_apart if self._policy.places else None, plan.leases.values())
 
@@ -99,21 +100,24 @@ class FluidDecisions:
         return can_be_placed(self._state, request)
 
     def _live(self) -> frozenset[str]:
-        """Return the leases that the policy places."""
+        """Return the ids of the live leases that the policy places."""
         plan = self._state.planner.plan
         return frozenset(lease_id for lease_id in self._state.runs.fluid if lease_id in plan.queue.apart)
 
     def _next_period(self, earliest: int) -> int | None:
-        """Return the first multiple of the period from an instant on, or None."""
+        """Return the first multiple of the policy's period at or after an instant, or None if it has no period."""
         period = self._policy.period
         return None if period is None else -(-earliest // period) * period
 
-    def _what_grew(self, now: int) -> tuple[bool, bool]:
-        """Return whether a host has more for these leases than at the end of the latest step, and because of others."""
-        if self._room is None:
+    def _free_has_grown(self, now: int) -> tuple[bool, bool]:
+        """Return whether a host has more free capacity for these leases than at the end of the latest step.
+
+        :return: whether it has, and whether it has because other leases hold less
+        """
+        if self._last_free is None:
             return False, False
-        room, left = (
+        free, left = (
             after.shape != before.shape or bool((after > before).any())
-            for before, after in zip(self._room, present_room(self._state, now), strict=True)
+            for before, after in zip(self._last_free, present_room(self._state, now), strict=True)
         )
-        return room, left
+        return free, left

@@ -1,6 +1,7 @@
-"""Carries out where fluid leases are to run: pauses, moves, starts and resumptions in the plan.
+"""Changes of the plan that follow a decision on where fluid leases run: pauses, moves, starts and resumptions.
 
-The plan has the last word. A lease that cannot have its new hosts stays where it is, or waits, until the next decision.
+The plan has the last word: a lease that cannot have its new hosts stays on its present ones, or waits, until the next
+decision.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from lease_scheduler.plan.fitting.phases import build_holding
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preempting.remaining_work import with_place
 
-#: Returns a lease that gets a place with its promise and its price, or None if it gets none.
+#: Takes a lease that gets a place, and returns it with its promise and its price, or None if it does not get it.
 Agree = Callable[[Lease], Lease | None]
 
 
 class _NoRoomError(NotPlannableError):
-    """There is no room for a lease that should move."""
+    """The new hosts of a lease that should move lack free capacity."""
 
     def __init__(self, lease: Lease) -> None:
         super().__init__(f"lease {lease.lease_id} has no room on its new hosts")
@@ -32,10 +33,10 @@ class _NoRoomError(NotPlannableError):
 def carry_out(
     state: EngineState, leases: Sequence[Lease], wanted: Sequence[list[int] | None], now: int, agree: Agree | None
 ) -> None:
-    """Change the plan so that leases run where they are wanted.
+    """Change the plan so that leases run on the wanted hosts.
 
     :param leases: leases that run or wait
-    :param wanted: the sorted hosts of the nodes of each, or None if it is not to run
+    :param wanted: sorted hosts of the nodes of each lease, or None if it should not run
     :param agree: called before a lease gets its first place; None if no agreement is needed
     """
     pairs = list(zip(leases, wanted, strict=True))
@@ -52,13 +53,16 @@ def carry_out(
         if lease.active_since is None and hosts is not None:
             _start(state, lease, tuple(hosts), free_at, now, agree)
     state.publish(now)
-    # They are not looked after as those are that others preempt: that they wait has been decided.
+    # Evasion skips leases that the policy paused.
     ids = {lease.lease_id for lease in paused}
     state.runs.preempted[:] = [lease_id for lease_id in state.runs.preempted if lease_id not in ids]
 
 
 def _pause(state: EngineState, lease: Lease, now: int) -> Lease | None:
-    """Let a running lease be suspended as soon as possible; return None if it will have left its hosts by then."""
+    """Plan the suspension of a running lease as soon as possible, and return the lease.
+
+    None if its present holding ends before such a suspension would.
+    """
     context, first = state.planner.context, lease.holdings[0]
     begin = max(now + context.options.preemption_grace, first.run_start + 1)
     seconds = context.suspension.suspend_time(lease.request, first.assignment)
@@ -70,7 +74,7 @@ def _pause(state: EngineState, lease: Lease, now: int) -> Lease | None:
 
 
 def _move(state: EngineState, moved: Iterable[tuple[Lease, tuple[int, ...]]], now: int) -> None:
-    """Give running leases other hosts from now on, all at once, so that they can change places."""
+    """Give running leases other hosts from now on, all at once, so that they can swap hosts."""
     wanted = {lease.lease_id: (lease, hosts) for lease, hosts in moved}
     while wanted:
         try:
@@ -103,7 +107,7 @@ def _moved(state: EngineState, lease: Lease, hosts: tuple[int, ...], now: int) -
 def _start(
     state: EngineState, lease: Lease, hosts: tuple[int, ...], instants: Iterable[int], now: int, agree: Agree | None
 ) -> None:
-    """Start or resume a lease at the first of these instants at which its hosts have room, if there is one."""
+    """Start or resume a lease at the first of these instants at which its hosts have enough free capacity, if any."""
     context, saved_on = state.planner.context, lease.saved_on
     earliest = state.earliest(now)
     if saved_on is not None:
@@ -136,10 +140,10 @@ def _holding(
     saved_on: tuple[int, ...] | None,
     now: int,
 ) -> Holding | None:
-    """Return a holding on these hosts from an instant on, until the work is done or something else is planned there.
+    """Return a holding on these hosts from an instant, until the work is done or something else is planned there.
 
     :param left: seconds that the lease has yet to run
-    :return: None if there is no room, or not for long enough
+    :return: None if the hosts lack free capacity, or have it for too short a time
     """
     context, plan = state.planner.context, state.planner.plan
     numbers, amounts = plan.holding(lease.request, hosts)

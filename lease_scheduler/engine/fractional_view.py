@@ -1,4 +1,4 @@
-"""Fluid leases as a policy that places them sees them, and the room that all others leave on the hosts."""
+"""Input of a policy that places fluid leases: these leases, and the capacity that all others leave on the hosts."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from lease_scheduler.plan.durations.migration import migration_of
 from lease_scheduler.plan.options import Migration
 from lease_scheduler.policy.fractional.base import FluidLeases
 
-#: What leases that can be placed may need.
+#: Resource classes that leases which a policy may place can need.
 _CLASSES = (VCPU, MEMORY_MB, DISK_GB)
 
-#: Least part of their CPU that leases are taken to have where others have left them less. A mapping that keeps them in
-#: their places must be possible.
+#: Minimum part of their CPU needs that running leases are assumed to have where others leave them less. Otherwise no
+#: mapping could leave them where they are.
 _LEAST = 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What a policy that places fluid leases can decide about.
+    """Leases that a policy that places fluid leases can decide about.
 
-    Leases whose servers boot, stop, are saved or are brought back are not part of it, nor are those that cannot be
-    suspended any more. What these hold is not free.
+    It excludes leases whose servers are being started, stopped, suspended or resumed, and leases that are about to end
+    or to be suspended. The capacity that these hold is not free.
 
-    :ivar leases: in the order of submission
-    :ivar fluid: the same as arrays
+    :ivar leases: leases in the order of submission
+    :ivar fluid: the same leases as arrays
     """
 
     leases: tuple[Lease, ...]
@@ -43,10 +43,14 @@ class View:
 
 
 def can_be_placed(state: EngineState, request: LeaseRequest) -> bool:
-    """Return whether a policy may place a fluid lease: it has identical nodes, which may run on any host.
+    """Return whether a policy may place a fluid lease.
 
-    Nodes need nothing but VCPU, memory and disk. Its work must be saved when it is paused, and must be able to go on on
-    other hosts. A lease that was promised not to be preempted for some time is not paused.
+    These are the conditions:
+
+    * It has one node set, whose nodes may run on any host, and need only VCPU, memory and disk.
+    * It can be suspended, and can resume on other hosts.
+    * It asks for no ``min_lifetime``, because the policy could not pause it.
+    * It fits on the empty site.
     """
     if request.min_yield is None or len(request.nodes) != 1 or request.min_lifetime is not None:
         return False
@@ -57,16 +61,17 @@ def can_be_placed(state: EngineState, request: LeaseRequest) -> bool:
     if node_set.groups or node_set.per_host is not None or not set(node_set.resources) <= set(_CLASSES):
         return False
     demand, capacity = plan.demands(request)[0], plan.availability.capacity
-    # Hosts that have left the site have nothing.
+    # Hosts that have left the site have no capacity, and do not matter.
     if demand.eligible is not None and not demand.eligible[capacity.any(axis=0)].all():
         return False
     return bool(nodes_on_empty_hosts(state, request).sum() >= demand.count)
 
 
 def nodes_on_empty_hosts(state: EngineState, request: LeaseRequest) -> IntArray:
-    """Return how many nodes of a lease that can be placed fit on each host of the site if it is empty, by parts.
+    """Return how many nodes of a lease fit on each host if it is empty, shape (hosts,).
 
-    Parts are those of the largest host, so on hosts of different shapes there may seem to be less room than there is.
+    Amounts are compared as parts of the largest host, by the largest part that a node needs of any class. So where
+    hosts differ in shape, the result may be smaller than what really fits.
     """
     plan, whole = state.planner.plan, units(state)
     demand, capacity = plan.demands(request)[0], plan.availability.capacity
@@ -78,9 +83,9 @@ def nodes_on_empty_hosts(state: EngineState, request: LeaseRequest) -> IntArray:
 
 
 def view_of(state: EngineState, now: int, horizon: int) -> View:
-    """Return the leases that can be decided about now.
+    """Return the leases that a policy can decide about now.
 
-    :param horizon: for how many seconds hosts must have what they offer
+    :param horizon: seconds from now for which the capacity of hosts must be free
     """
     plan = state.planner.plan
     known = (plan.leases[lease_id] for lease_id in state.runs.fluid if lease_id in plan.queue.apart)
@@ -99,7 +104,7 @@ def view_of(state: EngineState, now: int, horizon: int) -> View:
     of_node = np.repeat(np.arange(len(leases)), np.diff(first))
     runs = is_running[of_node]
     count = len(plan.site)
-    # What runs somewhere may stay there, although it may be in the way of what is planned there.
+    # A running lease may stay on its hosts even if this conflicts with what is planned there.
     there = np.bincount(hosts[runs], weights=memory[of_node][runs], minlength=count)
     others_held = np.where(others_held + there > 1 + TOLERANCE, 1 - there, others_held)
     least = _LEAST * np.bincount(hosts[runs], weights=cpu[of_node][runs], minlength=count)
@@ -121,13 +126,14 @@ def view_of(state: EngineState, now: int, horizon: int) -> View:
 
 
 def present_room(state: EngineState, now: int) -> tuple[IntArray, IntArray]:
-    """Return what hosts have now for leases that can be decided about, and what others leave, (classes, hosts) each.
+    """Return the capacity that is now free for the leases that a policy can decide about, and what others leave.
 
-    The second is more by what leases hold whose servers boot, stop, are saved or are brought back.
+    Both have shape (classes, hosts). The second also includes what is held by leases of the policy that it cannot
+    decide about now, such as those whose servers are being started or suspended.
     """
     plan = state.planner.plan
-    room: IntArray = plan.availability.free_at(now).copy()
-    left = room.copy()
+    free: IntArray = plan.availability.free_at(now).copy()
+    left = free.copy()
     for lease_id in state.runs.fluid:
         lease = plan.leases[lease_id]
         first = lease.holdings[0] if lease.holdings else None
@@ -135,8 +141,8 @@ def present_room(state: EngineState, now: int) -> tuple[IntArray, IntArray]:
             hosts, amounts = plan.holding(lease.request, first.assignment)
             left[:, hosts] += amounts[:-1]
             if runs_undisturbed(state, lease, now):
-                room[:, hosts] += amounts[:-1]
-    return room, left
+                free[:, hosts] += amounts[:-1]
+    return free, left
 
 
 def _waits(state: EngineState, lease: Lease) -> bool:
@@ -144,7 +150,10 @@ def _waits(state: EngineState, lease: Lease) -> bool:
 
 
 def runs_undisturbed(state: EngineState, lease: Lease, now: int) -> bool:
-    """Return whether a lease runs undisturbed, so that it can be paused or moved."""
+    """Return whether a lease can be paused or moved now.
+
+    It must run with all its nodes, without an operation in progress, outages of its hosts or further holdings.
+    """
     if lease.active_since is None or lease.missing_since is not None or lease.lease_id in state.runs.operating:
         return False
     first = lease.holdings[0]
@@ -157,13 +166,16 @@ def _virtual(lease: Lease, now: int) -> float:
 
 
 def units(state: EngineState) -> IntArray:
-    """Return what the largest host has of each resource class."""
+    """Return the largest amount that a host has of each resource class, at least 1, shape (classes,)."""
     largest: IntArray = state.planner.plan.availability.capacity.max(axis=1, initial=1)
     return np.maximum(largest, 1)
 
 
 def _needs(state: EngineState, leases: Sequence[Lease]) -> tuple[Floats, Floats]:
-    """Return the CPU that each node of each lease needs, and the largest part of any resource that it holds."""
+    """Return the CPU that a node of each lease needs, and the largest part of any resource that it holds.
+
+    Both are parts of the largest host, shape (leases,).
+    """
     plan, whole = state.planner.plan, units(state)
     vcpu = float(whole[plan.classes.index(VCPU)]) if VCPU in plan.classes else 1.0
     sets = [lease.request.nodes[0] for lease in leases]
@@ -173,7 +185,11 @@ def _needs(state: EngineState, leases: Sequence[Lease]) -> tuple[Floats, Floats]
 
 
 def _of_others(state: EngineState, leases: Sequence[Lease], free: IntArray) -> tuple[Floats, Floats]:
-    """Return which parts of each host others hold: of the CPU, and the largest one of what any lease holds."""
+    """Return the parts of each host that others hold, shape (hosts,): of CPU, and the largest of any needed class.
+
+    :param leases: leases that tell which classes are needed
+    :param free: free capacity without these leases, shape (classes, hosts)
+    """
     plan, whole = state.planner.plan, units(state)
     parts = np.clip(1 - free / whole[:, None], 0.0, 1.0)
     load = parts[plan.classes.index(VCPU)] if VCPU in plan.classes else np.zeros(len(plan.site))

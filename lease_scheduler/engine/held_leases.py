@@ -1,4 +1,4 @@
-"""Answers about leases that are held: offers, and leases that await approval (haizea F8)."""
+"""Answers to held leases: to offers, and to leases that await approval (haizea F8)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from lease_scheduler.plan.fitting.largest_fit import check_least, with_counts
 
 
 class HeldLeases:
-    """Answers offers on behalf of their projects, and decides leases that await approval.
+    """Answers of projects to offers, and of approvers to leases that await approval.
 
     :param state: state that the parts of the engine share
-    :param offers: the life of leases that are held
+    :param offers: the life of held leases
     :param steps: plans waiting leases
     :param follow_up: lets other leases use what became free
     :param now: returns the present instant
@@ -44,12 +44,12 @@ class HeldLeases:
         self._cancel = cancel
 
     def counter(self, lease_id: str, terms: LeaseRequest, least: tuple[int, ...] | None = None) -> Lease:
-        """Replace an offer by one with other terms, at the request of its project (haizea F8).
+        """Give an offer other terms, at the request of its project (haizea F8).
 
-        :param least: as in ``submit``
+        :param least: as in ``Engine.submit``
         :return: its new value: still an offer, which ends no later than before
         :raises InvalidValueError: there is no such live lease, it is not an offer, or the terms are not valid for it
-        :raises NoPlaceError: there is no place for the terms, or they cost too much; the offer is as it was
+        :raises NoPlaceError: there is no place for the terms, or they cost too much; the offer is unchanged
         """
         now = self._now()
         lease = self._quoted(lease_id)

@@ -1,4 +1,4 @@
-"""The hosts of a site, as operators and the cloud change them."""
+"""Changes of the hosts of a site by operators and the cloud."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from lease_scheduler.plan.capacity.availability import FOREVER
 
 
 class Hosts:
-    """Changes hosts, by their names, and tells what is known of them.
+    """Hosts by their names: methods to change them, and their outages and power.
 
     :param state: state that the parts of the engine share
     :param outages: takes hosts out of service
     :param powers: lets hosts sleep and wakes them
     :param now: returns the present instant
-    :param serve_queue: gives waiting leases what became free
+    :param serve_queue: places waiting leases on what became free
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Hosts:
         """Replace the hosts. Leases that no longer fit are treated as if their hosts had failed.
 
         :param site: the present hosts
-        :return: the hosts by their numbers, which never change; an engine that takes over needs them in this order
+        :return: all hosts in the order of their numbers, which never change; an engine that takes over needs this order
         """
         now = self._now()
         merged = self._outages.change_site(site, now)
@@ -50,7 +50,7 @@ class Hosts:
     def out(self, name: str, until: int | None = None) -> None:
         """Take a host out of service: what ran or was saved there is lost, what is planned there is moved.
 
-        :param until: when it is expected back; None means never
+        :param until: instant at which it is expected back; None means never
         :raises InvalidValueError: there is no such host, or the instant has passed
         """
         now = self._now()
@@ -70,7 +70,7 @@ class Hosts:
     def outages(self) -> dict[str, tuple[int, int | None]]:
         """Outages by host: (since, expected end), the end being None when unknown."""
         plan = self._state.planner.plan
-        # Occupied hosts are in service; they are checked again within a minute.
+        # Occupied hosts have outages in the plan, but are in service: they are checked again within a minute.
         out = sorted(plan.outages.keys() - self._state.occupied.keys())
         known = {plan.site.hosts[host].name: plan.outages[host] for host in out}
         return {name: (since, None if until == FOREVER else until) for name, (since, until) in known.items()}
@@ -83,7 +83,7 @@ class Hosts:
         self._powers.sleep(self._outages.number(name), self._now())
 
     def wake(self, name: str) -> None:
-        """Wake a host that sleeps; nothing happens to one that does not.
+        """Wake a host. Does nothing if it does not sleep.
 
         :raises InvalidValueError: there is no such host
         """
@@ -99,11 +99,11 @@ class Hosts:
 
     @property
     def sleeping(self) -> int:
-        """How many hosts are known to sleep."""
+        """Number of hosts that are known to sleep."""
         return len(self._state.powers.off - self._state.powers.changing)
 
     def hand_over_power(self, name: str, other: Hosts) -> None:
-        """Give another engine what is known of the power of a host that is awake and now belongs to it."""
+        """Pass the power record of a host, which is awake, to the engine to which the host now belongs."""
         host = self._outages.number(name)
         power = self._state.powers.get(host)
         if power is not None:

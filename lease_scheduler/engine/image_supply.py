@@ -1,4 +1,4 @@
-"""What the engine needs of each way in which disk images come to hosts."""
+"""Interface of the ways in which disk images get to hosts."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from lease_scheduler.plan.transfers.caches import CachedImage
 
 
 class ImageSupply(Protocol):
-    """Has disk images brought to hosts.
+    """A way in which disk images get to hosts.
 
-    ``Transfers`` brings what is planned before leases start (Haizea's way). ``AheadTransfers`` brings images ahead of
-    boots that would bring them anyway.
+    ``Transfers`` carries out planned transfers, for which leases wait (as in Haizea). ``AheadTransfers`` brings images
+    ahead of boots, which would bring them anyway.
     """
 
     def restore(self, leases: Iterable[Lease], cached: Iterable[CachedImage], now: int) -> None:
-        """Go on where an engine stopped.
+        """Take over from an engine that has stopped.
 
-        :param leases: the live ones
-        :param cached: what hosts have in their caches
+        :param leases: the live leases
+        :param cached: images in the caches of hosts
         """
         ...
 
     def next_due(self) -> int | None:
-        """Return when the next transfer is to begin, or None if none is planned or one is in progress."""
+        """Return the instant at which the next transfer begins; None if none is planned, or one is in progress."""
         ...
 
     def begin_due(self, now: int) -> None:
@@ -34,9 +34,9 @@ class ImageSupply(Protocol):
         ...
 
     def handle(self, event: CloudEvent, now: int) -> None:
-        """Go on after the cloud reported on a transfer."""
+        """Continue after a report of the cloud on a transfer."""
         ...
 
     def host_lost(self, host: int, now: int) -> None:
-        """Forget the images of a host that died."""
+        """Forget the images of a failed host."""
         ...

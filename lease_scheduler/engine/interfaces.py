@@ -1,4 +1,4 @@
-"""What the engine needs from outside: a clock, a cloud, a store and a recorder."""
+"""Interfaces of what the engine needs from outside: a clock, a cloud, a store, a recorder and an image carrier."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from lease_scheduler.model.transfer import Transfer
 
 
 class OperationKind(Enum):
-    """What a cloud is to do with the VMs of a lease."""
+    """What a cloud should do with the servers of a lease."""
 
     START = "start"
     RESUME = "resume"
     SUSPEND = "suspend"
     STOP = "stop"
     MIGRATE = "migrate"
-    #: The running VMs of a lease follow a change of it: VMs are added, removed or moved to other hosts. The engine does
-    #: not wait for this.
+    #: Follow a change of a running lease: add nodes, remove them, or move them to other hosts. The engine does not wait
+    #: for this.
     ADJUST = "adjust"
-    #: Images of running VMs are made before the end of their lease. The engine does not wait for this.
+    #: Make images of running servers before the end of their lease. The engine does not wait for this.
     SNAPSHOT = "snapshot"
 
     __hash__ = object.__hash__
@@ -36,14 +36,14 @@ UNAWAITED = frozenset({OperationKind.ADJUST, OperationKind.SNAPSHOT})
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A command to the cloud for all VMs of a lease.
+    """A command to the cloud for all nodes of a lease.
 
-    :ivar assignment: host number of each VM
-    :ivar begun: when the command was given
-    :ivar due: when it should be over according to the plan
-    :ivar migration: what moves, for ``MIGRATE``
+    :ivar assignment: host number of each node
+    :ivar begun: instant at which the command was given
+    :ivar due: instant by which it should be over according to the plan
+    :ivar migration: for ``MIGRATE``, what moves
     :ivar image: disk image of the lease, or None
-    :ivar without: numbers of hosts of the assignment that are left out, because other servers are on them
+    :ivar without: numbers of hosts of the assignment that are skipped, because other servers are on them
     """
 
     kind: OperationKind
@@ -59,14 +59,20 @@ class Operation:
 class EventKind(Enum):
     """Kind of a report of a cloud."""
 
+    #: An operation or transfer completed.
     COMPLETED = "completed"
+    #: An operation or transfer failed.
     FAILED = "failed"
+    #: The work of a lease ended before its time.
     ENDED = "ended"
+    #: The saved state of a suspended lease is gone.
     LOST = "lost"
     #: A running lease has all the hosts that an ``ADJUST`` was to give it.
     ADJUSTED = "adjusted"
     HOST_DOWN = "host-down"
+    #: A host accepts nothing new, but what runs there continues.
     HOST_CLOSED = "host-closed"
+    #: A host is back in service.
     HOST_UP = "host-up"
     #: A host that was told to sleep is switched off.
     HOST_ASLEEP = "host-asleep"
@@ -78,20 +84,18 @@ class EventKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CloudEvent:
-    """Something that really happened.
+    """A report of the cloud on something that happened.
 
-    :ivar kind: an operation completed or failed, the work of a lease ended before its time (``ENDED``), the saved state
-        of a suspended lease is gone (``LOST``), or a host went down, takes nothing new while what runs there continues
-        (``HOST_CLOSED``), is back, has fallen asleep, or is awake. A reason of ``HOST_AWAKE`` is why it did not sleep
-    :ivar instant: when it happened
+    :ivar kind: what happened
+    :ivar instant: instant at which it happened
     :ivar lease_id: the lease concerned; None for events of hosts
-    :ivar host: number of the host concerned; None if no single host is
-    :ivar reason: why, for people
+    :ivar host: number of the host concerned; None if it is about no single host
+    :ivar reason: why, for people; for ``HOST_AWAKE``, why the host did not sleep
     :ivar transfer: number of the transfer that completed or failed; None if the event is about something else. With a
         host, the image has arrived there or cannot be brought there, and the transfer continues. Without one, the
         transfer is over, with this result for all hosts that were not named before
-    :ivar occupied: hosts that the lease does not get, because servers on them do not give way. The operation, or a
-        change of the hosts of the lease, has failed
+    :ivar occupied: hosts that the lease does not get, because servers on them do not give way. If there are any, the
+        operation, or a change of the hosts of the lease, has failed
     :ivar gives_up: whether servers that could not be suspended may be deleted
     """
 
@@ -106,7 +110,7 @@ class CloudEvent:
 
 
 class Clock(Protocol):
-    """A clock that counts whole seconds since the epoch of the run."""
+    """A clock that counts whole seconds since the epoch, or since the zero of a simulation."""
 
     def now(self) -> int:
         """Return the present instant."""
@@ -126,31 +130,31 @@ class WaitingClock(Protocol):
 
 
 class Cloud(Protocol):
-    """Carries out operations. A ``COMPLETED`` or ``FAILED`` event follows each of them."""
+    """A cloud, which carries out operations. A ``COMPLETED`` or ``FAILED`` event follows each of them."""
 
     def begin(self, operation: Operation) -> None:
         """Begin an operation."""
         ...
 
     def discard(self, lease_id: str, now: int) -> None:
-        """Destroy the VMs of a lease and everything saved of them at once. No event follows."""
+        """Destroy the servers of a lease and their saved state at once. No event follows."""
         ...
 
     def take_events(self, now: int) -> list[CloudEvent]:
-        """Return what has happened up to now and was not taken yet, in the order in which it happened."""
+        """Return the events up to now that were not taken yet, in the order in which they happened."""
         ...
 
 
 class ImageCarrier(Protocol):
-    """Brings disk images to hosts. A ``COMPLETED`` or ``FAILED`` event of the cloud follows each transfer."""
+    """A carrier of disk images to hosts. A ``COMPLETED`` or ``FAILED`` event of the cloud follows each transfer."""
 
     def bring(self, transfer: Transfer, now: int) -> None:
-        """Begin to bring an image to the hosts of a transfer. It should be there at the end of the transfer."""
+        """Begin to bring an image to the hosts of a transfer, where it should be at the planned end of the transfer."""
         ...
 
 
 class Store(Protocol):
-    """Keeps the latest value of every lease."""
+    """A store of the latest value of every lease."""
 
     def save(self, lease: Lease) -> None:
         """Store a new value of a lease."""
@@ -158,7 +162,7 @@ class Store(Protocol):
 
 
 class Recorder(Protocol):
-    """Records what happens, for accounts and metrics."""
+    """A recorder of what happens, for accounting and metrics."""
 
     def occupied(self, lease: Lease, phase: str, start: int, end: int, assignment: tuple[int, ...]) -> None:
         """Record that a lease held hosts in ``[start, end)``.
@@ -175,24 +179,24 @@ class Recorder(Protocol):
         ...
 
     def hosts_lost(self, lease: Lease, vms: tuple[int, ...], *, replaced: bool) -> None:
-        """Record that a running lease that promises capacity lost the hosts of some VMs.
+        """Record that a running lease that promises capacity lost the hosts of some nodes.
 
         :param lease: its present value
-        :param vms: indices of the VMs
-        :param replaced: whether these VMs have other hosts now; if not, the lease continues without them
+        :param vms: indices of the nodes
+        :param replaced: whether these nodes have other hosts now; if not, the lease continues without them
         """
         ...
 
     def hosts_whole(self, lease: Lease) -> None:
-        """Record that a lease that lacked hosts, or waited with its memory saved, has all that it needs again."""
+        """Record that a lease has all its hosts again, after it lacked some or waited with its memory saved."""
         ...
 
     def waits_with_saved_work(self, lease: Lease) -> None:
-        """Record that a lease cannot resume from its saved memory at present. The reason is in the lease."""
+        """Record that a lease cannot resume from its saved memory at present, for the reason in its value."""
         ...
 
     def terms_lost(self, lease: Lease) -> None:
-        """Record that the terms of a lease that has not started cannot be kept. Next, it fails or starts late.
+        """Record that the terms of a lease that has not started cannot be kept. It will fail or start late.
 
         :param lease: its value with the terms that were promised
         """
@@ -205,7 +209,7 @@ class Recorder(Protocol):
 
 @dataclass(frozen=True)
 class Ports:
-    """What an engine is connected to.
+    """Everything outside that an engine is connected to.
 
     :ivar clock: tells the present instant
     :ivar cloud: carries out operations

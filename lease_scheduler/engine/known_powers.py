@@ -1,4 +1,4 @@
-"""The power of the hosts that have ever been told to sleep."""
+"""Power states of the hosts that have ever been told to sleep."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _CHANGING = (PowerState.FALLING_ASLEEP, PowerState.WAKING)
 
 
 class KnownPowers(dict[int, HostPower]):
-    """Power by host number, with what each step of the engine asks for at hand.
+    """Power by host number, with sets of the hosts in the states that each step of the engine asks for.
 
-    It is a ``dict``, and no ``UserDict``, because every step asks whether it is empty. Entries are set and deleted one
-    by one; what ``dict`` offers for several at once, and ``pop``, would pass by the sets.
+    It is a ``dict`` and not a ``UserDict``, because every step tests whether it is empty, and a ``dict`` is faster. Set
+    and delete entries one by one: methods of ``dict`` for several entries, and ``pop``, would not update the sets.
 
     :ivar off: hosts that are to be switched off
     :ivar changing: hosts that fall asleep or wake
@@ -46,14 +46,14 @@ class KnownPowers(dict[int, HostPower]):
 
     @property
     def off_hosts(self) -> IntArray:
-        """The numbers in ``off``, ascending; the same array until one of the powers changes."""
+        """Numbers in ``off``, ascending; the same array until a power state changes."""
         if self._off_hosts is None:
             self._off_hosts = _ascending(self.off)
         return self._off_hosts
 
     @property
     def not_awake_hosts(self) -> IntArray:
-        """The numbers in ``not_awake``, ascending; the same array until one of the powers changes."""
+        """Numbers in ``not_awake``, ascending; the same array until a power state changes."""
         if self._not_awake_hosts is None:
             self._not_awake_hosts = _ascending(self.not_awake)
         return self._not_awake_hosts

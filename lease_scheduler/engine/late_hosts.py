@@ -1,4 +1,4 @@
-"""Hosts that leases should have left by now, but have not."""
+"""Hosts that leases should have left, but have not, because an operation is late."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ LEAVING = frozenset({OperationKind.SUSPEND, OperationKind.STOP})
 
 @contextmanager
 def late_hosts_held(state: EngineState, now: int) -> Iterator[None]:
-    """Hold, within the block, hosts that leases should have left by now but have not, because an operation is late.
+    """Treat, within the block, hosts of late operations as held.
 
-    Late operations are handled only after all reports of the cloud. Until then a lease that is planned on their
-    hosts can still be moved, but a running lease that moved there could not.
+    Late operations are handled only after all reports of the cloud, so until then the plan shows their hosts as free. A
+    lease that is only planned there can still be moved, but a running lease that moved there could not.
     """
     held = []
     for operation in state.runs.operations():

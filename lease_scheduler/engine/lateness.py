@@ -11,20 +11,20 @@ from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.planner import Planner
 
-#: Number of operations of each kind that are remembered; old ones are dropped, as a cloud may become faster.
+#: Number of operations of each kind that are remembered. Older ones are dropped, because a cloud may become faster.
 _REMEMBERED = 100
 
 _KINDS = (OperationKind.SUSPEND, OperationKind.RESUME, OperationKind.START, OperationKind.STOP)
 
 
 class Lateness:
-    """Observes operations, and sets the planner's buffers to the time that most of them need.
+    """Observer of operations, which sets the planner's buffers to the time that most of them need.
 
-    For a start, the time since the command counts, as no time is planned for it. For other operations, the time beyond
-    their duration by the model, without buffers, counts.
+    The lateness of a start is the time since its command, because no time is planned for it. That of other operations
+    is the time beyond their duration by the model, without buffers.
 
-    :param planner: gets the buffers
-    :param quantile: share of the operations that are to be over in time; None to observe nothing
+    :param planner: planner whose buffers are set
+    :param quantile: share of the operations that should be over in time; None to observe nothing
     """
 
     def __init__(self, planner: Planner, quantile: float | None) -> None:
@@ -34,7 +34,7 @@ class Lateness:
         self._changed: set[OperationKind] = set()
 
     def completed(self, operation: Operation, lease: Lease, now: int) -> bool:
-        """Record an operation on the VMs of a lease that is over.
+        """Record a completed operation of a lease.
 
         :return: whether the buffers changed
         """
@@ -50,9 +50,9 @@ class Lateness:
         return True
 
     def due(self, kind: OperationKind, lease: Lease, due: int, now: int) -> int:
-        """Return when an operation that begins now should be over by the model.
+        """Return the instant at which an operation that begins now should be over by the model, without buffers.
 
-        :param due: when it should be over by the plan, which includes buffers
+        :param due: instant at which it should be over by the plan, with buffers
         """
         if self._quantile is None or kind not in (OperationKind.RESUME, OperationKind.STOP):
             return due
@@ -68,7 +68,7 @@ class Lateness:
         return model.shutdown_time(request) if kind is OperationKind.STOP else 0
 
     def buffer(self, kind: OperationKind) -> int:
-        """Return the seconds beyond the model that are enough for most operations of a kind; 0 if none is known."""
+        """Return the seconds beyond the model that suffice for most operations of a kind; 0 if none was observed."""
         seconds = sorted(self._seconds[kind])
         if not seconds or self._quantile is None:
             return 0
@@ -79,7 +79,7 @@ class Lateness:
 
     def _apply(self) -> None:
         options = self._planner.options
-        # VMs that are booted ahead of their start need hosts that earlier leases have left by then.
+        # Nodes that are booted ahead of their start need hosts that earlier leases have left by then.
         suspend = self.buffer(OperationKind.SUSPEND) + self.buffer(OperationKind.START)
         self._planner.leave_time(
             replace(
@@ -91,7 +91,7 @@ class Lateness:
         )
 
     def take_changes(self) -> dict[str, list[int]]:
-        """Return the seconds of the last operations, by kind, for kinds with new ones since the last call.
+        """Return the remembered seconds, by kind, of kinds that were observed since the last call.
 
         The caller stores them.
         """
@@ -99,7 +99,7 @@ class Lateness:
         return {kind.value: list(self._seconds[kind]) for kind in sorted(changed, key=lambda kind: kind.value)}
 
     def restore(self, kept: Mapping[str, Sequence[int]]) -> None:
-        """Load what was stored, before anything is planned."""
+        """Load stored seconds, by kind, before anything is planned."""
         if self._quantile is None:
             return
         for kind in _KINDS:

@@ -20,7 +20,7 @@ _BEGINNINGS = frozenset({Due.START, Due.MIGRATE, Due.RESUME})
 
 
 class Lifecycle:
-    """Carries out what is due, and continues when the cloud has completed an operation."""
+    """Planned life of leases: starts operations when they are due, and continues when the cloud has completed them."""
 
     def __init__(self, state: EngineState, deviations: Deviations, offers: Offers, occupied: OccupiedHosts) -> None:
         self._state = state
@@ -31,7 +31,7 @@ class Lifecycle:
     # -- what is due -------------------------------------------------------------------------------------
 
     def act(self, what: Due, lease: Lease, now: int) -> None:
-        """Carry out what is due for a lease."""
+        """Do what is due for a lease."""
         if what is Due.EXPIRE:
             self._offers.expire(lease, now)
             return
@@ -77,9 +77,9 @@ class Lifecycle:
             return
         closed = self._state.stop_counting(lease, now)
         holding = lease.holdings[0]
-        # A lease that was to be preempted, but is handled late, may have completed its work.
+        # If this happens late, a lease that was to be preempted may have completed its work.
         if holding.closing is Closing.SHUTDOWN or closed.remaining <= 0:
-            # What happened to it before is not why it ends.
+            # The reason of an earlier transition is not the reason of the end.
             closed = self._state.put(replace(closed, reason=""))
             self._state.begin(OperationKind.STOP, closed, holding.end, now)
         elif holding.closing is Closing.SUSPEND:
@@ -137,15 +137,15 @@ class Lifecycle:
     def _migrated(self, lease: Lease, operation: Operation, now: int) -> None:
         assert operation.migration is not None and lease.saved_on is not None
         saved_on = list(lease.saved_on)
-        for vm, _, destination in operation.migration.moves:
-            saved_on[vm] = destination
+        for node, _, destination in operation.migration.moves:
+            saved_on[node] = destination
         arrived = replace(lease.to(LeaseState.SUSPENDED_SCHEDULED), saved_on=tuple(saved_on))
         if arrived.holdings:
             first = arrived.holdings[0]
             rounds_left = replace(first, migrations=first.migrations[1:])
             self._state.put(replace(arrived, holdings=(rounds_left, *arrived.holdings[1:])))
             return
-        # It has lost its place in the meantime.
+        # It lost its place while its memory was moving.
         waiting = self._state.put(arrived.to(LeaseState.SUSPENDED_PENDING))
         if lease.kind is LeaseKind.DEADLINE:
             self._deviations.relocation.plan_rest_or_fail(waiting, now, "migrated")

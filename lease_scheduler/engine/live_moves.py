@@ -1,8 +1,8 @@
-"""Running leases that move to other hosts while they run, because the relocation policy wants it.
+"""Moves of running leases to other hosts, as the relocation policy decides (Grit 2007, section 6.4; shirako F116, F117,
+A20).
 
-Grit 2007, section 6.4 (shirako F116, F117, A20). The plan gets the new hosts, and the cloud follows it, as when an
-operator moves a lease. Only leases that are preempted by being moved, and have their hosts until the end of their run,
-are moved.
+The plan gets the new hosts and the cloud follows it, as when an operator moves a lease. Only leases with the preemption
+mode ``migrate`` are moved, and only if they have their hosts until the end of their run.
 """
 
 from __future__ import annotations
@@ -29,22 +29,26 @@ from lease_scheduler.policy.relocation.base import RelocationPolicy
 
 @dataclass(frozen=True)
 class _Node:
-    """A VM of a running lease: its index in the lease, and what it needs."""
+    """A node of a running lease.
+
+    :ivar number: index of the node in the lease
+    :ivar node_set: index of its node set
+    """
 
     lease: Lease
-    vm: int
+    number: int
     node_set: int
 
     @property
     def host(self) -> int:
-        return self.lease.holdings[0].assignment[self.vm]
+        return self.lease.holdings[0].assignment[self.number]
 
 
 class LiveMoves:
-    """Asks the relocation policy at intervals, and moves running leases as it decides.
+    """Moves of running leases, on which the relocation policy decides at intervals.
 
-    Decisions are made at multiples of the interval, so an engine that takes over, or that starts over and over, decides
-    when the one before would have, and no more often.
+    Decisions are made at multiples of the interval. So an engine that takes over decides when the one before it would
+    have, and an engine that restarts again and again decides no more often.
 
     :param state: state that the parts of the engine share
     :param fluid: knows what fluid leases need
@@ -66,12 +70,12 @@ class LiveMoves:
         return self._decides_at if any(run.is_counted for run in self._state.runs.values()) else None
 
     def follow_clock(self, now: int) -> None:
-        """Find out when to decide next. The clock may have been set."""
+        """Set the instant of the next decision by the clock, which may have been changed."""
         interval = self._state.options.relocation.interval
         self._decides_at = (now // interval + 1) * interval
 
     def move(self, now: int) -> int:
-        """Move leases if it is time to, and return how many of their VMs move."""
+        """Move leases if a decision is due, and return the number of nodes that move."""
         if not self._policy.relocates:
             self._decides_at = None
             return 0
@@ -83,7 +87,7 @@ class LiveMoves:
         nodes = [node for lease in self._state.planner.plan.leases.values() for node in self._movable(lease, now)]
         moves = self._policy.moves(self._placement(nodes, now)) if nodes else []
         moved = 0
-        # Moves from one host may belong together: a host that is not left wholly cannot sleep.
+        # If the policy empties hosts, all moves from one host belong together: a host with a node left cannot sleep.
         of_hosts = groupby(moves, key=lambda move: nodes[move.node].host)
         groups = [list(group) for _, group in of_hosts] if self._policy.empties_hosts else [[move] for move in moves]
         for together in groups:
@@ -96,13 +100,13 @@ class LiveMoves:
         return moved
 
     def _movable(self, lease: Lease, now: int) -> Iterator[_Node]:
-        """Yield the VMs of a lease if it may be moved."""
+        """Yield the nodes of a lease, or nothing if it may not be moved."""
         if lease.lease_id in self._state.planner.plan.queue.apart:
             return
         request, rest = lease.request, self._state.options.relocation.rest
         if not request.preemptible or request.preemption_mode is not PreemptionMode.MIGRATE:
             return
-        # Most devices cannot move with a running server, which would be shelved.
+        # Most devices cannot move with a running server, so the server would be shelved instead.
         if any(node_set.groups for node_set in request.nodes):
             return
         if (
@@ -116,11 +120,11 @@ class LiveMoves:
             return
         if now - lease.active_since < rest or first.run_end - now < rest:
             return
-        vm = 0
+        node = 0
         for number, node_set in enumerate(request.nodes):
             for _ in range(node_set.count):
-                yield _Node(lease, vm, number)
-                vm += 1
+                yield _Node(lease, node, number)
+                node += 1
 
     def _placement(self, nodes: Sequence[_Node], now: int) -> Placement:
         state, plan = self._state, self._state.planner.plan
@@ -133,24 +137,24 @@ class LiveMoves:
             free=plan.availability.free(now, end),
             sizes=np.stack([plan.demands(node.lease.request)[node.node_set].amounts for node in nodes], axis=1),
             hosts=hosts,
-            # The plan is what the site follows, so what it says is where nodes should be.
+            # The cloud follows the plan, so nodes should be where the plan has them.
             wished=hosts,
             usable=usable,
             in_use=np.asarray((plan.availability.free_at(now) < plan.availability.capacity).any(axis=0)),
-            fluid=self._fluid.load([(node.lease.lease_id, node.vm) for node in nodes], now),
+            fluid=self._fluid.load([(node.lease.lease_id, node.number) for node in nodes], now),
         )
 
     def _carry_out(self, nodes: Sequence[_Node], moves: Iterable[Move], now: int) -> bool:
-        """Move VMs, and return whether all of them could be; if not, nothing has changed."""
+        """Move nodes, and return whether all of them could be moved; if not, nothing has changed."""
         state, plan = self._state, self._state.planner.plan
         wanted: dict[str, list[int]] = {}
         before: dict[str, Lease] = {}
         for move in moves:
             lease = nodes[move.node].lease
-            # Another host may have been left before, on which it had nodes too.
+            # Nodes of this lease may have been moved off another host before.
             before[lease.lease_id] = present = plan.leases[lease.lease_id]
             hosts = wanted.setdefault(lease.lease_id, list(present.holdings[0].assignment))
-            hosts[nodes[move.node].vm] = move.to
+            hosts[nodes[move.node].number] = move.to
         after: list[Lease] = []
         with suppress(NotPlannableError):
             with late_hosts_held(state, now), plan.tentative():
@@ -163,7 +167,7 @@ class LiveMoves:
     def _moved(self, lease: Lease, hosts: tuple[int, ...], now: int) -> Lease:
         """Give a running lease other hosts in the plan, from now to the end of its run.
 
-        :raises NotPlannableError: they have no room for it, or may not be used by it
+        :raises NotPlannableError: the hosts lack free capacity, or the lease may not use them
         """
         plan, first = self._state.planner.plan, lease.holdings[0]
         plan.put(replace(lease, holdings=()))

@@ -1,7 +1,8 @@
-"""Occupied hosts: leases cannot use them because other servers are on them and stay there.
+"""Occupied hosts: leases cannot use them, because other servers are on them and stay there.
 
-The lease gets what is possible: other hosts if there are any, else the rest of its hosts, and the missing ones as soon
-as they are free. Other leases do not lose their places; those planned on such a host for later check it at their start.
+A lease that should use such a host gets other hosts if there are any. If not, it starts on the rest of its hosts, and
+gets the missing ones as soon as they are free. Other leases do not lose their places: a lease that is planned on such a
+host for later checks the host when it starts.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from lease_scheduler.plan.plan import NotPlannableError
 #: Seconds after which an occupied host is checked again.
 LOOK_AGAIN_AFTER = 60
 
-#: The same for a lease with a short interval: a part of what is left of it, and at least some seconds.
+#: For a lease with a short interval, the seconds are the rest of the interval divided by the first number, but at least
+#: the second number.
 _LOOKS_LEFT, _SHORTEST_LOOK = 4, 5
 
-#: What tenants are told. Only operators may know whose servers these are, and where.
+#: Reasons for tenants. Only operators may know whose servers these are, and where.
 _OCCUPIED = "one of its hosts is not free: other servers are on it and do not give way"
 _NOT_AWAKE = "one of its hosts is not awake yet"
 _NOTHING_FREE = "its hosts are not free: other servers are on them and do not give way"
@@ -34,7 +36,7 @@ _NOTHING_AWAKE = "its hosts did not wake in time"
 
 
 class OccupiedHosts:
-    """Handles hosts that are occupied when leases should get them; see the module.
+    """Handling of hosts that are occupied when leases should get them; see the module.
 
     :param state: state that the parts of the engine share
     :param deviations: replans leases
@@ -49,9 +51,9 @@ class OccupiedHosts:
         self._outages = outages
 
     def refused(self, lease: Lease, operation: Operation | None, hosts: Collection[int], now: int) -> None:
-        """Handle a lease that did not get hosts, because other servers are on them.
+        """Handle a lease that did not get some hosts, because other servers are on them.
 
-        :param operation: the operation that failed; None if the lease runs and was to get additional hosts
+        :param operation: the operation that failed; None if the lease runs and should have got additional hosts
         """
         state = self._state
         state.recorder.count("occupied_hosts", len(hosts))
@@ -75,11 +77,11 @@ class OccupiedHosts:
     def stays(self, lease: Lease, host: int | None, reason: str, now: int) -> None:
         """Handle a lease that could not be suspended: it keeps its hosts, and the suspension is tried again.
 
-        Leases that were to start there get other hosts. If there are none, they start on the rest of their hosts, and
+        Leases that should start there get other hosts. If there are none, they start on the rest of their hosts, and
         get the missing ones as soon as this lease has left them.
 
-        :param host: the host on which the suspension failed, or None if unknown
-        :param reason: the cloud's reason, for people
+        :param host: host on which the suspension failed, or None if unknown
+        :param reason: reason that the cloud gave, for people
         """
         state = self._state
         until = self._retries.suspend_later(lease, now, reason) + LOOK_AGAIN_AFTER
@@ -92,7 +94,7 @@ class OccupiedHosts:
             return
         state.runs.stick(lease.lease_id, hosts)
         state.recorder.count("occupied_hosts", len(hosts))
-        # Leases that start on the rest of their hosts hold these in the plan, so this one must not hold them as well.
+        # Leases that start without these hosts still hold them in the plan, so this lease must not hold them as well.
         state.put(replace(lease, holdings=(replace(first, end=max(now, first.run_end)),)))
         for each in hosts:
             state.occupy(each, now, until)
@@ -100,18 +102,21 @@ class OccupiedHosts:
             self._begin_elsewhere(other, now)
         for other in list(state.planner.plan.leases.values()):
             if self._outages.goes_on_without(other) and other.missing_since is not None:
-                # The lease went without them before this engine took over.
+                # It may have run without these hosts since before this engine took over.
                 known = state.runs[other.lease_id].without
                 state.runs[other.lease_id].without = known | hosts & other.holdings[0].hosts
 
     def _is_held(self, lease: Lease, until: int, now: int) -> bool:
-        """Let a lease keep its hosts if all leases with a fixed interval there can start elsewhere; return whether."""
+        """Let a lease keep its hosts in the plan, if all leases with a fixed interval there can start elsewhere.
+
+        :return: whether it keeps them
+        """
         plan, first = self._state.planner.plan, lease.holdings[0]
         try:
             with plan.tentative():
                 plan.put(replace(lease, holdings=(replace(first, end=max(first.end, until)),)))
                 for other in self._to_begin_on(first.hosts, now, until):
-                    away = [vm for vm, host in enumerate(other.holdings[0].assignment) if host in first.hosts]
+                    away = [node for node, host in enumerate(other.holdings[0].assignment) if host in first.hosts]
                     if not self._relocation.fits(first.hosts, now, until):
                         self._relocation.place_anew(other, away, now)
                 if not self._would_fit(first.hosts, now, until):
@@ -122,7 +127,7 @@ class OccupiedHosts:
         return True
 
     def _would_fit(self, hosts: frozenset[int], now: int, until: int) -> bool:
-        """Return whether hosts are not overcommitted once leases that may start later have left them."""
+        """Return whether hosts would not be overcommitted without the leases that may start later."""
         plan = self._state.planner.plan
         with plan.trial():
             for other in list(plan.leases.values()):
@@ -132,7 +137,10 @@ class OccupiedHosts:
             return self._relocation.fits(hosts, now, until)
 
     def _to_begin_on(self, hosts: frozenset[int], now: int, until: int) -> list[Lease]:
-        """Return the leases with a fixed interval that start on some of the hosts soon, most binding first."""
+        """Return the leases with a fixed interval that are to start on some of the hosts, most binding first.
+
+        :param until: instant before which they start
+        """
         return [
             lease
             for lease in sorted(self._state.planner.plan.leases.values(), key=most_binding)
@@ -148,12 +156,14 @@ class OccupiedHosts:
             self._state.occupy(host, now, now)
 
     def keeps_out(self, lease: Lease, now: int) -> bool:
-        """Look for another place for a lease that is to start on a host of a lease that cannot be suspended.
+        """Find another place for a lease that should start now, if some of its hosts are unusable.
 
-        :return: whether it does not start now
+        A host is unusable if a lease on it cannot be suspended, or if it is not awake.
+
+        :return: whether the lease does not start now
         """
         if lease.holdings[0].start > now:
-            # Only its memory is being moved now, and it would get the same place again.
+            # Only its memory starts to move now. A new plan would give it the same place.
             return False
         state, hosts = self._state, lease.holdings[0].hosts
         not_awake = state.not_awake & hosts
@@ -163,7 +173,7 @@ class OccupiedHosts:
         if not_awake - state.occupied.keys():
             state.recorder.count("late_host_wakes", len(not_awake - state.occupied.keys()))
         for host in occupied:
-            # What keeps a host that is not awake from being used is that it is occupied, from now on.
+            # From now on, a host that is not awake is kept out of the plan as occupied, not as asleep.
             give_back(state.planner.plan, [host], now)
             state.occupy(host, now, max(state.occupied.get(host, 0), now + LOOK_AGAIN_AFTER))
         if lease.kind.promises_interval:
@@ -172,37 +182,40 @@ class OccupiedHosts:
             self._relocation.move(lease, now, _NOT_AWAKE if not_awake else _OCCUPIED)
         return True
 
-    # -- what can be had -------------------------------------------------------------------------------------
+    # -- hosts for a lease whose own are occupied ------------------------------------------------------------
 
     def _begin_elsewhere(self, lease: Lease, now: int) -> None:
-        """Give a lease that could not start as many free hosts as possible; if there are none, try again later."""
+        """Give as many free hosts as possible to a lease that could not start; if there are none, try again later."""
         state, first = self._state, lease.holdings[0]
         if max(now, first.run_start) >= first.run_end:
             self._relocation.fail(lease, now, self._nothing_free(first.hosts))
             return
-        lost = [vm for vm, host in enumerate(first.assignment) if host in state.occupied]
+        lost = [node for node, host in enumerate(first.assignment) if host in state.occupied]
         for kept in range(len(lost) + 1):
             away, staying = lost[: len(lost) - kept], lost[len(lost) - kept :]
-            occupied = frozenset(first.assignment[vm] for vm in staying)
-            with self._thought_free(occupied, now):
+            occupied = frozenset(first.assignment[node] for node in staying)
+            with self._assumed_free(occupied, now):
                 placed = self._relocation.place_anew(lease, away, now)
             if placed is None:
                 continue
             without = placed.holdings[0].hosts & state.occupied.keys()
             if placed.holdings[0].hosts - without:
                 state.runs[lease.lease_id].without = without
-                # If its place is unchanged, no change of the plan puts the start on the agenda.
+                # If its place is unchanged, the plan does not change, and nothing else puts the start on the agenda.
                 state.note(placed, now)
                 return
         self._try_later(lease, now)
 
     def _nothing_free(self, hosts: frozenset[int]) -> str:
-        """Return why none of some hosts can be used, for people."""
+        """Return why none of the hosts can be used, for people."""
         return _NOTHING_FREE if hosts.isdisjoint(self._state.not_awake) else _NOTHING_AWAKE
 
     @contextmanager
-    def _thought_free(self, hosts: frozenset[int], now: int) -> Iterator[None]:
-        """Plan as if some occupied hosts were free. Leases planned there go without these hosts for now."""
+    def _assumed_free(self, hosts: frozenset[int], now: int) -> Iterator[None]:
+        """Plan, within the block, as if some occupied hosts were free.
+
+        A lease that is planned there runs without these hosts until they are really free.
+        """
         state = self._state
         until = {host: state.occupied[host] for host in hosts}
         for host in hosts:
@@ -220,13 +233,13 @@ class OccupiedHosts:
             self._state.put(later)
 
     def _take_the_rest(self, lease: Lease, now: int) -> None:
-        """Have the cloud give a running lease those of its hosts that are free."""
+        """Have the cloud start the nodes of a running lease on those of its hosts that are free."""
         assignment, without = lease.holdings[0].assignment, self._state.runs[lease.lease_id].without
         adjust = Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now, without=without)
         self._state.cloud.begin(adjust)
 
     def begun(self, lease: Lease, now: int) -> None:
-        """Record which hosts a lease lacks that has just started to run."""
+        """Record which hosts are missing for a lease that has just started to run."""
         state = self._state
         without = state.runs[lease.lease_id].without
         if without:
@@ -242,7 +255,7 @@ class OccupiedHosts:
         self._outages.has_all(lease, now)
 
     def look_again(self, now: int) -> None:
-        """Check whether occupied hosts are free again, and let leases that go without them try to get them."""
+        """Check occupied hosts again whose time has come, and let leases that run without them try to get them."""
         state = self._state
         over = [host for host, until in state.occupied.items() if until <= now]
         stuck = state.stuck_hosts | state.not_awake
@@ -255,7 +268,7 @@ class OccupiedHosts:
             lease = state.lease(lease_id)
             if lease is None or without.isdisjoint(over) or not self._outages.goes_on_without(lease):
                 continue
-            # Nothing is planned on the host until the cloud has confirmed that it is free.
+            # The host stays out of the plan until the cloud has confirmed that it is free.
             for host in without & set(over):
                 state.occupy(host, now, now + LOOK_AGAIN_AFTER)
             assignment = lease.holdings[0].assignment
@@ -265,7 +278,7 @@ class OccupiedHosts:
 def _look_again_after(lease: Lease, now: int) -> int:
     """Return the seconds after which to check again whether the hosts of a lease are free.
 
-    What keeps servers there may be a fault of the cloud that is over before a short lease is.
+    For a short lease they are fewer: the cause may be a fault of the cloud that ends before the lease does.
     """
     if not lease.kind.promises_interval or not lease.holdings:
         return LOOK_AGAIN_AFTER

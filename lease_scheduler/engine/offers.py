@@ -24,8 +24,9 @@ UNDECIDED = "nobody approved it in time"
 
 
 def offer_end(request: LeaseRequest, now: int, lifetime: int) -> int:
-    """Return until when a lease can be held: at most for the lifetime, and not beyond its latest start.
+    """Return the instant until which a lease can be held: the end of the lifetime, but not after its latest start.
 
+    :param lifetime: maximum number of seconds
     :raises InvalidValueError: leases of this kind cannot be held, or the lease would have to start at once
     """
     if not request.kind.may_be_held:
@@ -45,10 +46,10 @@ def offer_end(request: LeaseRequest, now: int, lifetime: int) -> int:
 
 
 class Offers:
-    """The life of offers.
+    """Life of offers, and of leases that await approval.
 
-    An offer has its place in the plan as if it were accepted. It is not preempted and not moved to use hosts better; it
-    loses its place only if hosts fail or are cleared. It does not start.
+    An offer has its place in the plan as if it were accepted, but does not start. It is neither preempted nor moved for
+    better use of hosts, and loses its place only if hosts fail or are cleared.
 
     :param state: state that the parts of the engine share
     :param prices: learns which offers projects accept and decline
@@ -59,11 +60,11 @@ class Offers:
         self._prices = prices
 
     def before_room_is_made(self, placed: Lease, now: int) -> Lease:
-        """Return an offer that has just been placed, which ends at the latest when others have to make room for it.
+        """Return an offer that was just placed, with an end before its first victim is preempted.
 
-        All changes in the plan since the last ``take_changes`` are assumed to make room for the offer.
+        All changes in the plan since the last ``take_changes`` are assumed to be made for the offer.
 
-        :raises NotPlannableError: they would have to make room at once
+        :raises NotPlannableError: a victim would have to be preempted at once
         """
         if placed.offered_until is None:
             return placed
@@ -82,13 +83,13 @@ class Offers:
         return replace(placed, offered_until=until)
 
     def exchange(self, lease: Lease, terms: LeaseRequest, now: int, least: tuple[int, ...] | None) -> Lease:
-        """Replace an offer by one with other terms.
+        """Give an offer other terms.
 
-        It gets a new price, and ends no later than the first one, so that counter-offers cannot hold hosts for longer.
+        It gets a new price, and ends no later than before, so that counter-offers cannot hold hosts for longer.
 
         :param least: as in ``Engine.submit``
         :return: its new value, which is in the plan
-        :raises NoPlaceError: there is no place, or the price is above ``max_price``; the offer is as it was
+        :raises NoPlaceError: there is no place, or the price is above ``max_price``; the offer is unchanged
         :raises InvalidValueError: the lease would have to start at once
         """
         state, plan = self._state, self._state.planner.plan
@@ -118,7 +119,7 @@ class Offers:
         return placed
 
     def accept(self, lease: Lease, now: int) -> Lease:
-        """Make an offer that its project accepts a lease like any other, and withdraw the others of the negotiation.
+        """Turn an offer that its project accepts into an ordinary lease, and withdraw the others of the negotiation.
 
         :return: its new value, which is in the plan
         """
@@ -128,7 +129,7 @@ class Offers:
         return self._taken(replace(lease, reason="its quote was accepted"), now)
 
     def approve(self, lease: Lease, now: int, reason: str) -> Lease:
-        """Make a lease that awaits approval a lease like any other.
+        """Turn a lease that awaits approval into an ordinary lease.
 
         :return: its new value, which is in the plan
         """
@@ -138,26 +139,26 @@ class Offers:
     def _taken(self, lease: Lease, now: int) -> Lease:
         taken = self._state.put(replace(lease, offered_until=None))
         if lease.kind is LeaseKind.DEADLINE:
-            # It was planned to start after the end of the offer, and no longer has to wait for that.
+            # It was planned to start after the end of the offer, and need not wait for that any more.
             taken = self._state.planner.sooner(taken, now, earliest=self._state.earliest(now))
         return taken
 
     def turn_down(self, lease: Lease, now: int, reason: str) -> None:
-        """End an offer that its project declines or has not accepted in time; others may use its place.
+        """End an offer that its project declines or has not accepted in time; other leases may use its place.
 
-        The pricing policy learns only from the last open offer of a negotiation: Haizea's policy learns once from each
-        requested lease. It learns nothing from a lease that awaits approval, since its project accepted the price.
+        The pricing policy learns only from the last open offer of a negotiation, because Haizea's policy learns once
+        from each requested lease. It learns nothing from a lease that awaits approval, whose price was accepted.
         """
         if not lease.awaits_approval and not self._others(lease):
             self._prices.answered(lease, accepted=False)
         self._free(lease, now, reason)
 
     def decline(self, lease: Lease, now: int, reason: str) -> None:
-        """End a lease that awaits approval, because that is denied; others may use its place."""
+        """End a lease whose approval is declined; other leases may use its place."""
         self._free(replace(lease, approval=Approval.DECLINED), now, reason)
 
     def expire(self, lease: Lease, now: int) -> None:
-        """End a lease that was held until now; others may use its place."""
+        """End a lease whose offer or time for approval is over; other leases may use its place."""
         if lease.awaits_approval:
             self._free(replace(lease, approval=Approval.EXPIRED), now, UNDECIDED)
         else:
@@ -177,7 +178,7 @@ class Offers:
 
     def _free(self, lease: Lease, now: int, reason: str) -> None:
         state, held = self._state, lease.holdings
-        # Its project has not turned down what needs approval: it asked for it.
+        # A lease that is not approved was not declined by its project, so it counts as cancelled.
         is_offer = lease.approval in (None, Approval.APPROVED)
         over = LeaseState.REJECTED_BY_USER if is_offer else LeaseState.CANCELLED
         state.finish(lease, over, now, reason)
@@ -187,9 +188,11 @@ class Offers:
             state.recorder.count("replans", moved)
 
     def let_go_on(self, hosts: frozenset[int], now: int) -> None:
-        """Let leases keep their hosts that were to make room there for a lease that is gone.
+        """Let the victims of a lease that is gone keep their hosts.
 
-        Leases that run continue. Deadline leases that are suspended or being suspended are resumed earlier.
+        Running leases continue. Deadline leases that are suspended or being suspended resume earlier.
+
+        :param hosts: hosts that the lease held
         """
         state, plan = self._state, self._state.planner.plan
         for lease in sorted(plan.leases.values(), key=lambda each: each.sequence):

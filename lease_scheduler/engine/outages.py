@@ -1,4 +1,4 @@
-"""Outages: hosts that fail, are taken out of service, return, change or leave the site, and the leases affected."""
+"""Outages and changes of hosts: they fail, leave service, return, change or leave the site. Affected leases follow."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _HOST_CHANGED = "its host no longer has room for it"
 
 
 class Outages:
-    """Keeps hosts that cannot be used out of the plan.
+    """Hosts that the plan cannot use.
 
     :param state: state that the parts of the engine share
     :param relocation: finds other places for affected leases
@@ -42,7 +42,7 @@ class Outages:
     # -- hosts that are out of service -------------------------------------------------------------------
 
     def host_down(self, host: int, now: int) -> None:
-        """Handle a failed host: what ran or was saved there is lost, what is planned there soon is moved."""
+        """Handle a failed host: work that ran or was saved there is lost, and leases planned there soon are moved."""
         state = self._state
         state.vacate(host)
         if host in state.planner.plan.outages and host not in state.closed_hosts:
@@ -52,7 +52,7 @@ class Outages:
         self._take_away(host, now, now + state.options.host_repair_time)
 
     def host_closed(self, host: int, now: int) -> None:
-        """Handle a host that takes nothing new: what runs or is saved there stays, what is planned there is moved."""
+        """Handle a host that accepts nothing new: leases that run or are saved there stay, planned ones are moved."""
         state = self._state
         if host in state.closed_hosts:
             return
@@ -62,9 +62,9 @@ class Outages:
             self._take_away(host, now, FOREVER)
 
     def host_out(self, name: str, now: int, until: int | None) -> None:
-        """Take a host out of service, or change until when.
+        """Take a host out of service, or change the expected end of its outage.
 
-        :param until: when it is expected back; None means never
+        :param until: instant at which it is expected back; None means never
         :raises InvalidValueError: there is no such host, or the instant has passed
         """
         host = self.number(name)
@@ -99,7 +99,7 @@ class Outages:
         plan = self._state.planner.plan
         block(plan, host, now, until)
         for lease in sorted(plan.leases.values(), key=most_binding):
-            # Moving other leases may have changed this one.
+            # The moves of other leases may have changed this one.
             current = self._state.lease(lease.lease_id)
             if current is not None:
                 self._hit_by_outage(current, host, now, until)
@@ -119,7 +119,7 @@ class Outages:
             self._relocation.move(lease, now, _HOST_FAILED)
 
     def goes_on_without(self, lease: Lease) -> bool:
-        """Return whether a lease continues without some of its hosts.
+        """Return whether a lease continues to run if it loses some of its hosts.
 
         Running leases with a fixed interval do: they promise capacity, and the project may use what is left of it.
         """
@@ -127,23 +127,23 @@ class Outages:
         return runs and lease.kind.promises_interval
 
     def replace_hosts(self, lease: Lease, now: int, why: str) -> bool:
-        """Find other hosts for the VMs of a running lease that cannot use theirs.
+        """Find other hosts for the nodes of a running lease that cannot use their own.
 
-        Without other hosts it goes on as it is: if a compute service does not respond for a while, its VMs may still
-        run.
+        If there are none, the lease stays as it is: servers may still run on a host whose compute service does not
+        respond for a while.
 
         :param why: what happened to its hosts, for people
         :return: whether other hosts were found
         """
         state, missing = self._state, self._state.missing_hosts(lease)
         before = lease.holdings[0].assignment
-        lost = tuple(vm for vm, host in enumerate(before) if host in missing)
+        lost = tuple(node for node, host in enumerate(before) if host in missing)
         unchanged = tuple(range(lease.request.node_count))
         present = hosts_of(lease, lease.request, unchanged, missing)
         assert present is not None
         without = state.runs[lease.lease_id].without
         try:
-            # Occupied hosts are not used even if their time is over, as they have not been checked yet.
+            # Occupied hosts are not used even if their time is over, because they have not been checked yet.
             with late_hosts_held(state, now), closed(state.planner.plan, without, now):
                 moved = state.count_anew(lease, reshape(state.planner, lease, lease.request, present, now), now)
         except NotPlannableError:
@@ -158,9 +158,9 @@ class Outages:
         return True
 
     def goes_without(self, lease: Lease, now: int, missing: frozenset[int], why: str) -> None:
-        """Record that a running lease goes on without some of its hosts, and tell its project if that is new."""
+        """Record that a running lease continues without some of its hosts, and tell its project if this is new."""
         state = self._state
-        lost = tuple(vm for vm, host in enumerate(lease.holdings[0].assignment) if host in missing)
+        lost = tuple(node for node, host in enumerate(lease.holdings[0].assignment) if host in missing)
         is_known = lease.missing_nodes == len(lost)
         without = state.breaches.without(lease, len(lost), now)
         if not is_known:
@@ -170,7 +170,7 @@ class Outages:
             state.put(without)
 
     def has_all(self, lease: Lease, now: int) -> None:
-        """Record that a running lease has all its hosts again, if that is so."""
+        """Record that a running lease has all its hosts again, if it has."""
         state = self._state
         if not self.goes_on_without(lease) or lease.missing_since is None:
             return
@@ -178,7 +178,7 @@ class Outages:
             state.recorder.hosts_whole(state.put(state.breaches.whole(lease, now)))
 
     def _make_room_soon(self, lease: Lease, present: PresentHosts, now: int) -> None:
-        """Have other leases suspended for a lease that lacks hosts; it gets their hosts when that is over."""
+        """Have other leases suspended for a reservation that lacks hosts. It gets their hosts when they have left."""
         if lease.kind is not LeaseKind.RESERVATION:
             return
         context, plan = self._state.planner.context, self._state.planner.plan
@@ -194,7 +194,7 @@ class Outages:
                 return
 
     def _heal(self, now: int) -> None:
-        """Find hosts for leases that go on without some, as hosts may have become free or returned."""
+        """Find hosts for leases that run without some of theirs, because hosts may have become free or returned."""
         state = self._state
         for lease in sorted(state.planner.plan.leases.values(), key=most_binding):
             if not self.goes_on_without(lease) or not lease.holdings:
@@ -205,19 +205,19 @@ class Outages:
 
     @staticmethod
     def _is_on_hosts(lease: Lease) -> bool:
-        """Return whether the saved state of a lease is lost with its host."""
+        """Return whether a lease has saved state that is on its hosts, and lost with them."""
         return lease.saved_on is not None and not lease.request.preemption_mode.leaves_host
 
     def _is_physical(self, lease: Lease) -> bool:
-        """Return whether VMs of the lease are on its hosts, or are about to be."""
+        """Return whether servers of the lease are on its hosts, or are about to be."""
         return lease.active_since is not None or lease.is_prepared or lease.lease_id in self._state.runs.operating
 
     def host_up(self, host: int, now: int) -> None:
-        """Handle a host that is back, empty. Leases with a later place may use it at once."""
+        """Handle a host that is back, empty. Leases that have a later place may use it at once."""
         plan = self._state.planner.plan
         if host not in plan.outages or host in self._state.occupied:
             return
-        thought_away_until = plan.outages[host][1]
+        expected_end = plan.outages[host][1]
         self._state.closed_hosts.discard(host)
         unblock(plan, host)
         for lease in [each for each in plan.leases.values() if self.goes_on_without(each)]:
@@ -229,7 +229,7 @@ class Outages:
                     self._state.put(whole)
                 self._state.recorder.hosts_whole(whole)
         self._heal(now)
-        moved = self._state.use_freed(1, now, thought_away_until)
+        moved = self._state.use_freed(1, now, expected_end)
         self._state.recorder.count("replans", moved)
 
     def extend(self, now: int) -> None:
@@ -241,7 +241,7 @@ class Outages:
         self._heal(now)
 
     def restore(self, outages: Mapping[str, tuple[int, int | None]], closed: Iterable[str]) -> None:
-        """Take over the hosts that are out of service from an engine that has stopped; see ``Engine.restore``."""
+        """Take over outages from an engine that has stopped; see ``Engine.restore``."""
         plan = self._state.planner.plan
         for name, (since, until) in outages.items():
             if name not in plan.site.index:
@@ -254,8 +254,8 @@ class Outages:
     def change_site(self, site: Site, now: int) -> Site:
         """Replace the hosts.
 
-        Leases for which a smaller host has no room, and leases on hosts that left, are treated as if the host had
-        failed: best-effort leases first and within a kind the youngest first, until the rest fits.
+        Leases that no longer fit on a smaller host, and leases on hosts that left, are treated as if the host had
+        failed. Best-effort leases come first, and the youngest within each kind, until the rest fits.
 
         :return: the resulting site, see ``Site.succeeded_by``
         """
@@ -281,7 +281,7 @@ class Outages:
             self._relocation.move(lease, now, _HOST_CHANGED)
 
     def _has_no_room(self, lease: Lease, holding: Holding, now: int) -> bool:
-        """Return whether a host of a holding can no longer hold its VM, or not all that is planned on it."""
+        """Return whether a host of a holding is too small for its node, or for everything that is planned on it."""
         plan = self._state.planner.plan
         start = max(now, holding.start)
         if holding.end <= start or not holding.assignment:
@@ -291,7 +291,7 @@ class Outages:
             if not plan.can_ever_hold(host, node_set):
                 return True
         used, _ = plan.holding(lease.request, holding.assignment)
-        # On a host that is out of service or asleep nothing is free, so what it has otherwise has to be considered.
+        # The plan shows hosts that are out of service or asleep as full, so their real use must be recomputed.
         is_in_use = plan.outages.keys().isdisjoint(used.tolist()) and not len(asleep_among(plan, used))
         availability = plan.availability if is_in_use else plan.rebuilt(now)
         return bool((availability.free(start, holding.end)[:, used] < 0).any())

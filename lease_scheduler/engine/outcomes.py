@@ -1,4 +1,4 @@
-"""Tells policies that learn what really becomes of leases."""
+"""Outcomes of leases, which policies learn from."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _ENDS = {
 
 
 class Outcomes:
-    """Passes outcomes on to those policies that observe them.
+    """Distributor of outcomes to the policies that observe them.
 
     :param policies: returns the present policies
-    :param brief: called before they are told, so that they know the present hosts
+    :param brief: called first, so that the policies know the present hosts
     """
 
     def __init__(self, policies: Callable[[], Iterable[Policy]], brief: Callable[[], None] = lambda: None) -> None:
@@ -33,9 +33,9 @@ class Outcomes:
         self._policies = policies
 
     def tell(self, changes: Sequence[tuple[Lease | None, Lease]], now: int) -> None:
-        """Tell what these changes of leases amount to.
+        """Tell the policies the outcomes that follow from changes of leases.
 
-        :param changes: value before, or None, and value after, in the order in which the leases changed
+        :param changes: (value before the change or None, value after it), in the order of the changes
         """
         observers = [policy for policy in self._policies() if policy.observes]
         if not observers:
@@ -48,10 +48,10 @@ class Outcomes:
 
 
 def outcomes_of(before: Lease | None, after: Lease) -> list[Outcome]:
-    """Return what a change of a lease amounts to, in the order in which it happens."""
+    """Return the outcomes that follow from a change of a lease, in the order in which they happen."""
     found: list[Outcome] = []
     was_active, was_started = (None, None) if before is None else (before.active_since, before.started)
-    # It may have started for the first time and lost its place, or ended, at the same instant.
+    # It may have started for the first time, and ended or lost its place, at the same instant.
     has_started = after.started != was_started
     if after.request.assured is Assured.BROKEN and (before is None or before.request.assured is not Assured.BROKEN):
         found.append(Outcome.BROKEN)
@@ -74,5 +74,5 @@ def outcomes_of(before: Lease | None, after: Lease) -> list[Outcome]:
 
 
 def _ends_as_planned(before: Lease, after: Lease) -> bool:
-    """Return whether a lease only leaves a holding that was planned to end before its work is done."""
+    """Return whether a change is only the end of a holding whose preemption was planned before."""
     return before.holdings[0].closing is not Closing.SHUTDOWN and after.holdings == before.holdings[1:]

@@ -27,29 +27,29 @@ from lease_scheduler.model.errors import InvalidValueError
 
 
 class Parts:
-    """The parts of an engine, each made with those that it needs.
+    """The parts of an engine, each connected to the parts that it needs.
 
-    ``EngineSteps`` has the order in which they do their work.
+    ``EngineSteps`` has the order in which they work.
 
     :param state: state that the parts share
     :param carrier: brings disk images to hosts; None if the planner plans no transfers
     :raises InvalidValueError: transfers are planned, but there is no carrier
     :ivar order: gives requests their positions in the order of submission
-    :ivar forecasts: tells by when leases start; None to tell nothing
+    :ivar forecasts: forecasts when leases start; None to forecast nothing
     :ivar prices: computes prices
-    :ivar assurances: promises leases how long they run
-    :ivar offers: the life of leases that are held
+    :ivar assurances: promises lifetimes
+    :ivar offers: the life of held leases
     :ivar deviations: replans leases when operations are late, early or fail
     :ivar outages: keeps hosts that cannot be used out of the plan
     :ivar occupied: handles hosts that other servers do not leave
-    :ivar lifecycle: carries out what is due for a lease
-    :ivar preparation: boots VMs ahead of the start of their lease
+    :ivar lifecycle: does what is due for a lease
+    :ivar preparation: boots nodes ahead of the start of their lease
     :ivar evasion: finds other hosts for preempted leases
-    :ivar powers: keeps the wishes for the power of hosts
+    :ivar powers: keeps the wanted power states of hosts
     :ivar power_decisions: has hosts sleep and wake as the power policy decides
     :ivar images: has disk images brought to hosts
     :ivar fluid: keeps the yields of fluid leases up to date
-    :ivar places: has fluid leases run where the fractional policy wants them
+    :ivar places: has fluid leases run on the hosts that the fractional policy chooses
     :ivar live_moves: moves running leases as the relocation policy decides
     """
 

@@ -1,8 +1,8 @@
-"""Hosts that sleep: which ones, and when they wake, so that no lease is late because its host sleeps.
+"""Sleeping hosts, and when to wake them, so that no lease is late because its host sleeps.
 
-The engine keeps a wish for each host: awake or asleep. The cloud makes it so and reports when it is. In the plan, a
-host that sleeps can be used from the instant at which it could be awake; it wakes when that instant reaches the first
-lease that is planned on it.
+The engine keeps a wanted power state for each host, awake or asleep. The cloud brings the host into this state, and
+reports when it is there. In the plan, a sleeping host can be used from the instant at which it could be awake. The
+host wakes when this instant reaches the first lease that is planned on it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LATE = "its host is not awake yet"
 
 
 class HostPowers:
-    """Keeps the wishes for the power of hosts.
+    """Wanted power states of hosts.
 
     :param state: state that the parts of the engine share
     :param relocation: finds other places for leases
@@ -32,20 +32,20 @@ class HostPowers:
     def __init__(self, state: EngineState, relocation: Relocation) -> None:
         self._state = state
         self._relocation = relocation
-        #: Host that wakes -> when it is late.
+        #: Waking host -> instant at which it is late.
         self._ready: dict[int, int] = {}
         self._now = 0
         self._seen: tuple[Availability, IntArray, int | None] | None = None
-        #: Whether leases may have come to need sleeping hosts while no engine was running.
+        #: Whether leases may need sleeping hosts at once, because time passed while no engine was running.
         self._is_restored = False
-        #: Host that did not fall asleep -> before when it is not asked to again.
+        #: Host that did not fall asleep -> instant before which it is not told to sleep again.
         self.rests: dict[int, int] = {}
 
     @property
     def _options(self) -> PowerOptions:
         return self._state.options.power
 
-    # -- wishes ------------------------------------------------------------------------------------------
+    # -- wanted states -----------------------------------------------------------------------------------
 
     def sleep(self, host: int, now: int) -> None:
         """Let a host sleep; it wakes when a lease needs it.
@@ -75,7 +75,7 @@ class HostPowers:
         state.recorder.count("host_sleeps", len(hosts))
 
     def wake(self, hosts: Iterable[int], now: int) -> int:
-        """Let sleeping hosts wake, whether or not leases need them. Return how many that are."""
+        """Wake those of the hosts that sleep, whether or not leases need them, and return their number."""
         state, ready = self._state, {}
         for host in hosts:
             power = state.powers.get(host)
@@ -97,9 +97,9 @@ class HostPowers:
             self._state.powers[host] = power.to(PowerState.ASLEEP, now)
 
     def is_awake(self, host: int, now: int, reason: str = "") -> None:
-        """Record that a host is awake, as wished or not.
+        """Record that a host is awake, whether or not it should be.
 
-        :param reason: why it is awake though it should sleep, or "" if it may be asked to sleep again
+        :param reason: why it did not fall asleep; "" if it may be told to sleep again at any time
         """
         state = self._state
         power = state.powers.get(host)
@@ -119,12 +119,12 @@ class HostPowers:
             state.powers[host] = state.powers[host].to(PowerState.AWAKE, now)
         give_back(state.planner.plan, hosts, now)
         for host in state.occupied.keys() & hosts:
-            # Leases that go without it get it at once.
+            # The host is checked at once for leases that run without it.
             state.occupy(host, now, now)
         state.recorder.count("replans", state.use_freed(len(hosts), now, now + state.options.host_repair_time))
 
     def _fails(self, host: int, now: int) -> None:
-        """Handle a host that did not wake: leases on it get others, or what there is until it is awake."""
+        """Handle a host that did not wake: leases on it get other hosts, or start on the rest of theirs."""
         state, plan = self._state, self._state.planner.plan
         state.powers[host] = state.powers[host].to(PowerState.FAILED, now)
         self._ready.pop(host, None)
@@ -139,8 +139,8 @@ class HostPowers:
             if not lease.kind.promises_interval:
                 self._relocation.move(lease, now, _LATE)
             elif lease.started is None and lease.lease_id not in state.runs.operating:
-                # Without another host it keeps its place, and starts with what there is then.
-                away = [vm for vm, each in enumerate(first.assignment) if each == host]
+                # If there is no other host, it keeps its place, and starts on the hosts that are usable then.
+                away = [node for node, each in enumerate(first.assignment) if each == host]
                 self._relocation.place_anew(lease, away, now)
 
     # -- the passing of time -----------------------------------------------------------------------------
@@ -150,26 +150,26 @@ class HostPowers:
         instants = [*self._ready.values()]
         first = self._first_use()
         if first is not None:
-            # What has been planned since the last step is looked at in the next one.
+            # Leases planned since the last step are considered in the next one.
             instants.append(max(first - self.wake_ahead, self._now + 1))
         if not self._options.confirms:
             instants += map(self._done_at, self._state.powers.changing)
         return min(instants, default=None)
 
     def follow(self, now: int) -> None:
-        """Wake hosts in time for the leases on them, and note which hosts are late."""
+        """Wake hosts in time for the leases on them, and handle hosts that are late."""
         if not self._state.powers:
             return
         self._now = now
         if not self._options.confirms:
-            self._believe(now)
+            self._assume_done(now)
         self._move_along(now)
         for host in [host for host, ready in self._ready.items() if ready <= now]:
             self._fails(host, now)
             self._state.publish(now)
 
     def _move_along(self, now: int) -> None:
-        """Wake the hosts that leases are to use soon, and let the others be used only after they could have woken."""
+        """Wake the sleeping hosts that leases need soon, and move the first possible use of the others along."""
         state = self._state
         sleepers = state.powers.off
         if not sleepers:
@@ -182,7 +182,10 @@ class HostPowers:
         self.keep_taken(now)
 
     def keep_taken(self, now: int) -> None:
-        """Let sleeping hosts be used only after they could have woken, counted from now; before anything is planned."""
+        """Have the plan use sleeping hosts only after they could be awake if they were woken now.
+
+        Called before anything is planned.
+        """
         state, plan, options = self._state, self._state.planner.plan, self._options
         sleepers, hosts = state.powers.off, state.powers.off_hosts
         if not sleepers:
@@ -201,17 +204,20 @@ class HostPowers:
 
     @property
     def wake_ahead(self) -> int:
-        """How many seconds before a lease the host that it needs wakes, at most, and is not put to sleep any more.
+        """Seconds before a lease at which its hosts are woken, and within which no host that it needs is put to sleep.
 
-        Where hosts take longer than the operator has set, they wake earlier. The plan does not count on it: a lease at
-        short notice may still use them as soon as the operator says.
+        Where hosts take longer to wake than the operator has set, this is longer. The plan still uses the operator's
+        time, so a lease at short notice may use a sleeping host that much earlier.
         """
         state, options = self._state, self._options
         longer = max(0, state.policies.power.wake_time() - options.wake_time)
         return self._longest_lead + longer + state.preparation_time
 
     def _first_use(self) -> int | None:
-        """Return when a lease is first to use a sleeping host after now, or None; computed if the plan has changed."""
+        """Return the next instant at which a lease starts to use a sleeping host, or None.
+
+        Recomputed only after the plan or the sleeping hosts have changed, or that instant has passed.
+        """
         availability, sleepers, seen = self._state.planner.plan.availability, self._state.powers.off_hosts, self._seen
         if (
             seen is None
@@ -224,11 +230,15 @@ class HostPowers:
         return seen[2]
 
     def _needed(self, sleepers: Collection[int], now: int, reach: int) -> frozenset[int]:
-        """Return the sleeping hosts that a lease is to use before an instant, or uses already."""
+        """Return the sleeping hosts on which a lease has a holding that starts by an instant and has not ended.
+
+        :param reach: the instant
+        """
         state, needed = self._state, set[int]()
         for lease in state.planner.plan.leases.values():
             for holding in lease.holdings:
-                # A lease that leaves a host that is being emptied does not need it any more.
+                # A lease that already runs or is in an operation needs no waking: its host was awake, and is being
+                # emptied.
                 leaves = holding is lease.holdings[0] and (
                     lease.active_since is not None or lease.lease_id in state.runs.operating
                 )
@@ -237,7 +247,11 @@ class HostPowers:
         return frozenset(needed)
 
     def kept_awake(self, now: int) -> frozenset[int]:
-        """Return the hosts that must not sleep, though the plan may have nothing on them."""
+        """Return the hosts that must not sleep even if nothing is planned on them.
+
+        These are hosts of operations in progress, hosts with saved state, and hosts that recently failed to fall
+        asleep.
+        """
         state, hosts = self._state, set[int]()
         for operation in state.runs.operations():
             hosts.update(operation.assignment)
@@ -247,15 +261,15 @@ class HostPowers:
         hosts.update(host for host, until in self.rests.items() if until > now)
         return frozenset(hosts)
 
-    # -- hosts that do what they are told, in time -------------------------------------------------------
+    # -- clouds that do not confirm power states ---------------------------------------------------------
 
     def _done_at(self, host: int) -> int:
-        """Return when a host is awake or asleep that is to become so."""
+        """Return the instant at which a host that wakes or falls asleep is assumed to have done so."""
         if host in self._ready:
             return self._ready[host] - self._options.allowance
         return self._state.powers[host].since + self._options.shutdown_time
 
-    def _believe(self, now: int) -> None:
+    def _assume_done(self, now: int) -> None:
         done = sorted(host for host in self._state.powers.changing if self._done_at(host) <= now)
         woken = [host for host in done if self._state.powers[host].state is PowerState.WAKING]
         for host in done:
@@ -267,13 +281,13 @@ class HostPowers:
     # -- another engine ----------------------------------------------------------------------------------
 
     def restore(self, powers: Mapping[int, HostPower], now: int) -> None:
-        """Go on with the wishes of an engine that has stopped."""
+        """Take over the wanted power states of an engine that has stopped."""
         state, options = self._state, self._options
         late = self._longest_lead
         for host, power in powers.items():
             state.powers[host] = power
             if power.state is PowerState.WAKING:
-                # The cloud has not been able to report that it is awake.
+                # While no engine was running, the cloud could not report that the host is awake.
                 self._ready[host] = min(max(power.since + late, now + options.allowance), now + late)
             elif power.state is PowerState.FAILED:
                 state.occupy(host, now, now + state.options.host_repair_time)

@@ -1,4 +1,4 @@
-"""What the power policy decides, carried out in the plan: which hosts sleep, and which sleeping hosts leases may use.
+"""Decisions of the power policy: which hosts sleep, and which sleeping hosts leases may use.
 
 Amini Salehi 2012, sections 6.3.2 and 6.3.3 (contention F58-F64).
 """
@@ -26,10 +26,10 @@ from lease_scheduler.policy.power.base import PowerPolicy, PowerView, Shortage, 
 
 
 class PowerDecisions:
-    """Has hosts sleep and wake as the power policy decides.
+    """Decisions of the power policy, and the changes of the plan that follow from them.
 
     :param state: state that the parts of the engine share
-    :param powers: keeps the wishes
+    :param powers: keeps the wanted power states of hosts
     """
 
     def __init__(self, state: EngineState, powers: HostPowers) -> None:
@@ -37,7 +37,7 @@ class PowerDecisions:
         self._powers = powers
         self._looks_at: int | None = None
         self._decides_at = 0
-        # How many hosts the latest decision wants awake for leases that wait.
+        # Number of hosts that the latest decision wants awake for waiting leases.
         self._wanted = 0
 
     @property
@@ -58,9 +58,9 @@ class PowerDecisions:
     # -- a reservation -----------------------------------------------------------------------------------
 
     def for_request(self, request: LeaseRequest, now: int) -> tuple[IntArray, int]:
-        """Return which sleeping hosts a request should not use, ascending, and how many hosts to empty then.
+        """Return the sleeping hosts that a request should not use, ascending, and the number of hosts to empty then.
 
-        If there is no place without the former, the request may use them: none is refused because a host sleeps.
+        If the request has no place without these hosts, it may use them: no request is refused because a host sleeps.
         """
         state, plan = self._state, self._state.planner.plan
         sleepers = state.powers.off_hosts
@@ -85,7 +85,7 @@ class PowerDecisions:
 
     @staticmethod
     def _is_opened(sleepers: IntArray, places: list[IntArray], nodes: int) -> BoolArray:
-        """Return which sleeping hosts are the first ones on which this many nodes fit."""
+        """Return which sleeping hosts are opened: the first ones on which this many nodes fit, shape (sleepers,)."""
         fitting = np.maximum.reduce([each[sleepers] for each in places])
         before: IntArray = fitting.cumsum() - fitting
         is_opened: BoolArray = (before < nodes) & (fitting > 0)
@@ -94,7 +94,7 @@ class PowerDecisions:
     # -- at intervals ------------------------------------------------------------------------------------
 
     def serve_waiting(self, now: int) -> None:
-        """Wake hosts for the leases that wait, or empty some, as the policy decides."""
+        """Wake hosts for waiting leases, or empty some, as the policy decides."""
         state = self._state
         if not self._policy.manages or now < self._decides_at or not state.planner.plan.queue.best_effort_waits:
             return
@@ -110,23 +110,23 @@ class PowerDecisions:
         self.empty(decision.empty, now)
 
     def serve_apart(self, now: int) -> None:
-        """Wake hosts for leases that an algorithm has left waiting, if no policy decides when hosts wake."""
+        """Wake hosts for leases that the fractional policy left waiting, if no power policy decides when hosts wake."""
         state = self._state
         if not self._policy.manages and state.planner.plan.queue.waiting_apart and state.powers.off:
             self._have_awake(self._widest_apart(), self._waiting_leases(), now)
 
     def _widest_apart(self) -> int:
-        """Return the largest number of nodes of a lease that waits and is set apart from the queue.
+        """Return the largest number of nodes of a waiting lease that is set apart from the queue.
 
-        The algorithm that places these leases decides which comes first, so there must be room for any of them.
+        The fractional policy decides which of these leases comes first, so each of them must fit.
         """
         plan = self._state.planner.plan
         return max((plan.leases[each].request.node_count for each in plan.queue.waiting_apart), default=0)
 
     def _have_awake(self, count: int, leases: Iterable[Lease], now: int) -> int:
-        """Wake hosts until this many have nothing to do or are waking, and return how many that are.
+        """Wake hosts until this many are idle or waking, and return the number of hosts woken.
 
-        Hosts on which these leases, which wait, would not fit are as if they were not there.
+        :param leases: waiting leases; only hosts on which their nodes fit count
         """
         powers = self._state.powers
         awake = np.zeros(len(self._state.planner.plan.site), np.bool_)
@@ -140,12 +140,13 @@ class PowerDecisions:
         return woken
 
     def _suitable(self, leases: Iterable[Lease], count: int) -> list[tuple[BoolArray, int]]:
-        """Return sets of hosts, and how many of each set leases can use at once.
+        """Return sets of hosts, and how many of each set waiting leases can use at once.
 
-        There is a set for the nodes of each kind that do not fit everywhere, so that no lease waits for ever while
-        hosts are awake that are too small for it. The last set has all hosts on which anything fits.
+        There is a set for each sort of nodes that do not fit everywhere, so that no lease waits forever while only
+        hosts that are too small for it are awake. The last set has all hosts on which any node fits.
 
-        :param count: how many hosts of the last set are to be awake
+        :param leases: waiting leases
+        :param count: number of hosts of the last set that should be awake
         """
         widest: dict[bytes, tuple[BoolArray, int]] = {}
         everywhere = np.ones(len(self._state.planner.plan.site), np.bool_)
@@ -158,7 +159,10 @@ class PowerDecisions:
         return [*widest.values(), (together, count)]
 
     def _node_sets(self, leases: Iterable[Lease]) -> Iterator[tuple[BoolArray | None, int]]:
-        """Yield for each node set on which hosts a node of it fits if they are empty, None for all; and its nodes."""
+        """Yield, for each node set, the hosts on which one of its nodes fits if they are empty, and its nodes' number.
+
+        The hosts are None if a node fits on all of them.
+        """
         plan = self._state.planner.plan
         apart = plan.queue.waiting_apart
         alike = {(lease.request.nodes, lease.lease_id in apart): lease.request for lease in leases}
@@ -171,7 +175,7 @@ class PowerDecisions:
                 yield demand.eligible, demand.count
 
     def let_sleep(self, now: int) -> None:
-        """Let hosts sleep on which nothing is planned, and wake some if fewer are to spare than there should be."""
+        """Let hosts sleep on which nothing is planned, and wake some if there are too few spare hosts."""
         if not self._policy.manages:
             return
         state, options = self._state, self._options
@@ -194,29 +198,29 @@ class PowerDecisions:
         rests = [until for until in self._powers.rests.values() if until > now]
         if rests:
             self._look_by(min(rests))
-        # Idle hosts that have to stay awake for now are spare too.
+        # Idle hosts that must stay awake for now count as spare, too.
         young = len(idle) - len(ready)
         kept = max(0, spare - young) if told is not None else options.spare_hosts
         if apart := state.planner.plan.queue.waiting_apart:
-            # Unlike the queue, these leases have no place in the plan yet that would keep a host awake for them.
+            # Unlike queued leases, these have no place in the plan yet that would keep a host awake for them.
             kept = max(kept, self._wanted - young)
             suits = self._suitable((state.planner.plan.leases[each] for each in apart), 0)[-1][0]
             ready.sort(key=lambda host: not suits[host])
         if len(ready) > kept:
-            # Hosts are filled from the first one on, so the last ones can sleep longest.
+            # Hosts are filled from the first one, so the last ones can sleep longest.
             self._powers.fall_asleep(ready[kept:], now)
 
     def _look_by(self, instant: int) -> None:
         self._looks_at = instant if self._looks_at is None else min(self._looks_at, instant)
 
     def _idle(self, now: int) -> list[int]:
-        """Return the hosts that are awake and have nothing to do, ascending."""
+        """Return the hosts that are awake and on which nothing is planned soon, ascending."""
         plan, options = self._state.planner.plan, self._options
         soon = self._powers.wake_ahead
         horizon = min(FOREVER, now + max(options.sleep_horizon, soon))
         is_idle = plan.availability.is_unused(now, horizon)
         is_idle[self._state.powers.not_awake_hosts] = False
-        # Most often no host is idle.
+        # Usually no host is idle, so the rest is skipped.
         if not is_idle.any():
             return []
         is_idle &= self._is_host()
@@ -224,7 +228,7 @@ class PowerDecisions:
         return [host for host in is_idle.nonzero()[0].tolist() if host not in out]
 
     def _is_host(self) -> BoolArray:
-        """Return which units of the site are hosts that offer something, and not addresses."""
+        """Return which units of the site are hosts with capacity, and not floating IPs, shape (hosts,)."""
         plan = self._state.planner.plan
         capacity = plan.availability.capacity
         is_host: BoolArray = (capacity != 0).any(axis=0)
@@ -235,10 +239,10 @@ class PowerDecisions:
     # -- emptying hosts ----------------------------------------------------------------------------------
 
     def empty(self, count: int, now: int) -> None:
-        """Move the leases off the hosts with the fewest of them, and let these hosts sleep.
+        """Move leases off this many hosts, those with the fewest leases first, and let these hosts sleep.
 
-        Only best-effort leases are moved, and none loses work. The others need their hosts, and their number is what
-        limits how many hosts can sleep.
+        Only best-effort leases are moved, and none of them loses work. So hosts with other leases stay awake, and fewer
+        hosts may be emptied.
         """
         if count <= 0:
             return
@@ -261,10 +265,10 @@ class PowerDecisions:
                 count -= 1
 
     def _moves_away(self, host: int, leases: list[Lease], now: int) -> bool:
-        """Take leases from a host, and return whether that was possible; if not, nothing has changed."""
+        """Move all leases off a host, and return whether this was possible; if not, nothing has changed."""
         plan = self._state.planner.plan
         present = [plan.leases[each.lease_id] for each in leases]
-        # Others have left already, because they were on another host that was emptied.
+        # Some may have left already, because they were also on a host that was emptied before.
         staying = [lease for lease in present if any(host in holding.hosts for holding in lease.holdings)]
         if not all(map(self._may_be_moved, staying)):
             return False
@@ -293,10 +297,10 @@ class PowerDecisions:
         saving = context.suspension.suspend_time(lease.request, lease.holdings[0].assignment)
         return now + context.options.preemption_grace + saving + context.options.suspend_buffer + 1
 
-    # -- what the policy sees ----------------------------------------------------------------------------
+    # -- input of the policy -----------------------------------------------------------------------------
 
     def view(self, now: int) -> PowerView:
-        """Return the site as the policy sees it, during one decision."""
+        """Return the input of the policy for one decision."""
         return PowerView(lambda: self._waiting(now), lambda: self._load(now))
 
     def _waiting(self, now: int) -> list[Waiting]:
@@ -318,7 +322,10 @@ class PowerDecisions:
                 yield lease
 
     def _load(self, now: int) -> float:
-        """Return the node-seconds to come over the seconds until the last lease of each host ends (equation 6.5)."""
+        """Return the planned node-seconds, divided by the total seconds until the last end on each host (equation 6.5).
+
+        At most 1; 1 if nothing is planned.
+        """
         taken, last = 0, Counter[int]()
         durations = self._policy.durations
         for lease in self._state.planner.plan.leases.values():
@@ -334,7 +341,7 @@ class PowerDecisions:
 
 
 def _missing(request: LeaseRequest, places: list[IntArray], sleepers: IntArray) -> int:
-    """Return for how many nodes there is no room on the hosts that are awake, each node set by itself."""
+    """Return how many nodes do not fit on the hosts that are awake, if each node set were placed by itself."""
     missing = 0
     for node_set, each in zip(request.nodes, places, strict=True):
         missing += max(0, node_set.count - int(each.sum()) + int(each[sleepers].sum()))

@@ -1,6 +1,6 @@
 """Image transfers ahead of starts, on clouds that otherwise bring images when servers boot (haizea F60-F65).
 
-No lease waits for an image here. A lease is ``preparing`` while an image is brought for it, until it boots.
+No lease waits for an image here. A lease is ``preparing`` while an image is being brought for it, until it boots.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from lease_scheduler.plan.transfers.ahead import FRESH, ImageNeed, ImageUse, lac
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.plan.transfers.options import TransferOptions
 
-#: Seconds after a failed transfer before the image is brought to the host again; sooner it would likely fail again.
+#: Seconds after a failed transfer before the image is brought to the host again. Earlier, it would likely fail again.
 _PAUSE = 3_600
 
 
 class AheadTransfers:
-    """Brings images to hosts, one transfer at a time, and tracks which images hosts have through transfers and boots.
+    """Transfers of images to hosts, one at a time, and the record of images that hosts have after transfers and boots.
 
     :param state: state that the parts of the engine share
-    :param options: how long transfers take
+    :param options: options of transfers, such as their rate
     :param carrier: brings images
     """
 
@@ -40,11 +40,11 @@ class AheadTransfers:
         self._caches = state.planner.caches
         state.follow = self.follow
         self._uses: dict[str, tuple[ImageUse, ...]] = {}
-        # By image id and by host. Not by image, as leases may state different sizes of the same image.
+        # Image id -> host -> uses. The key is not the image, because leases may state different sizes of the same one.
         self._of_image: dict[str, dict[int, set[ImageUse]]] = {}
         self._caches.planned = self._of_image
         self._needs: dict[str, dict[int, list[ImageNeed]]] = {}
-        #: Images and hosts whose needs have to be computed again.
+        #: (image id, host) whose needs must be computed again.
         self._stale: set[tuple[str, int]] = set()
         self._planned: tuple[Transfer, ...] = ()
         self._valid_until = FOREVER
@@ -63,7 +63,7 @@ class AheadTransfers:
         for lease in leases:
             self._index(lease)
 
-    # -- what leases do ------------------------------------------------------------------------------------
+    # -- changes of leases ---------------------------------------------------------------------------------
 
     def follow(self, before: Lease | None, lease: Lease, now: int) -> None:
         """Handle a new value of a lease."""
@@ -73,7 +73,7 @@ class AheadTransfers:
         was_running = before is not None and before.active_since is not None
         if lease.active_since is not None:
             hosts = lease.holdings[0].assignment
-            # Servers that are unshelved start from their snapshots, not from their image.
+            # Servers that are unshelved boot from their snapshots, not from their image.
             has_booted = before is None or before.state in FRESH
             has_moved = was_running and before is not None and before.holdings[0].assignment != hosts
             if has_booted or has_moved:
@@ -112,17 +112,17 @@ class AheadTransfers:
                 del self._of_image[use.image.image_id]
         self._stale |= {(use.image.image_id, host) for use in (*known, *uses) for host in use.hosts}
 
-    # -- what is due -----------------------------------------------------------------------------------------
+    # -- due transfers ---------------------------------------------------------------------------------------
 
     def next_due(self) -> int | None:
-        """Return when the next transfer is to begin, or None if none is planned or one is going on."""
+        """Return the instant at which the next transfer begins; None if none is planned, or one is in progress."""
         if self._going is not None:
             return None
         self._plan(self._now)
         return None if self._valid_until == FOREVER else self._valid_until
 
     def _plan(self, now: int) -> None:
-        """Compute which transfers are needed now, and when more will be."""
+        """Compute the transfers that are needed, and the instant until which this result is valid."""
         if not self._stale and now < self._valid_until:
             return
         for image_id, host in self._stale:
@@ -142,7 +142,7 @@ class AheadTransfers:
             here = (use.image for host in by_host for use in self._of_image[image_id][host])
             image = max(here, key=lambda image: image.size_mb)
             for need in chain.from_iterable(by_host[host] for host in sorted(by_host)):
-                # An image that is brought earlier would be removed from the cache before it is used.
+                # An image that is brought earlier would leave the cache before it is used.
                 possible = max(need.due - self._caches.age, self._refused.get((need.host, image_id), 0))
                 if possible <= now < need.due:
                     wanted.setdefault(image, []).append(need)
@@ -150,11 +150,11 @@ class AheadTransfers:
                     later.append(possible)
         self._planned = planned(wanted, self._options, now)
         starts = [transfer.start for transfer in self._planned[:1]]
-        # Until then no transfer would be late, and no further one is needed.
+        # Until then, no transfer must begin, and no further one is needed.
         self._valid_until = min((*starts, *later), default=FOREVER)
 
     def begin_due(self, now: int) -> None:
-        """Begin the next transfer if it is due and none is going on."""
+        """Begin the next transfer if it is due and none is in progress."""
         self._now = now
         self._forget_hosts()
         self._age_out(now)
@@ -175,7 +175,7 @@ class AheadTransfers:
         self._carrier.bring(begun, now)
 
     def _show(self, now: int) -> None:
-        """Make the leases ``preparing`` for which an image is being brought, and only those."""
+        """Set the state ``preparing`` for leases for which an image is being brought, and only for those."""
         waiting = set()
         if self._going is not None:
             for user in self._going.users:
@@ -193,7 +193,7 @@ class AheadTransfers:
         self._state.publish(now)
 
     def _is_served(self, lease: Lease, now: int) -> bool:
-        """Return whether the present transfer brings an image to a host where a lease has yet to boot."""
+        """Return whether the present transfer brings an image to a host on which a lease has yet to boot."""
         uses = self._uses.get(lease.lease_id, ())
         return (
             self._going is not None
@@ -208,10 +208,13 @@ class AheadTransfers:
             )
         )
 
-    # -- what is reported --------------------------------------------------------------------------------
+    # -- reports of the cloud ----------------------------------------------------------------------------
 
     def handle(self, event: CloudEvent, now: int) -> None:
-        """Handle a report that an image has arrived on a host or not; the transfer may be over with it."""
+        """Handle a report that an image has arrived on a host, or could not be brought there.
+
+        A report without a host ends the transfer.
+        """
         going = self._going
         if going is None or event.transfer != going.number:
             return
@@ -250,7 +253,7 @@ class AheadTransfers:
         self._stale |= {(image_id, host) for image_id in self._caches.host_lost(host)}
 
     def _forget_hosts(self) -> None:
-        """Drop the images of hosts that have left the pool, as they may return without them."""
+        """Drop the images of hosts that have left the pool, because they may return without them."""
         site = self._state.planner.plan.site
         if site is not self._site:
             self._site = site

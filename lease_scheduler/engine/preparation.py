@@ -1,4 +1,4 @@
-"""Preparation: VMs of reservations and deadline leases are booted ahead, so that they run at the start."""
+"""Preparation: nodes of reservations and deadline leases are booted ahead, so that they run at the start."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from lease_scheduler.model.states import LeaseState
 
 
 class Preparation:
-    """Takes the hosts of a lease some time before its start, if they are free then.
+    """Booting of nodes some time before the start of their lease, if its hosts are free then.
 
-    Nothing is promised for that time: a lease that has the hosts keeps them until the start, and the VMs boot late. To
-    have suspensions that make room end in time, set ``PlanningOptions.suspend_buffer`` to at least that time.
+    This time is not promised: another lease that has the hosts keeps them until the start, and the nodes then boot
+    late. To have victims suspended in time, set ``PlanningOptions.suspend_buffer`` to at least this time.
 
     :param state: state that the parts of the engine share
     """
@@ -23,7 +23,7 @@ class Preparation:
         self._state = state
 
     def next_due(self) -> int | None:
-        """Return the next instant at which VMs may be booted ahead, or None."""
+        """Return the next instant at which nodes may be booted ahead, or None."""
         while (entry := self._state.preparations.first()) is not None:
             instant, _, lease_id = entry
             if self._waiting(lease_id, instant) is not None:
@@ -32,7 +32,7 @@ class Preparation:
         return None
 
     def prepare(self, now: int) -> None:
-        """Boot the VMs of each lease whose time has come and whose hosts are free."""
+        """Boot the nodes of each lease whose time has come and whose hosts are free."""
         state = self._state
         while (entry := state.preparations.pop(now)) is not None:
             instant, what, lease_id = entry

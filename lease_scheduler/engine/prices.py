@@ -1,4 +1,4 @@
-"""Prices of leases, and whether projects accept them (Sotomayor 2010, chapter 8)."""
+"""Prices of leases, and their acceptance by projects (Sotomayor 2010, chapter 8)."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Price:
 
 
 class PriceTooHighError(NotPlannableError):
-    """There is a place for a lease, but its price is above ``max_price``; the plan is as it was.
+    """There is a place for a lease, but its price is above ``max_price``; the plan is unchanged.
 
-    :param request: the terms with the price
+    :param request: terms with the price
     """
 
     def __init__(self, request: LeaseRequest) -> None:
@@ -46,7 +46,7 @@ def too_high(request: LeaseRequest) -> str:
 
 
 def affordable(request: LeaseRequest) -> bool:
-    """Return whether a lease costs no more than its project is willing to pay; without ``max_price`` it never does."""
+    """Return whether a lease costs at most ``max_price``; always if it has no price, or its request no limit."""
     price, most = request.price, request.max_price
     return price is None or most is None or price <= most or isclose(price, most, rel_tol=_PRECISION)
 
@@ -54,7 +54,7 @@ def affordable(request: LeaseRequest) -> bool:
 def at_its_rate(lease: Lease, terms: LeaseRequest, refund_share: float = 1.0) -> LeaseRequest:
     """Return new terms of a lease with their price, at the rate that was agreed on.
 
-    :param terms: if they have no ``max_price``, the old one applies
+    :param terms: new terms; if they have no ``max_price``, the old one applies
     :param refund_share: share of the price of released node-hours that is paid back
     """
     old = lease.request
@@ -62,7 +62,7 @@ def at_its_rate(lease: Lease, terms: LeaseRequest, refund_share: float = 1.0) ->
     if old.price is None:
         return terms if terms.max_price == max_price else replace(terms, max_price=max_price)
     if terms.node_hours == old.node_hours:
-        # Keep exactly the price that was quoted: dividing and multiplying would change it by rounding.
+        # Keep the quoted price exactly: a division and a multiplication would change it by rounding.
         return replace(terms, price=old.price, retained=old.retained, max_price=max_price)
     of_hours = old.price - old.retained
     price = of_hours * terms.node_hours / old.node_hours if old.node_hours else of_hours
@@ -92,7 +92,7 @@ def within_budget(request: LeaseRequest, rate: float, budget: float, start: int)
 
 
 class Prices:
-    """Gets prices from the pricing policy, and tells it which of them projects accept.
+    """Prices by the pricing policy, which is told which of them projects accept.
 
     A project that gives no ``max_price`` accepts every price, so the policy learns nothing from it.
 
@@ -112,11 +112,14 @@ class Prices:
         return self._policy.charges
 
     def applies_to(self, request: LeaseRequest) -> bool:
-        """Return whether a lease needs a price: not if it has one, nor if it keeps hosts free for operators."""
+        """Return whether a request needs a price.
+
+        It does not if it has one already, keeps hosts free for operators, or has no paid nodes.
+        """
         return self._policy.charges and request.price is None and not request.moves_others and bool(request.node_hours)
 
     def of(self, request: LeaseRequest, suspension: float = 0.0) -> Price:
-        """Return what a lease would cost now, without telling the policy.
+        """Return what a lease would cost now. The policy is told nothing.
 
         :param suspension: node-hours for which other leases are suspended and resumed
         """
@@ -127,9 +130,9 @@ class Prices:
         return Price(hours * rate + surcharge, rate + surcharge / hours)
 
     def agree(self, placed: Lease, *, others_make_room: bool = True, negotiating: bool = False) -> Lease:
-        """Return a lease for which a place was found with its price.
+        """Return a lease that was just placed, with its price; unchanged if it needs none.
 
-        :param others_make_room: whether the changes in the plan since the last ``take_changes`` make room for the lease
+        :param others_make_room: whether changes of the plan since the last ``take_changes`` preempt leases for this one
         :param negotiating: whether the project may still make a counter-offer, so that the policy is told nothing
         :raises PriceTooHighError: the price is above ``max_price``; the policy has been told
         """
@@ -151,7 +154,10 @@ class Prices:
         return replace(placed, request=priced)
 
     def agree_in_queue(self, placed: Lease, now: int) -> Lease | None:
-        """Do the same for a lease that gets a place out of the queue, or end it and return None if too expensive."""
+        """Return a lease that gets a place out of the queue, with its price.
+
+        If the price is too high, end the lease and return None.
+        """
         try:
             return self.agree(placed, others_make_room=False)
         except PriceTooHighError as error:

@@ -1,4 +1,4 @@
-"""Quotes: what would become of requests, and what could be offered in place of those that are refused."""
+"""Quotes: what would happen to requests, and alternatives to those that would be refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lease_scheduler.plan.explaining.quote import Quote, quote
 
 
 class Quotes:
-    """Answers as the next step would decide; nothing changes.
+    """Answers as the next step would decide. Nothing changes.
 
     :param state: state that the parts of the engine share
     :param parts: the parts of the engine
@@ -53,9 +53,10 @@ class Quotes:
         return self._priced(found)
 
     def _queued(self, found: Quote, now: int) -> Quote:
-        """Return the quote of a lease that is queued with what is agreed on at its turn, if that is now.
+        """Return the quote of a best-effort lease with its promise and price.
 
-        A lease that is not promised its lifetime then goes on waiting. Its price is only estimated as long as it waits.
+        If it would get a place now, but its lifetime cannot be promised, it is quoted as queued. The price of a lease
+        that waits is an estimate.
         """
         lease = found.lease
         if lease is None:

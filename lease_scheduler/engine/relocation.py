@@ -26,10 +26,10 @@ _MOVABLE_STATES = PLANNED_STATES | {LeaseState.MIGRATING}
 
 @dataclass(frozen=True)
 class Expected:
-    """What is expected of an operation that is late.
+    """Expected course of a late operation.
 
-    :ivar end: when it is over
-    :ivar late: seconds by which suspensions that begin now take longer than planned
+    :ivar end: instant at which it is expected to be over
+    :ivar late: seconds by which suspensions that begin now are expected to take longer than planned
     """
 
     end: int
@@ -37,11 +37,11 @@ class Expected:
 
 
 class Relocation:
-    """Finds other places for leases.
+    """Search for other places for leases.
 
     :param state: state that the parts of the engine share
     :param retries: suspended leases that wait for another attempt
-    :ivar delayed: leases whose start was delayed because their hosts became free too late
+    :ivar delayed: ids of leases whose start was delayed because their hosts became free too late
     """
 
     def __init__(self, state: EngineState, retries: Retries) -> None:
@@ -50,7 +50,7 @@ class Relocation:
         self.delayed: set[str] = set()
 
     def plan_rest_or_fail(self, lease: Lease, now: int, why: str) -> None:
-        """Plan the rest of a deadline lease, which fails if the rest cannot be done by its deadline."""
+        """Plan the rest of a deadline lease. If it cannot be done by the deadline, the lease waits or fails."""
         try:
             self._state.planner.place_rest(lease, now, earliest=self._state.earliest(now))
         except NotPlannableError:
@@ -61,13 +61,13 @@ class Relocation:
                 self._retries.keeps_work_of(lease) and lease.holdings[0].closing is Closing.SUSPEND
             )
             if self._state.options.keeps_saved_work and is_suspended_first:
-                # It waits once it is suspended.
+                # Once it is suspended, it waits for another attempt.
                 return
             self.tell_of_lost_terms(lease)
             self.fail(lease, now, f"{why}, and the rest cannot be done by its deadline")
 
     def replace_lost(self, lease: Lease, now: int, why: str) -> None:
-        """Handle a lease that lost its VMs or their saved state: it continues on other hosts, or starts over."""
+        """Handle a lease that lost its servers or their saved state: it continues on other hosts, or starts over."""
         state = self._state
         operation = state.runs.end(lease.lease_id)
         if operation is not None:
@@ -75,7 +75,7 @@ class Relocation:
         if lease.active_since is not None:
             lease = state.stop_counting(lease, now)
             is_over = lease.holdings[0].run_end <= now and lease.holdings[0].closing is Closing.SHUTDOWN
-            # Other kinds promise work, not an interval: one that started late may not be done when its run is over.
+            # Leases of other kinds are promised work: one that started late may not be done at the end of its run.
             if lease.remaining <= 0 or (is_over and lease.kind.promises_interval):
                 state.finish(lease, LeaseState.DONE, now, f"{why} when its run was over")
                 return
@@ -100,7 +100,7 @@ class Relocation:
         """Give a reservation other hosts for the rest of its interval, from now on."""
         state = self._state
         first = lease.holdings[0]
-        # The VMs may have been booted ahead of the start.
+        # The nodes may have been booted ahead of the start.
         start = max(now, first.run_start) if lease.is_prepared else now
         loose = replace(lease, holdings=())
         if lease.state is LeaseState.ACTIVE:
@@ -109,9 +109,9 @@ class Relocation:
         self._place_interval(loose, start, first.run_end, now, why)
 
     def _place_interval(self, lease: Lease, start: int, end: int, now: int, why: str) -> bool:
-        """Give a reservation hosts in ``[start, end)``, possibly by preemption, and return whether there are any.
+        """Give a reservation hosts in ``[start, end)``, possibly by preemption, and return whether this succeeded.
 
-        It fails if there are none.
+        If there are no such hosts, the lease fails.
         """
         try:
             self._place_at(lease, start, end, now)
@@ -126,13 +126,13 @@ class Relocation:
 
         The caller makes sure that it has nothing in the cloud.
 
-        :param away: indices of the VMs that must leave their hosts; the others keep theirs if possible
-        :return: its new value, or None if there are no such hosts; the plan is then as it was
+        :param away: indices of the nodes that must leave their hosts; the others keep theirs if possible
+        :return: its new value, or None if there are no such hosts; the plan is then unchanged
         """
         first = lease.holdings[0]
         start = max(now, first.run_start)
         present = PresentHosts.of(
-            lease.request, [None if vm in away else host for vm, host in enumerate(first.assignment)]
+            lease.request, [None if node in away else host for node, host in enumerate(first.assignment)]
         )
         self._state.put(replace(lease, holdings=()))
         try:
@@ -142,7 +142,7 @@ class Relocation:
             return None
 
     def _place_at(self, lease: Lease, start: int, end: int, now: int, present: PresentHosts | None = None) -> Lease:
-        """Give a lease without a place one at ``start``, or as soon afterwards as other leases can be suspended.
+        """Place a lease at ``start``, or as soon after it as other leases can be suspended.
 
         :raises NotPlannableError: there is no place
         """
@@ -159,10 +159,10 @@ class Relocation:
         return self._state.put(replace(lease, holdings=(holding,)))
 
     def move(self, lease: Lease, now: int, why: str) -> None:
-        """Look for another place for a lease that cannot keep its planned one."""
+        """Find another place for a lease that cannot keep its planned one."""
         state = self._state
         if lease.state is LeaseState.MIGRATING:
-            # Its memory is being moved. When that is over, another place is looked for.
+            # Another place is found when the present move of its memory is over.
             state.put(replace(lease, holdings=()))
             return
         if lease.kind is LeaseKind.BEST_EFFORT:
@@ -185,10 +185,12 @@ class Relocation:
     def make_way(
         self, hosts: frozenset[int], start: int, end: int, keep: str, expected: Expected | None = None
     ) -> None:
-        """Move or delay leases that were to start on hosts that are held for longer than planned.
+        """Move or delay leases that should start on hosts that are held for longer than planned.
 
+        :param start: start of the additional time
+        :param end: end of the additional time
         :param keep: id of the lease that holds the hosts
-        :param expected: what is expected of it, if it is an operation that is late
+        :param expected: expected course of its operation, if this is late
         """
         plan = self._state.planner.plan
         if self.fits(hosts, start, end):
@@ -209,10 +211,10 @@ class Relocation:
                 return
 
     def _move_rest(self, lease: Lease, now: int) -> None:
-        """Look for another place for the rest of a deadline lease after its present holding.
+        """Find another place for the rest of a deadline lease after its present holding.
 
-        If there is none by its deadline, but the lease is suspended at the end of the present holding, another attempt
-        follows then, as hosts may become free earlier than planned.
+        If there is none by its deadline, but the lease is suspended at the end of the present holding, the rest is
+        planned again then, because hosts may become free earlier than planned.
         """
         kept = self._state.put(replace(lease, holdings=lease.holdings[:1]))
         if kept.holdings[0].closing is not Closing.SUSPEND:
@@ -225,7 +227,7 @@ class Relocation:
         holding = lease.holdings[0]
         context = self._state.planner.context
         if expected is not None and expected.late and expected.end < holding.run_end:
-            # Otherwise it cannot wait: other leases are suspended for it, even if they may be late as well.
+            # If it cannot wait for the late operation, leases are suspended for it in any case, late or not.
             context = replace(context, suspension=context.suspension.later_by(expected.late))
         begin = max(now, holding.run_start)
         loose = self._state.put(replace(lease, holdings=()))
@@ -255,7 +257,7 @@ class Relocation:
         self._state.put(replace(loose, holdings=(moved,)))
 
     def start_sooner(self, lease: Lease, begin: int, now: int) -> None:
-        """Move a delayed reservation to hosts that are free from ``begin`` on, if there are such hosts.
+        """Move a delayed reservation to hosts that are free from ``begin``, if there are such hosts.
 
         The caller makes sure that it has nothing in the cloud.
         """
@@ -275,16 +277,16 @@ class Relocation:
     # -- helpers -----------------------------------------------------------------------------------------
 
     def _remember_if_later(self, lease: Lease, start: int, wanted: int) -> None:
-        """Remember a lease whose place begins later because others have to leave it first: they may be gone sooner."""
+        """Remember a lease that starts later than wanted because others must leave first: they may leave earlier."""
         if start > wanted:
             self.delayed.add(lease.lease_id)
 
     def can_clear(self, lease: Lease, start: int, end: int) -> bool:
-        """Clear a lease's hosts in an interval of leases that only wait there, and return whether they are free then.
+        """Move leases that have not started off a lease's hosts in an interval, and return whether these are free then.
 
-        Best-effort leases, which were promised nothing, go back to the queue; otherwise leases that start late could
+        Best-effort leases were promised nothing, and go back to the queue: otherwise, leases that start late could
         displace each other forever. For a deadline lease, other deadline leases are postponed if they still meet their
-        deadlines.
+        deadlines. If the hosts are not free then, nothing changes.
         """
         plan = self._state.planner.plan
         hosts = lease.holdings[0].hosts
@@ -306,7 +308,7 @@ class Relocation:
         return True
 
     def _postpone(self, lease: Lease, start: int, end: int) -> None:
-        """Postpone deadline leases that are planned on a lease's hosts in an interval until after it, if possible."""
+        """Postpone deadline leases that are planned on a lease's hosts in an interval to after it, if possible."""
         context = self._state.planner.context
         plan, hosts = context.plan, lease.holdings[0].hosts
         for other in sorted(plan.leases.values(), key=most_binding, reverse=True):
@@ -333,7 +335,7 @@ class Relocation:
     def last_chance(self, hosts: frozenset[int], now: int) -> int:
         """Return the latest instant by which all leases with a fixed interval on some hosts can still start.
 
-        Leases whose interval is over do not count. Without any lease, it is far in the future.
+        Leases whose interval is over do not count. If there are none, the result is far in the future.
         """
         return min(
             (
@@ -349,11 +351,11 @@ class Relocation:
         )
 
     def start_later(self, lease: Lease, instant: int, now: int, reason: str) -> Lease | None:
-        """Return a lease whose start is put off, with its end as it was, or end the lease if that leaves it no time.
+        """Return a lease with a later start and the same end, or end the lease if no time is left for it.
 
-        :param instant: when to try the start again; not before its planned start. If the lease is over by then, the
-            start is tried after half of what is left
-        :param reason: why the lease ends
+        :param instant: instant of the next attempt to start it, or its planned start if that is later. If the lease is
+            over by then, the attempt is made after half of the time that is left
+        :param reason: reason of the end, if it ends
         :return: the lease, which the caller puts into the plan, or None if it has ended
         """
         first = lease.holdings[0]
@@ -368,7 +370,7 @@ class Relocation:
         return replace(lease, holdings=(replace(first, start=start, run_start=start), *lease.holdings[1:]))
 
     def tell_of_lost_terms(self, lease: Lease) -> None:
-        """Report that a lease that has not started will not start as promised."""
+        """Record that a lease that has not started will not start as promised."""
         if lease.started is None and not lease.is_offered:
             self._state.recorder.terms_lost(lease)
 
@@ -386,5 +388,5 @@ class Relocation:
 
 
 def most_binding(lease: Lease) -> tuple[int, int]:
-    """Return the sort key of leases by how binding their promises are: fixed times first."""
+    """Return the sort key of leases by how binding their promises are: kinds with fixed times first, then by age."""
     return lease.kind.precedence, lease.sequence

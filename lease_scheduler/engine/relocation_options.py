@@ -1,4 +1,4 @@
-"""Options for running leases that move to other hosts although they could stay."""
+"""Options of moves of running leases by the relocation policy."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RelocationOptions:
-    """How much running leases may be disturbed.
+    """Limits for moves of running leases.
 
     :ivar interval: seconds from one decision to the next
-    :ivar budget: largest number of VMs that are moved by one decision
-    :ivar rest: seconds that a lease runs undisturbed after its start, or after it has moved, and that it has to have
-        left to be moved
+    :ivar budget: maximum number of nodes that one decision moves
+    :ivar rest: seconds for which a lease is not moved after its start or its last move; it is also not moved if it has
+        fewer seconds left to run
     """
 
     interval: int = 3600

@@ -1,4 +1,4 @@
-"""Retries: suspensions and resumptions that failed are tried again later, and no saved work is deleted.
+"""Retries of failed suspensions and resumptions, so that no saved work is deleted.
 
 Used if ``EngineOptions.keeps_saved_work`` is set. Pauses are not stored: an engine that takes over tries at once.
 """
@@ -20,7 +20,7 @@ from lease_scheduler.plan.plan import NotPlannableError
 #: Minimum and maximum seconds between two attempts.
 _FIRST_PAUSE, _LONGEST_PAUSE = 30, 900
 
-#: Maximum seconds between two attempts to suspend a lease, as other leases wait for its hosts.
+#: Maximum seconds between two attempts to suspend a lease: fewer, because other leases wait for its hosts.
 _LONGEST_PAUSE_ON_HOSTS = 240
 
 
@@ -30,20 +30,20 @@ class Retries:
     def __init__(self, state: EngineState) -> None:
         self._state = state
         self._due: dict[str, int] = {}
-        #: How many times each lease could not be suspended.
+        #: Number of failed attempts to suspend each lease.
         self._failed: Counter[str] = Counter()
 
     def next_due(self) -> int | None:
-        """Return when something is tried again next, or None."""
+        """Return the instant of the next attempt, or None."""
         return min(self._due.values(), default=None)
 
     def is_exhausted(self, lease: Lease) -> bool:
-        """Return whether a lease has failed so often that it waits before the next attempt."""
+        """Return whether a lease has failed so often that it must wait before the next attempt."""
         attempts = self._state.options.boot_attempts
         return self._state.options.keeps_saved_work and self._state.runs[lease.lease_id].failed_boots >= attempts
 
     def keeps_work_of(self, lease: Lease) -> bool:
-        """Return whether a running lease has done work in an earlier run that can be saved again, so must be kept."""
+        """Return whether a running lease has work from an earlier run that must be kept, and can be saved again."""
         has_worked = lease.accumulated > 0 and lease.active_since is not None
         can_suspend = self._state.planner.context.suspension.can_suspend(lease.request)
         return self._state.options.keeps_saved_work and has_worked and can_suspend
@@ -51,7 +51,7 @@ class Retries:
     def wait(self, lease: Lease, now: int, why: str) -> None:
         """Let a suspended lease wait for another attempt, and tell its project.
 
-        :param lease: is suspended and has no holdings
+        :param lease: suspended lease without holdings
         :param why: what went wrong
         """
         deadline, pause = lease.request.deadline, self._pause(lease)
@@ -70,7 +70,7 @@ class Retries:
         """Try to suspend a lease again after a pause, and tell its project.
 
         :param why: what went wrong
-        :return: when it is tried again
+        :return: instant of the next attempt
         """
         pause = min(_FIRST_PAUSE << min(self._failed[lease.lease_id], 10), _LONGEST_PAUSE_ON_HOSTS)
         self._failed[lease.lease_id] += 1
@@ -86,14 +86,17 @@ class Retries:
         self._failed.pop(lease.lease_id, None)
 
     def restore(self, leases: list[Lease], now: int) -> None:
-        """Take over the leases that wait from an engine that has stopped."""
+        """Take over waiting leases from an engine that has stopped.
+
+        :param leases: live leases without an operation in progress
+        """
         for lease in leases:
             is_waiting = lease.state is LeaseState.SUSPENDED_PENDING and not lease.holdings
             if is_waiting or lease.state is LeaseState.SUSPENDING:
                 self._due[lease.lease_id] = now
 
     def go_on(self, now: int) -> None:
-        """Try again what is due."""
+        """Make the attempts that are due."""
         for lease_id in sorted(key for key, instant in self._due.items() if instant <= now):
             del self._due[lease_id]
             lease = self._state.lease(lease_id)
@@ -116,6 +119,9 @@ class Retries:
             self.wait(lease, now, str(error))
 
     def _pause(self, lease: Lease) -> int:
-        """Return the pause, which doubles with each failure, so that hopeless attempts do not keep hosts busy."""
+        """Return the seconds until the next attempt.
+
+        They double with each failure beyond ``boot_attempts``, so that hopeless attempts do not keep hosts busy.
+        """
         more = max(0, self._state.runs[lease.lease_id].failed_boots - self._state.options.boot_attempts)
         return min(_FIRST_PAUSE << min(more, 10), _LONGEST_PAUSE)

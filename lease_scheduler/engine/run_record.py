@@ -1,4 +1,4 @@
-"""What a site has done in some time, as far as a simulation has to know it in order to do the same."""
+"""Record of what a site did in an interval, from which a simulation can repeat it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lease_scheduler.model.lease import Lease
 class RecordedUse:
     """Hosts that a lease held in ``[start, end)``.
 
-    :ivar phase: what it did with them: ``run``, ``suspend``, ``resume`` or ``shutdown``
+    :ivar phase: what it used them for: ``run``, ``suspend``, ``resume`` or ``shutdown``
     :ivar hosts: number of the host of each node
     """
 
@@ -25,12 +25,12 @@ class RecordedUse:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What a site did in ``[start, end)``. Instants are seconds since the epoch.
+    """Record of what a site did in ``[start, end)``. Instants are seconds since the epoch.
 
     :ivar site: its hosts and floating IPs
-    :ivar leases: all that were submitted in this time, in the order of submission, as they are now
-    :ivar uses: what leases held, including those that were submitted before
-    :ivar boots: seconds that each start of a lease took whose hosts were not prepared ahead
+    :ivar leases: present values of the leases that were submitted in this time, in the order of submission
+    :ivar uses: hosts that leases held, including leases that were submitted before
+    :ivar boots: durations in seconds of starts of leases that were not booted ahead
     """
 
     start: int

@@ -1,4 +1,4 @@
-"""What the engine remembers of each live lease beyond the lease's value."""
+"""Records of live leases: what the engine remembers of each of them beyond its value."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _NO_HOSTS: frozenset[int] = frozenset()
 
 @dataclass(slots=True)
 class Run:
-    """What the engine remembers of a live lease. Nothing of it is stored.
+    """Record of a live lease. It is not stored.
 
     :ivar operation: operation that the cloud is carrying out, or None; ``Runs.begin`` and ``Runs.end`` set it
-    :ivar is_counted: whether its run is being counted
-    :ivar failed_boots: how many times its VMs could not be started
-    :ivar without: hosts of its assignment that it goes without, because other servers are on them
-    :ivar stuck: hosts that it keeps others from, because it cannot be suspended; ``Runs.stick`` sets it. These hosts
-        are occupied, and the lease does not hold them in the plan
+    :ivar is_counted: whether it is in a run that has not been accounted for yet
+    :ivar failed_boots: number of failed operations and image transfers that count towards ``boot_attempts``
+    :ivar without: hosts of its assignment that it runs without, because other servers are on them
+    :ivar stuck: hosts that it blocks for other leases, because it cannot be suspended; ``Runs.stick`` sets it. These
+        hosts are occupied, and the lease does not hold them in the plan
     """
 
     operation: Operation | None = None
@@ -30,14 +30,14 @@ class Run:
 
 
 class Runs(dict[str, Run]):
-    """The records of the live leases, by lease id, with what each step of the engine asks for at hand.
+    """Records of the live leases, by lease id, with indexes for what each step of the engine asks for.
 
-    It is a ``dict``, and no ``UserDict``, because every change of a lease looks its record up. ``runs[lease_id]`` of a
-    lease that has ended is an empty record that is not kept.
+    It is a ``dict`` and not a ``UserDict``, because every change of a lease looks its record up, and a ``dict`` is
+    faster. For a lease that has ended, ``runs[lease_id]`` returns a new record, which is not kept.
 
     :ivar operating: ids of leases with an operation, in the order in which the operations began; the plan is changed in
         this order while late operations hold their hosts
-    :ivar fluid: ids of fluid leases, in the order in which they came
+    :ivar fluid: ids of fluid leases, in the order in which they were added
     :ivar preempted: ids of leases that were preempted and might continue on other hosts, in the order of preemption
     :ivar stuck: ids of leases that cannot be suspended
     """
@@ -68,13 +68,13 @@ class Runs(dict[str, Run]):
             self.stuck.remove(lease_id)
 
     def begin(self, operation: Operation) -> None:
-        """Record that the cloud carries out an operation."""
+        """Record that the cloud begins an operation."""
         run = self.get(operation.lease_id) or self.add(operation.lease_id)
         run.operation = operation
         self.operating[operation.lease_id] = None
 
     def end(self, lease_id: str) -> Operation | None:
-        """Record that the cloud carries out no operation on a lease any more; return the one that it did, or None."""
+        """Record that the operation of a lease is over, and return it, or None if there was none."""
         if lease_id not in self.operating:
             return None
         del self.operating[lease_id]
@@ -90,12 +90,12 @@ class Runs(dict[str, Run]):
             yield operation
 
     def stick(self, lease_id: str, hosts: frozenset[int]) -> None:
-        """Record that a lease cannot be suspended and keeps others from these hosts."""
+        """Record that a lease cannot be suspended, and blocks these hosts for other leases."""
         self[lease_id].stuck = hosts
         self.stuck.add(lease_id)
 
     def loosen(self, lease_id: str) -> frozenset[int]:
-        """Record that a lease keeps others from no hosts any more; return those that it did."""
+        """Record that a lease blocks no hosts any more, and return those that it blocked."""
         self.stuck.discard(lease_id)
         run = self[lease_id]
         hosts, run.stuck = run.stuck, _NO_HOSTS

@@ -1,4 +1,4 @@
-"""A clock that was set back while no engine ran."""
+"""Correction of leases after the clock was set back while no engine was running."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from lease_scheduler.model.lease import Lease
 
 
 def begun_by(lease: Lease, operation: Operation | None, now: int) -> Lease:
-    """Return a lease whose VMs have hosts, with the instants at which they got them no later than now.
+    """Return a lease that uses its hosts, with all instants at which it began to do so moved to now if they are later.
 
-    Otherwise its hosts would be free in the plan until then, and its run would be shorter than nothing. Its end stays:
-    it lasts until the clock shows that.
+    Otherwise its hosts would be free in the plan until these instants, and the duration of its run would be negative.
+    Its end does not change, so it runs until the clock reaches its end.
 
-    :param operation: what the cloud is carrying out for it, or None
+    :param operation: operation that the cloud is carrying out for it, or None
     """
     began = max(lease.active_since or now, operation.begun if operation is not None else now)
-    # What is booted ahead of its start has its hosts from its start on only.
+    # A lease that is booted ahead holds its hosts only from the start of its holding.
     if began <= now or not lease.holdings or began < lease.holdings[0].start:
         return lease
     first, resumes = lease.holdings[0], operation is not None and operation.kind is OperationKind.RESUME

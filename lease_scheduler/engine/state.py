@@ -48,22 +48,22 @@ class EngineState:
     """The live state of an engine.
 
     :ivar planner: plans the leases; has the plan
-    :ivar policies: the present policies, among them those of the planner
+    :ivar policies: the present policies, including those of the planner
     :ivar cloud: carries out operations
     :ivar store: keeps the values of leases
     :ivar recorder: records what happens
     :ivar options: options of the engine
     :ivar breaches: records breaches
-    :ivar outcomes: tells policies what becomes of leases
-    :ivar agenda: when something is due for a lease; entries may be stale
-    :ivar preparations: when VMs may be booted ahead; entries may be stale
-    :ivar runs: what is remembered of each live lease
-    :ivar lateness: how much longer operations take than planned
-    :ivar closed_hosts: hosts that take nothing new, while what runs there continues
-    :ivar occupied: host that is occupied by servers that do not give way -> when it is checked again; nothing is
-        planned there until then
+    :ivar outcomes: tells policies the outcomes of leases
+    :ivar agenda: instants at which something is due for a lease; entries may be stale
+    :ivar preparations: instants at which nodes may be booted ahead; entries may be stale
+    :ivar runs: records of live leases
+    :ivar lateness: lateness of operations, and the buffers that follow from it
+    :ivar closed_hosts: numbers of hosts that accept nothing new, but on which leases continue to run
+    :ivar occupied: number of a host with servers that do not give way -> instant at which it is checked again; nothing
+        is planned there until then
     :ivar powers: power of the hosts that have ever been told to sleep
-    :ivar follow: called with each change of a lease that is stored: value before, value now, instant
+    :ivar follow: called with each stored change of a lease: (value before or None, value after, instant)
     """
 
     planner: Planner
@@ -89,13 +89,13 @@ class EngineState:
 
     @property
     def preparation_time(self) -> int:
-        """How many seconds before the start of a lease its VMs are booted."""
+        """Seconds before the start of a lease at which its nodes are booted, if possible."""
         return max(self.options.preparation_time, self.lateness.buffer(OperationKind.START))
 
     def completed(self, operation: Operation, lease: Lease, now: int) -> None:
-        """Learn from a completed operation how much time others need."""
+        """Learn from the duration of a completed operation."""
         if self.lateness.completed(operation, lease, now):
-            # The instants at which VMs may be booted ahead have changed.
+            # The buffers have changed, and with them the instants at which nodes may be booted ahead.
             for each in self.planner.plan.leases.values():
                 if self.waits_for_preparation(each):
                     self.preparations.push(each, (self.next_preparation(each, now), Due.PREPARE))
@@ -105,17 +105,17 @@ class EngineState:
         return now + self.options.planning_lead
 
     def use_freed(self, nodes: int, now: int, window_end: int) -> int:
-        """Plan leases again that can profit from capacity that became free in ``[now, window_end)``.
+        """Replan leases that can profit from capacity that became free in ``[now, window_end)``.
 
         :param nodes: number of nodes that became free
-        :return: number of leases that were planned again
+        :return: number of leases that were replanned
         """
         with self.only_awake(now) if self.powers else nullcontext():
             return self.planner.use_freed_capacity(nodes, now, window_end, earliest=self.earliest(now))
 
     @contextmanager
     def only_awake(self, now: int) -> Iterator[None]:
-        """Plan nothing on sleeping hosts within the block if the power policy decides when hosts wake for the queue."""
+        """Plan nothing on sleeping hosts within the block, if the power policy decides when hosts wake."""
         if not self.powers or not self.policies.power.manages:
             yield
             return
@@ -124,16 +124,16 @@ class EngineState:
 
     @property
     def not_awake(self) -> frozenset[int]:
-        """Hosts that sleep, wake or have not woken in time."""
+        """Hosts that sleep, are falling asleep or waking, or have not woken in time."""
         return frozenset(self.powers.not_awake)
 
     @property
     def dead_hosts(self) -> frozenset[int]:
-        """Hosts that are out of service and on which nothing runs."""
+        """Hosts that are out of service, so that nothing runs on them."""
         return frozenset(self.planner.plan.outages) - self.closed_hosts - self.occupied.keys()
 
     def missing_hosts(self, lease: Lease) -> frozenset[int]:
-        """Return the hosts that a running lease cannot use: dead ones, and those that it goes without."""
+        """Return the hosts that a running lease cannot use: dead ones, and those that it runs without."""
         return self.dead_hosts | self.runs[lease.lease_id].without
 
     def occupy(self, host: int, now: int, until: int) -> None:
@@ -154,7 +154,7 @@ class EngineState:
         return self.runs.stuck_hosts()
 
     def vacate(self, host: int) -> None:
-        """Allow planning on a host again that was occupied."""
+        """Allow planning on a host that was occupied."""
         if self.occupied.pop(host, None) is not None:
             unblock(self.planner.plan, host)
 
@@ -173,7 +173,7 @@ class EngineState:
         return lease
 
     def view(self, now: int) -> SiteView:
-        """Return the site as admission policies see it."""
+        """Return the input of admission policies."""
         return SiteView(self.planner.plan, now)
 
     def put(self, lease: Lease) -> Lease:
@@ -183,8 +183,8 @@ class EngineState:
     def publish(self, now: int) -> int:
         """Store all leases that changed, and put them on the agenda.
 
-        VMs of leases that the planner sent back to the queue are destroyed. Running leases with other hosts are moved
-        by the cloud.
+        The servers of running leases that the planner sent back to the queue are destroyed. Running leases that got
+        other hosts are moved by the cloud.
 
         :return: number of leases that changed
         """
@@ -226,7 +226,7 @@ class EngineState:
         return len(changes)
 
     def may_evade(self, lease: Lease) -> bool:
-        """Return whether a lease runs, has to leave its hosts before it is done, and may move while it runs."""
+        """Return whether a lease runs, must leave its hosts before it is done, and may move while it runs."""
         return (
             lease.request.preemption_mode is PreemptionMode.MIGRATE
             and lease.active_since is not None
@@ -240,11 +240,11 @@ class EngineState:
         return self.planner.ahead is None
 
     def is_ready(self, lease: Lease) -> bool:
-        """Return whether a lease that has a place does not have to wait for its images."""
+        """Return whether a lease has a place and need not wait for images."""
         return lease.state is LeaseState.READY or (lease.state is LeaseState.PREPARING and not self.waits_for_images)
 
     def waits_for_preparation(self, lease: Lease) -> bool:
-        """Return whether its VMs may be booted ahead of its start and are not yet."""
+        """Return whether the nodes of a lease may be booted ahead of its start, and have not been."""
         return (
             self.preparation_time > 0
             and lease.kind.is_prepared
@@ -257,7 +257,7 @@ class EngineState:
         )
 
     def note(self, lease: Lease, now: int) -> None:
-        """Put on the agenda when something is due for a lease."""
+        """Put a lease on the agenda, and on that of preparations, with the instants at which something is due."""
         due = self.next_due(lease)
         if due is not None:
             self.agenda.push(lease, due)
@@ -265,14 +265,14 @@ class EngineState:
             self.preparations.push(lease, (self.next_preparation(lease, now), Due.PREPARE))
 
     def next_due(self, lease: Lease) -> tuple[int, Due] | None:
-        """Return when something is due for a lease, and what, or None if it waits for a place or for the cloud."""
+        """Return the instant at which something is due for a lease, and what, or None; see ``agenda.next_due``."""
         in_operation = lease.lease_id in self.runs.operating
         return next_due(lease, in_operation=in_operation, waits_for_images=self.waits_for_images)
 
     def next_preparation(self, lease: Lease, now: int) -> int:
-        """Return the next instant after now at which to check whether the VMs of a lease can be booted ahead.
+        """Return the next instant after now at which to check whether the nodes of a lease can be booted ahead.
 
-        It follows from the lease alone, so an engine that takes over checks at the same instants.
+        The instants depend only on the lease, so an engine that takes over checks at the same ones.
         """
         first = lease.holdings[0].run_start - self.preparation_time
         return first if first > now else first + ((now - first) // PREPARATION_INTERVAL + 1) * PREPARATION_INTERVAL
@@ -285,7 +285,7 @@ class EngineState:
         self.cloud.discard(before.lease_id, now)
 
     def stop_counting(self, lease: Lease, now: int) -> Lease:
-        """Return a lease whose run ends now, with that run counted. The value is not put into the plan."""
+        """Return a lease whose run ends now, after this run was accounted for. The plan does not change."""
         assert lease.active_since is not None
         self.runs[lease.lease_id].is_counted = False
         self.recorder.occupied(lease, "run", lease.active_since, now, lease.holdings[0].assignment)
@@ -295,7 +295,7 @@ class EngineState:
         return replace(whole, accumulated=accumulated, active_since=None, progress=progress)
 
     def count_anew(self, before: Lease, after: Lease, now: int) -> Lease:
-        """Return a running lease whose holding starts now because its VMs changed, with its run so far counted."""
+        """Return a running lease with a holding that starts now, after its run so far was accounted for."""
         if before.active_since is None or after.holdings[0].run_start == before.holdings[0].run_start:
             return after
         self.recorder.occupied(before, "run", before.active_since, now, before.holdings[0].assignment)
@@ -310,7 +310,7 @@ class EngineState:
         now: int,
         migration: MigrationRound | None = None,
     ) -> None:
-        """Have the cloud carry out an operation on the VMs of a lease."""
+        """Have the cloud carry out an operation of a lease."""
         assignment = lease.holdings[0].assignment
         run = self.runs[lease.lease_id]
         still_occupied = run.without & self.occupied.keys() & set(assignment)
@@ -329,7 +329,7 @@ class EngineState:
             self.agenda.push(lease, overdue)
 
     def account(self, operation: Operation, lease: Lease, now: int) -> None:
-        """Record the use of hosts by an operation that is completed, failed or aborted now."""
+        """Record the use of hosts by an operation that completes, fails or is aborted now."""
         phase = _PHASES.get(operation.kind)
         if phase is not None:
             self.recorder.occupied(lease, phase, operation.begun, now, operation.assignment)
@@ -353,10 +353,10 @@ class EngineState:
             progress=progress,
             approval=Approval.WITHDRAWN if lease.approval is Approval.AWAITING else lease.approval,
         )
-        broken_off = self.runs.end(lease.lease_id)
-        if broken_off is not None:
-            self.account(broken_off, lease, now)
-        # Publishing must not take the end for a preemption.
+        aborted = self.runs.end(lease.lease_id)
+        if aborted is not None:
+            self.account(aborted, lease, now)
+        # Otherwise, publishing would mistake the end for a preemption.
         self.runs[lease.lease_id].is_counted = False
         self.put(final)
         self.publish(now)
@@ -365,14 +365,14 @@ class EngineState:
         return final
 
     def restore(self, leases: Iterable[Lease], operations: Iterable[Operation], now: int) -> None:
-        """Take over live leases and operations in progress. Nothing is stored and no command is given."""
+        """Take over live leases and operations in progress. Nothing is stored, and no command is given."""
         plan = self.planner.plan
         plan.pass_to(now)
         live = sorted(leases, key=lambda lease: lease.sequence)
         plan.put_all(live)
         plan.take_changes()
         if plan.images is None:
-            # Image transfers were switched off, so leases that waited for images are ready. The next step stores that.
+            # Image transfers may be off since the restart: waiting leases are then ready. The next step stores this.
             for lease in live:
                 if lease.state in _WAIT_FOR_IMAGES:
                     plan.put(lease.to(LeaseState.READY))
@@ -384,7 +384,7 @@ class EngineState:
         for lease in live:
             known = begun_by(lease, self.runs[lease.lease_id].operation, now)
             if known is not lease:
-                # The next step stores that.
+                # The next step stores this.
                 plan.put(known)
         for operation in self.runs.operations():
             self.runs[operation.lease_id].without = operation.without

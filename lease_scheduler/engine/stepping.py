@@ -1,4 +1,4 @@
-"""A step of the engine: what it does, and in which order (Sotomayor 2010, section 4.2; haizea F18, F39)."""
+"""Steps of the engine: what they do, in which order (Sotomayor 2010, section 4.2; haizea F18, F39)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 
 
 class EngineSteps:
-    """Does what is due at an instant.
+    """Steps of the engine, each of which does what is due at an instant.
 
     :param state: state that the parts of the engine share
     :param parts: the parts of the engine
@@ -35,10 +35,10 @@ class EngineSteps:
         self._state.planner.plan.pass_to(now)
         if self._state.runs.fluid:
             self._parts.places.set_apart()
-        # Without any host that has slept or may come to, a step costs nothing more.
+        # Sites without sleeping hosts must not pay for them.
         may_sleep = self._state.powers or self._state.policies.power.manages
         if may_sleep:
-            # An end that is reported makes room that others take at once.
+            # First, because reports of ends free capacity, on which other leases are planned at once.
             self._parts.powers.keep_taken(now)
         self._take_reports(now)
         self._parts.images.begin_due(now)
@@ -55,7 +55,7 @@ class EngineSteps:
         if may_sleep:
             self._parts.power_decisions.serve_waiting(now)
         self.serve_queue(now)
-        # Without fluid leases, a step costs nothing more.
+        # Sites without fluid leases must not pay for them.
         has_fluid = self._state.runs.fluid or self._parts.places.known
         if has_fluid and self._parts.places.decide(now, self._agreement(now)):
             self._act(now)
@@ -92,10 +92,10 @@ class EngineSteps:
         return ahead
 
     def serve_queue(self, now: int) -> None:
-        """Give queued leases places, and start those that can start at once.
+        """Place queued leases, and start those that can start at once.
 
-        If a start fails at once, its lease goes back to the queue or ends, and its hosts are free again. So the queue
-        is processed until nothing changes: there may be no other event that would cause it to be processed again.
+        If a start fails at once, the lease goes back to the queue or ends, and its hosts are free again. So the queue
+        is processed until nothing changes: perhaps no other event would cause it to be processed again.
         """
         self._parts.evasion.evade(now)
         self._parts.preparation.prepare(now)
@@ -117,12 +117,12 @@ class EngineSteps:
         self._parts.evasion.evade(now)
 
     def _agreement(self, now: int) -> Agree | None:
-        """Return what a lease has to agree to before it gets a place out of the queue, or None."""
+        """Return the function that is called before a lease gets a place out of the queue; None if none is needed."""
         is_asked = self._parts.prices.are_asked or self._parts.assurances.are_made
         return partial(self._agree_in_queue, now=now) if is_asked else None
 
     def _agree_in_queue(self, placed: Lease, now: int) -> Lease | None:
-        """Return a lease that gets a place out of the queue with its promise and its price; None if it gets none."""
+        """Return a lease that gets a place out of the queue, with its promise and its price; None if it gets none."""
         promised = self._parts.assurances.agree_in_queue(placed, now)
         if promised is None or not self._parts.prices.are_asked:
             return promised
@@ -200,7 +200,7 @@ class EngineSteps:
         if event.kind is EventKind.COMPLETED:
             self._parts.lifecycle.completed(operation, lease, now)
         elif operation.kind is OperationKind.SUSPEND and self._state.options.keeps_saved_work and not event.gives_up:
-            # The lease's work is not saved and exists only on its hosts.
+            # The work of the lease is not saved, and exists only on its hosts.
             self._parts.occupied.stays(lease, event.host, event.reason, now)
         else:
             self._parts.deviations.failures.operation_failed(lease, operation.kind, now, event.host, event.reason)
@@ -214,6 +214,6 @@ class EngineSteps:
         self.use_freed(ended, now, now + ended.remaining)
 
     def use_freed(self, lease: Lease, now: int, window_end: int) -> None:
-        """Plan leases again that can profit from the hosts of a lease, as these are free earlier than planned."""
+        """Replan leases that can profit from the hosts of a lease, which are free earlier than planned."""
         moved = self._state.use_freed(lease.request.node_count, now, window_end)
         self._state.recorder.count("replans", moved)

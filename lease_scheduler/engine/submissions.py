@@ -1,4 +1,4 @@
-"""Requests that have not been decided yet, and their order."""
+"""Undecided requests, and their order."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from lease_scheduler.model.lease import LeaseRequest
 
 @dataclass(frozen=True)
 class Submission:
-    """A request that has not been decided yet.
+    """An undecided request.
 
     :ivar request: the terms
-    :ivar least: for each node set, the smallest acceptable number of VMs; None means all of them
-    :ivar offered_until: until when it is held for its project at most; None if it does not have to be accepted
+    :ivar least: smallest acceptable number of nodes of each node set; None means all of them
+    :ivar offered_until: latest end of its offer; None if it need not be accepted or approved
     :ivar negotiation: id that offers of one negotiation share, of which the project may accept one
-    :ivar approval: whether it is held until it is approved, or has been approved already; None if it needs no approval
+    :ivar approval: ``AWAITING`` if it is held until it is approved, or another state of its approval; None if it needs
+        none
     """
 
     request: LeaseRequest
@@ -28,7 +29,7 @@ class Submission:
 
 @dataclass
 class SubmissionOrder:
-    """The order of submission. The engines of a site share it, so that no position is given twice.
+    """The order of submission. The engines of a site share it, so that each position is given only once.
 
     :ivar next: position of the next request
     """

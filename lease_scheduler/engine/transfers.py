@@ -1,4 +1,4 @@
-"""Carrying out planned transfers of disk images (haizea F60; Sotomayor 2010, section 6.1)."""
+"""Execution of planned transfers of disk images (haizea F60; Sotomayor 2010, section 6.1)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WAITING = (LeaseState.SCHEDULED, LeaseState.PREPARING, LeaseState.READY)
 
 
 class Transfers:
-    """Brings images to hosts, one transfer at a time.
+    """Transfers of images to hosts, one at a time.
 
     A transfer that takes longer than planned delays those after it. Leases whose image is late start late.
 
@@ -37,14 +37,14 @@ class Transfers:
         return self._state.planner.plan.images
 
     def restore(self, leases: Iterable[Lease], cached: Iterable[CachedImage], now: int) -> None:
-        """See ``ImageSupply.restore``: the plan says which images there are."""
+        """See ``ImageSupply.restore``. Does nothing, because the plan knows the images on hosts."""
 
     def next_due(self) -> int | None:
-        """Return when the next transfer is to begin, or None if none is planned or one is going on."""
+        """Return the instant at which the next transfer begins; None if none is planned, or one is in progress."""
         return None if self._images is None else self._images.next_start()
 
     def begin_due(self, now: int) -> None:
-        """Begin the next transfer if it is due and none is going on."""
+        """Begin the next transfer if it is due and none is in progress."""
         images = self._images
         if images is None or self._carrier is None:
             return
@@ -64,7 +64,7 @@ class Transfers:
         self._state.publish(now)
 
     def handle(self, event: CloudEvent, now: int) -> None:
-        """Handle the end or the failure of a transfer."""
+        """Handle the completion or the failure of a transfer."""
         images = self._images
         transfer = None if images is None or event.transfer is None else images.transfer(event.transfer)
         if images is None or transfer is None:
@@ -90,7 +90,7 @@ class Transfers:
             if lease.state in _WAITING:
                 self._provide_again(lease)
             elif host in lease.holdings[0].assignment:
-                # The lease is planned as if its VMs, with their disks, were still there.
+                # In the plan, the servers of the lease, with their disks, are still there.
                 assert self._images is not None
                 self._put(self._images.copied(lease_id, (host,)))
         self._state.publish(now)
@@ -105,7 +105,7 @@ class Transfers:
                 self._state.put(lease.to(LeaseState.READY))
 
     def _failed(self, images: ImagePlan, transfer: Transfer, now: int, reason: str) -> None:
-        """Plan another transfer for the leases that wait for this one; end those that have no attempts left."""
+        """Plan another transfer for leases that wait for this one, and end those that have no attempts left."""
         self._state.recorder.count("failed_transfers")
         self._put(images.failed(transfer.number))
         for lease in self._users(transfer):
@@ -116,7 +116,7 @@ class Transfers:
                 self._provide_again(lease)
 
     def _provide_again(self, lease: Lease) -> None:
-        """Plan the transfers that a lease lacks. The plan puts the lease into the state in which it waits for them."""
+        """Plan the transfers that a lease lacks. The plan gives the lease the state in which it waits for them."""
         self._state.put(lease if lease.state is LeaseState.READY else lease.to(LeaseState.READY))
 
     def _users(self, transfer: Transfer) -> list[Lease]:

@@ -1,4 +1,4 @@
 """The vocabulary of the project: resources, hosts, leases, their states and their holdings.
 
-All of them are plain frozen values. Nothing here knows the time, does I/O or makes decisions.
+All are frozen values. Nothing here reads a clock, does I/O or makes decisions.
 """

@@ -1,4 +1,4 @@
-"""Approval: leases that start only when somebody whom the operator trusts with that allows it."""
+"""Approval: permission of an approver without which some leases do not start."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ AWAITING_APPROVAL = "awaiting-approval"
 
 
 class Approval(Enum):
-    """What has become of the approval that a lease needs; the value is the word that users see."""
+    """State of the approval that a lease needs; the value is the word that users see."""
 
     AWAITING = "awaiting"
     APPROVED = "approved"
@@ -21,10 +21,10 @@ class Approval(Enum):
 
 
 def state_in_words(state: str, approval: str | None) -> str:
-    """Return the word for the state of a lease, with the one for leases that await approval.
+    """Return the word for the state of a lease that users see.
 
-    The plan treats such a lease as an offer, which may be in any state that a planned lease can be in. To users, all of
-    these are one.
+    The plan treats a lease that awaits approval as an offer, in any state that a planned lease can be in. Users see one
+    word for all of these states, ``AWAITING_APPROVAL``.
 
     :param state: value of a ``LeaseState``
     :param approval: value of an ``Approval``, or None if the lease needs none

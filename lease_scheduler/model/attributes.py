@@ -1,9 +1,14 @@
-"""Attributes of a lease: what each of them is, said once, at the field that carries it.
+"""Attributes of a lease, each described once, at the field that carries it.
 
 A simple attribute passes unchanged from the body of a request to the plan, the database and the answer. Its description
-is the metadata of a field of ``LeaseRequest`` (what is planned with) or ``LeaseDocument`` (everything else). From the
-descriptions follow the schemas of requests and answers, parsing and showing, the columns, the keys of notifications,
-what filters of leases see and the options of the command line.
+is the metadata of a field of ``LeaseRequest`` (what the plan uses) or ``LeaseDocument`` (everything else). These are
+derived from the descriptions:
+
+* schemas, parsing and showing of requests and answers,
+* columns of the database,
+* keys of notifications,
+* what filters of leases see, and
+* options of the command line.
 """
 
 from __future__ import annotations
@@ -20,8 +25,8 @@ _KEY = "attribute"
 class Text:
     """A text.
 
-    :ivar maximum: most characters
-    :ivar is_name: whether people must be able to read it, so that it is not empty
+    :ivar maximum: maximum number of characters
+    :ivar is_name: whether it is a name for people, which must not be empty
     """
 
     maximum: int
@@ -40,7 +45,7 @@ class Amount:
 
 @dataclass(frozen=True)
 class Span:
-    """A duration: seconds, at least 1. Requests may also state it as a text, such as ``6h``."""
+    """A duration in seconds, at least 1. Requests may also state it as a text, such as ``6h``."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +67,9 @@ class Whole:
 class Pairs:
     """Texts by names.
 
-    :ivar most: most pairs
-    :ivar name_length: most characters of a name
-    :ivar text_length: most characters of a text
+    :ivar most: maximum number of pairs
+    :ivar name_length: maximum number of characters of a name
+    :ivar text_length: maximum number of characters of a text
     """
 
     most: int
@@ -74,9 +79,9 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of some words.
+    """One of several words.
 
-    :ivar words: the words, or an enumeration whose values they are
+    :ivar words: the words, or an enumeration that has them as its values
     """
 
     words: Sequence[str] | type[Enum]
@@ -95,14 +100,14 @@ class Attribute:
     """One attribute of a lease.
 
     :ivar name: key in bodies, documents, rows, views, answers and payloads; name of the field that carries it
-    :ivar kind: the values that it has
-    :ivar given: microversion from which on a request for a lease may have it; None: no request may
-    :ivar changed: microversion from which on a change of a lease may have it; None: it cannot be changed
-    :ivar shown: microversion from which on answers have it; None: none has
-    :ivar is_computed: whether the service finds it itself, so that the document of a request never has it
-    :ivar is_notified: whether notifications of the lease have it
+    :ivar kind: type of its values
+    :ivar given: first microversion in which requests for a lease may have it; None if they never may
+    :ivar changed: first microversion in which it can be changed; None if it never can
+    :ivar shown: first microversion in which answers have it; None if they never do
+    :ivar is_computed: whether the service computes it, so that the document of a request never has it
+    :ivar is_notified: whether notifications about the lease have it
     :ivar is_filtered: whether filters of leases see it
-    :ivar default: the value of a lease for which nothing is said; meaningless for one that is required
+    :ivar default: value if the request does not state it; meaningless for a required attribute
     :ivar help: what it does, for users of the command line
     """
 
@@ -119,17 +124,17 @@ class Attribute:
 
     @property
     def may_be_missing(self) -> bool:
-        """Whether a lease may have no value of it: None."""
+        """Whether a lease may have None in place of a value."""
         return self.default is None
 
     def plain(self, value: Any) -> Any:
-        """Return a value as it is in JSON and in the database."""
+        """Return the form of a value in JSON and in the database."""
         if isinstance(value, Enum):
             return value.value
         return dict(value) if isinstance(value, Mapping) else value
 
     def value(self, plain: Any) -> Any:
-        """Return the value that a plain one stands for."""
+        """Return the value for its form in JSON and in the database."""
         if isinstance(self.kind, Choice) and isinstance(self.kind.words, type):
             return self.kind.words(plain)
         return dict(plain) if isinstance(self.kind, Pairs) else plain
@@ -138,9 +143,9 @@ class Attribute:
 def attribute(kind: Kind, since: str | None = None, **properties: Any) -> dict[str, Attribute]:
     """Return the metadata of a field that carries an attribute.
 
-    :param since: microversion from which on it may be given and changed and is shown, unless ``properties`` say
+    :param since: first microversion in which it may be given and changed and is shown, unless ``properties`` say
         otherwise
-    :param properties: of ``Attribute``
+    :param properties: fields of ``Attribute``
     """
     return {_KEY: Attribute(kind, **{"given": since, "changed": since, "shown": since, **properties})}
 

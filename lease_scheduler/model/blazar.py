@@ -11,8 +11,8 @@ from lease_scheduler.model.states import LeaseState
 
 _S = LeaseState
 
-#: Blazar's status of a lease -> our states. STARTING and TERMINATING also depend on the operation that is going on,
-#: see ``lease_status``.
+#: Blazar's status of a lease -> our states. STARTING and TERMINATING also depend on the operation in progress, see
+#: ``lease_status``.
 _STATES = {
     "CREATING": frozenset({_S.NEW}),
     "PENDING": frozenset({_S.PENDING, _S.QUEUED, _S.SCHEDULED, _S.PREPARING, _S.READY}),
@@ -44,13 +44,13 @@ _RESERVATION_STATUS = {
     "ERROR": "error",
 }
 
-#: Namespace of the ids of events. Ids are computed from it, so they never change and need no table.
+#: Namespace of the ids of events. Ids are computed, so they never change and need no table.
 _EVENTS = UUID("7c1d7a7e-6f38-4f0b-9a55-0f3b7f6e0a11").bytes
 
-#: Resource types of reservations for servers; such a reservation has an aggregate of hosts.
+#: Resource types of reservations for servers. Each such reservation has an aggregate of hosts.
 INSTANCE_TYPES = frozenset({"virtual:instance", "flavor:instance"})
 
-#: The keys that a reservation of each type has in addition to the common ones, with their defaults.
+#: Keys, with their defaults, that reservations of each type have in addition to the common ones.
 _HOST_TERMS = {"min": 1, "max": 1, "hypervisor_properties": "", "resource_properties": "", "before_end": "default"}
 _ADDRESS_TERMS: dict[str, Any] = {"network_id": "", "amount": 0, "required_floatingips": []}
 _INSTANCE_TERMS = {
@@ -71,7 +71,7 @@ def lease_status(state: str, operation: str | None) -> str:
     """Return Blazar's status of a lease.
 
     :param state: value of a ``LeaseState``
-    :param operation: the operation that the cloud is carrying out for it, or None
+    :param operation: operation that the cloud is carrying out for the lease, or None
     """
     status = _STATUS[LeaseState(state)]
     return status if operation is None else _IN_OPERATION.get((status, operation), status)
@@ -100,15 +100,18 @@ def reservation_terms(reservation_id: str, resource_type: str, terms: Mapping[st
         return {key: terms.get(key, default) for key, default in _HOST_TERMS.items()}
     if resource_type == "virtual:floatingip":
         return {key: terms.get(key, default) for key, default in _ADDRESS_TERMS.items()}
-    # The flavor in which the tenant boots is always named after the reservation.
+    # The id of the flavor that tenants boot with is always that of the reservation.
     return {key: terms.get(key, default) for key, default in _INSTANCE_TERMS.items()} | {"flavor_id": reservation_id}
 
 
 def events(lease: Mapping[str, Any], start: int | None, end: int | None) -> list[dict[str, Any]]:
-    """Return Blazar's events of a lease: its start, its end and the notice before the end. Times are instants.
+    """Return Blazar's events of a lease: its start, its end and the notice before the end.
 
     :param lease: has ``id``, ``state``, ``started``, ``ended``, ``before_end``, ``before_end_done``, ``created_at`` and
         ``updated_at``
+    :param start: instant of the start, or None if unknown
+    :param end: instant of the end, or None if unknown
+    :return: events, whose ``time`` is an instant or None
     """
     failed = lease["state"] == LeaseState.FAILED.value
     begun = "DONE" if lease["started"] is not None else "ERROR" if failed else "UNDONE"
@@ -132,7 +135,10 @@ def events(lease: Mapping[str, Any], start: int | None, end: int | None) -> list
 
 
 def _event_id(lease_id: str, event_type: str) -> str:
-    """Return ``uuid.uuid5`` of an event, in a third of its time: lists have three events for each lease."""
+    """Return the id of an event, equal to ``uuid.uuid5``.
+
+    This takes a third of the time of ``uuid.uuid5``, which matters because lists have three events for each lease.
+    """
     digest = bytearray(sha1(_EVENTS + f"{lease_id} {event_type}".encode(), usedforsecurity=False).digest()[:16])
     digest[6] = digest[6] & 0x0F | 0x50
     digest[8] = digest[8] & 0x3F | 0x80

@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class BreachKind(Enum):
-    """Which term was not kept; the value is the word that users see."""
+    """Term that was not kept; the value is the word that users see."""
 
     LATE_START = "late-start"
     FEWER_NODES = "fewer-nodes"
@@ -26,7 +26,7 @@ class Breach:
 
     :ivar lease_id: the lease
     :ivar kind: which term was not kept
-    :ivar instant: when the breach became certain; if it lasted for some time, when it ended
+    :ivar instant: instant at which the breach became certain; the end of a breach that lasted for some time
     :ivar seconds: how long the breach lasted, or how much time is missing
     :ivar node_seconds: nodes times seconds that were promised and not delivered
     :ivar penalty: money that the provider owes for the breach

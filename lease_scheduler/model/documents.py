@@ -1,4 +1,4 @@
-"""JSON objects: what clients send and see, and what the programs of the service tell each other."""
+"""JSON objects, exchanged with clients and between the programs of the service."""
 
 from __future__ import annotations
 

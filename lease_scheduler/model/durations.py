@@ -1,4 +1,4 @@
-"""Durations in words, for messages and tables that people read, and as people write them. Programs get seconds."""
+"""Durations as people read and write them. Programs use seconds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SECONDS = (604_800, 86_400, 3_600, 60, 1)
 
 
 def seconds_of(text: str) -> int | None:
-    """Return the seconds of a duration such as ``7200``, ``2h30m``, ``1d`` or ``PT2H30M``, or None if it is none."""
+    """Return the seconds of a duration such as ``7200``, ``2h30m``, ``1d`` or ``PT2H30M``, or None if it is invalid."""
     found = _ISO_DURATION.fullmatch(text.upper()) or _DURATION.fullmatch(text.lower())
     if found is None or not any(found.groups()):
         return None
@@ -37,7 +37,7 @@ def in_words(seconds: float, *, up: bool = False) -> str:
 
 
 def exactly(seconds: int) -> str:
-    """Return a duration to the second, such as ``1 d 40 s``, for limits and what exceeds them.
+    """Return a duration in words that are exact to the second, such as ``1 d 40 s``, for limits and what exceeds them.
 
     :param seconds: at least 0
     """

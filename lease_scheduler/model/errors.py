@@ -79,5 +79,5 @@ class StoreFullError(EngineUnavailableError, StoreUnavailableError):
     """The database is full; the same request may succeed when an operator has freed space."""
 
 
-#: Told of an id that its client chose for a lease and that another request has; it does not tell whose it is.
+#: Error for a lease id that the client chose, and that another request has. It does not reveal whose request it is.
 ID_IS_TAKEN = "id: is taken by another request; choose another UUID, or send the same request again"

@@ -16,11 +16,11 @@ class Closing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MigrationRound:
-    """Saved memory of several VMs that moves at the same time; each host takes part in at most one move of a round.
+    """Moves of the saved memory of several nodes at the same time. Each host takes part in at most one of them.
 
     :ivar start: first second of the round
     :ivar end: first second after the round
-    :ivar moves: (VM index, origin host index, destination host index)
+    :ivar moves: (node index, origin host index, destination host index)
     """
 
     start: int
@@ -36,10 +36,11 @@ class Holding:
     ``[run_start, run_end)``, and suspension or shutdown ``[run_end, end)``. Migrations of saved memory happen before
     ``start`` and hold no host.
 
-    :ivar assignment: host index of each VM, in the order of the lease's VMs
+    :ivar assignment: host index of each node, in the order of the lease's nodes
     :ivar closing: how the run ends
     :ivar migrations: rounds in which saved memory moves to these hosts before ``start``
-    :ivar charged: seconds of the run that count as lost, in place of the time that saving its state should have taken
+    :ivar charged: seconds of the run that do not count as work done, because saving the state of the lease would have
+        taken them
     """
 
     assignment: tuple[int, ...]
@@ -53,7 +54,7 @@ class Holding:
 
     @property
     def first_instant(self) -> int:
-        """When the holding begins to have an effect: at its first migration, or at its start."""
+        """Instant of its first effect: its first migration, or its start."""
         return self.migrations[0].start if self.migrations else self.start
 
     @property

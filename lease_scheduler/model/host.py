@@ -18,9 +18,9 @@ class Host:
     :ivar name: unique name within the site
     :ivar capacity: what leases may use of it, apart from its nested providers
     :ivar traits: attributes that requests may require, e.g. ``HW_CPU_X86_AVX`` or ``arch=x86_64``
-    :ivar max_unit: largest amount of a class that one VM may take (Placement's ``max_unit``). A class that is not named
-        is limited only by the capacity. A host for two VMs with 50 % of a CPU each has ``VCPU: 100`` in its capacity
-        and ``VCPU: 50`` here.
+    :ivar max_unit: largest amount of a class that one node may take (Placement's ``max_unit``). A class that is not
+        named is limited only by the capacity. A host for two nodes with 50 % of a CPU each has ``VCPU: 100`` in its
+        capacity and ``VCPU: 50`` here.
     :ivar providers: its nested resource providers, such as GPUs
     """
 
@@ -32,11 +32,11 @@ class Host:
 
     @property
     def whole_capacity(self) -> Mapping[str, int]:
-        """What leases may use of it and of its nested providers together."""
+        """Amount by class that leases may use of it and its nested providers together."""
         return together(self.capacity, (provider.capacity for provider in self.providers))
 
     def can_ever_hold(self, demand: Resources, required: frozenset[str]) -> bool:
-        """Return whether this host could hold one VM of the demand if it were empty."""
+        """Return whether this host, if it were empty, could hold one node with this demand and these traits."""
         return (
             required <= self.traits
             and demand.fits_in(self.capacity)
@@ -72,8 +72,8 @@ class Site:
     def succeeded_by(self, other: Site) -> Site:
         """Return a site with the hosts of another one, in which hosts of this site keep their numbers.
 
-        A host that the other site does not have stays, without capacity. So its number is not given to another host,
-        and it has the same number when it comes back. New hosts follow in their order.
+        A host that the other site lacks stays, but without capacity. So no other host gets its number, and it has the
+        same number when it comes back. New hosts follow, in the order of the other site.
         """
         present = {host.name: host for host in other.hosts}
         old = [

@@ -24,10 +24,10 @@ class _KindTraits:
 class LeaseKind(Enum):
     """The four kinds of lease; the value is the word that users see.
 
-    :ivar precedence: place in the order in which leases that lose their hosts get new ones
-    :ivar promises_interval: whether the lease has the hosts for one interval, which is never moved in time
+    :ivar precedence: rank among leases that lose their hosts and need new ones; the lowest gets new hosts first
+    :ivar promises_interval: whether the lease is promised hosts for one interval, which is never moved in time
     :ivar has_start: whether the terms name a start
-    :ivar may_be_held: whether an offer can be held until the project accepts it, and replaced by another one
+    :ivar may_be_held: whether an offer can be held until the project accepts it, and replaced by another offer
     :ivar is_prepared: whether servers may be booted and images brought ahead of the start
     :ivar is_preemptor: whether others may be preempted for the lease by default
     :ivar is_preemptible_by_default: whether the lease may be preempted unless the request says otherwise
@@ -82,10 +82,12 @@ class LeaseKind(Enum):
 class PreemptionMode(Enum):
     """What happens to a lease when it is preempted.
 
-    ``SHELVE`` copies disks to the image store; the servers can start again on any host. ``SUSPEND`` saves the memory,
-    as in Haizea. ``STOP`` switches the servers off and leaves them on their hosts. ``DELETE`` discards the work, which
-    starts over. ``MIGRATE`` moves running servers to free hosts, and shelves them if there are none. ``NONE`` means
-    that the lease is never preempted.
+    * ``SHELVE`` copies disks to the image store; the servers can start again on any host.
+    * ``SUSPEND`` saves the memory, as in Haizea.
+    * ``STOP`` switches the servers off and leaves them on their hosts.
+    * ``DELETE`` discards the work, which starts over.
+    * ``MIGRATE`` moves running servers to free hosts, and shelves them if there are none.
+    * ``NONE`` means that the lease is never preempted.
     """
 
     SHELVE = "shelve"
@@ -99,20 +101,21 @@ class PreemptionMode(Enum):
 
     @property
     def saves_state(self) -> bool:
-        """Whether the work is resumed later, with its memory or at least with its disks."""
+        """Whether the lease resumes later with its memory, or at least with its disks."""
         return self not in (PreemptionMode.DELETE, PreemptionMode.NONE)
 
     @property
     def leaves_host(self) -> bool:
-        """Whether the saved state is kept outside the hosts; it then survives them and can be resumed on any host."""
+        """Whether the saved state is kept outside of the hosts, so that it survives them and can resume on any host."""
         return self in (PreemptionMode.SHELVE, PreemptionMode.MIGRATE)
 
 
 class Assured(Enum):
-    """On what the assured lifetime of a preemptible lease rests, or what became of it.
+    """Basis of the assured lifetime of a preemptible lease, or its breach.
 
-    ``PLANNED``: nobody preempts the lease in this time. ``STATISTICAL``: how the demand of others grew in the past.
-    ``BROKEN``: the lease was preempted, or failed, before its lifetime was over.
+    * ``PLANNED``: no other lease may preempt the lease in this time.
+    * ``STATISTICAL``: the lifetime is estimated from how the demand of others grew in the past.
+    * ``BROKEN``: the lease was preempted, or failed, before its lifetime was over.
     """
 
     PLANNED = "planned"

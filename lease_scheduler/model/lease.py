@@ -1,4 +1,4 @@
-"""Leases: the terms of a request, and what has become of it."""
+"""Leases: the terms of a request, and the present state of the lease."""
 
 from __future__ import annotations
 
@@ -47,35 +47,36 @@ class LeaseRequest:
     All instants and durations are whole seconds.
 
     :ivar lease_id: unique id
-    :ivar kind: which promise is requested
-    :ivar nodes: the VMs, as sets of identical ones. A reservation may have none; it then holds nothing
-    :ivar submitted: when the request arrived
-    :ivar duration: how long the VMs must run, without any overhead
+    :ivar kind: kind of lease
+    :ivar nodes: the nodes, as sets of identical ones. A reservation may have none; it then holds nothing
+    :ivar submitted: instant at which the request arrived
+    :ivar duration: seconds that the nodes must run, without any overhead
     :ivar start: exact start of a reservation, earliest start of a deadline lease, None for the other kinds
-    :ivar deadline: when a deadline lease must have run for its full duration; None for the other kinds
+    :ivar deadline: instant by which a deadline lease must have run for its full duration; None for the other kinds
     :ivar preemptible: whether the lease may be preempted
     :ivar preemption_mode: what happens to the lease when it is preempted
     :ivar user: the project, for policies that treat each project by itself; None if unknown
-    :ivar price: what the project pays, fixed once it is quoted; None if the lease has no price
+    :ivar price: price that the project pays, fixed once it is quoted; None if the lease has no price
     :ivar max_price: most the project is willing to pay; None means no limit was given
-    :ivar retained: the part of the price that was kept, not paid back, when the lease was reduced; it pays for no
-        node-hours
+    :ivar retained: part of the price that was not paid back when the lease was reduced; it pays for no node-hours
     :ivar software: disk image that is brought to the hosts before the start; None if images are not managed
     :ivar moves_others: whether leases that have not started are moved off its hosts, as for maintenance; only for
         reservations that name their hosts
     :ivar extras: further attributes, passed on unchanged
-    :ivar origin: name of the peer, another site or a gateway, on whose behalf the request comes; None if it is local
+    :ivar origin: name of the peer (another site or a gateway) that requests the lease; None if the request is local
     :ivar pool: name of the pool in which it is planned; None if the site has only one
-    :ivar min_lifetime: for how many seconds from its first start on a preemptible lease is to run without being
-        preempted; None if nothing is to be assured
-    :ivar assurance: probability with which it is to; None if nothing is to be assured
-    :ivar await_assurance: whether a best-effort lease waits in the queue until that can be assured
-    :ivar assured: on what the promise rests that was made with its place, or that it was broken; None without one
-    :ivar assured_from: number of observations that the promise rests on
-    :ivar planned_lifetime: seconds from its start on after which the plan already had it leave its hosts when the
-        promise was made; None if it did not
-    :ivar min_yield: part of the VCPU that it needs that a fluid lease holds at least, so that ``NodeSet.fluid`` is the
-        rest; None if it is not fluid
+    :ivar min_lifetime: seconds from its first start for which a preemptible lease is to run without being preempted;
+        None if nothing is to be assured
+    :ivar assurance: probability of reaching ``min_lifetime``; None if nothing is to be assured
+    :ivar await_assurance: whether a best-effort lease waits in the queue until ``min_lifetime`` can be assured
+    :ivar assured: basis of the promise that the lease got with its place, or that it was broken; None if there is none
+    :ivar assured_from: number of observations behind the promise, 0 for a planned one; None without a promise
+    :ivar planned_lifetime: seconds from its start to a preemption that was already planned when the promise was made;
+        None if none was planned
+    :ivar expected_wait: seconds that a queued lease was told to wait at most, a forecast; None if it was told nothing
+    :ivar expected_wait_from: number of observed waits behind ``expected_wait``
+    :ivar min_yield: smallest part of the needed VCPU that a fluid lease holds, from 0 to 1; ``NodeSet.fluid`` is the
+        rest. None if it is not fluid
     :raises InvalidValueError: a field has an invalid value
     """
 
@@ -246,46 +247,46 @@ class LeaseRequest:
 
     @property
     def assured_seconds(self) -> int:
-        """For how many seconds from its start on a lease with ``min_lifetime`` is to run; it may be over earlier."""
+        """Seconds from its start for which it is not to be preempted, at most its duration; 0 if none are assured."""
         return 0 if self.min_lifetime is None else min(self.min_lifetime, self.duration)
 
     @property
     def node_count(self) -> int:
-        """Number of VMs."""
+        """Number of nodes."""
         return sum(node_set.count for node_set in self.nodes)
 
     @property
     def charged_nodes(self) -> int:
-        """Number of VMs that the price is for. Floating IPs are not VMs."""
+        """Number of nodes that are paid for; floating IPs are not."""
         return sum(node_set.count for node_set in self.nodes if FLOATING_IP not in node_set.resources)
 
     @property
     def image_ids(self) -> frozenset[str]:
-        """Ids of all images that its VMs boot from."""
+        """Ids of all images that its nodes boot from."""
         of_nodes = {boot.image.image_id for node_set in self.nodes for boot in node_set.boots if boot.image is not None}
         return frozenset(of_nodes if self.software is None else {*of_nodes, self.software.image_id})
 
     def images_on(self, hosts: Sequence[Place]) -> dict[DiskImage, frozenset[Place]]:
         """Return the hosts on which each image is needed.
 
-        :param hosts: the host of each VM
+        :param hosts: the host of each node
         """
         found: dict[DiskImage, set[Place]] = {}
         if self.software is not None:
             found[self.software] = set(hosts)
-        of_vms = chain.from_iterable(node_set.images() for node_set in self.nodes)
-        for host, images in zip(hosts, of_vms, strict=False):
+        by_node = chain.from_iterable(node_set.images() for node_set in self.nodes)
+        for host, images in zip(hosts, by_node, strict=False):
             for image in images:
                 found.setdefault(image, set()).add(host)
         return {image: frozenset(places) for image, places in found.items()}
 
     @property
     def node_hours(self) -> float:
-        """Number of VMs times the duration in hours (haizea F78)."""
+        """Number of nodes that are paid for, times the duration in hours (haizea F78)."""
         return self.charged_nodes * self.duration / 3_600
 
     def total(self, resource_class: str) -> int:
-        """Return the amount of one class that all VMs need together."""
+        """Return the amount of one class that all nodes need together."""
         return sum(node_set.count * node_set.needs.get(resource_class, 0) for node_set in self.nodes)
 
 
@@ -295,23 +296,23 @@ class Lease:
 
     :ivar request: its terms
     :ivar sequence: position in the order of submission; breaks all ties
-    :ivar state: where it is in its life
-    :ivar accumulated: seconds that its VMs have run so far, without work that was lost
-    :ivar started: when it first became active
-    :ivar ended: when it reached a final state
-    :ivar active_since: when its present run began; None if it is not running
+    :ivar state: state in its life
+    :ivar accumulated: seconds that its nodes have run so far, without work that was lost
+    :ivar started: instant at which it first became active
+    :ivar ended: instant at which it reached a final state
+    :ivar active_since: instant at which its present run began; None if it is not running
     :ivar holdings: what it holds now and later, earliest first
-    :ivar saved_on: host index of each VM's saved memory while the lease is suspended; None if nothing is saved
-    :ivar offered_until: when the offer ends, if the lease is held until the project accepts it or until it is approved;
-        nothing of it starts before that
+    :ivar saved_on: host index of each node's saved memory while the lease is suspended; None if nothing is saved
+    :ivar offered_until: instant at which the offer ends, while the lease is held until it is accepted or approved;
+        nothing of it starts before it is. None if it is not held
     :ivar reason: why it is in this state, for people
     :ivar negotiation: id of the lease that was requested, if this is one of several offers of which the project may
         accept one; else None
-    :ivar missing_since: since when some of its nodes are missing; None if none are
+    :ivar missing_since: instant since which some of its nodes are missing; None if none are
     :ivar missing_nodes: number of nodes that are missing
     :ivar penalties: money that the provider owes for breaches of its terms
-    :ivar progress: yield and virtual time of a fluid lease; None before it has run, and for others
-    :ivar approval: what has become of the approval that it needs; None if it needs none
+    :ivar progress: yield and virtual time of a fluid lease; None before it has run, and for other leases
+    :ivar approval: state of the approval that it needs; None if it needs none
     """
 
     request: LeaseRequest
@@ -344,12 +345,12 @@ class Lease:
 
     @property
     def remaining(self) -> int:
-        """Seconds that its VMs have yet to run."""
+        """Seconds that its nodes have yet to run."""
         return self.request.duration - self.accumulated
 
     @property
     def assured_until(self) -> int | None:
-        """Until when it is promised not to be preempted; None if there is no such promise, or it is broken."""
+        """Instant until which it is promised not to be preempted; None without an unbroken promise, or a place."""
         if self.request.assured is None or self.request.assured is Assured.BROKEN:
             return None
         begin = self.started
@@ -371,21 +372,21 @@ class Lease:
 
     @property
     def awaits_approval(self) -> bool:
-        """Whether it is held until somebody approves or declines it."""
+        """Whether it is held until an approver approves or declines it."""
         return self.approval is Approval.AWAITING and self.is_offered
 
     @property
     def is_prepared(self) -> bool:
-        """Whether its VMs boot before its start, or have booted."""
+        """Whether it has not started, and its nodes boot ahead of its start or have booted."""
         first = self.holdings[0] if self.holdings else None
         return self.state is LeaseState.READY and first is not None and first.start < first.run_start
 
     def to(self, *states: LeaseState, reason: str = "", holdings: tuple[Holding, ...] | None = None) -> Lease:
-        """Return the lease after it has gone through the states one after the other.
+        """Return the lease after transitions to these states, one after the other.
 
-        :param reason: why, for people
-        :param holdings: what it holds now; None to leave that unchanged
-        :raises IllegalTransitionError: the state machine does not have one of the transitions
+        :param reason: reason of the transitions, for people
+        :param holdings: its new holdings; None to keep those that it has
+        :raises IllegalTransitionError: the state machine lacks one of the transitions
         """
         current = self.state
         for state in states:

@@ -1,4 +1,4 @@
-"""Node sets: the VMs that a lease asks for, and what each of them needs."""
+"""Node sets: the nodes that a lease asks for, and what each of them needs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class DiskImage:
 
 @dataclass(frozen=True)
 class Boot:
-    """What some servers of a node set boot from.
+    """Disk image that some servers of a node set boot from.
 
-    :ivar image: the disk image that the cloud brings to their hosts; None if they need none there
+    :ivar image: image that the cloud brings to their hosts; None if they need none there
     :ivar count: number of servers; None means all that are left
     """
 
@@ -34,22 +34,23 @@ class Boot:
 
 @dataclass(frozen=True)
 class NodeSet:
-    """A number of identical VMs (haizea F5).
+    """A number of identical nodes (haizea F5).
 
-    :ivar count: number of VMs, at least 1
-    :ivar count_range: fewest and most VMs of a lease that takes what is free when its turn in the queue comes; None
-        means exactly ``count``. While it waits, ``count`` is the fewest; with a place, it is what the lease got
-    :ivar resources: what each VM needs; if the set is elastic, what is of use at most
-    :ivar least_resources: what suffices for each VM, of some or all of the classes of ``resources``; None means that
-        all of it is needed. Once the lease has a place, ``resources`` is what was granted, and this is None
-    :ivar required_traits: attributes that the host of a VM must have
+    :ivar count: number of nodes, at least 1
+    :ivar count_range: (fewest, most) nodes, for a lease that takes the free capacity when its turn in the queue comes;
+        None means exactly ``count``. ``count`` is the fewest while the lease waits, and what it got once it has a place
+    :ivar resources: amount that each node needs, by class; the most that each can use if the set is elastic
+    :ivar least_resources: amount that suffices for each node of an elastic set, for some or all classes of
+        ``resources``; None means that all of ``resources`` is needed. Once the lease has a place, ``resources`` is what
+        was granted, and this is None
+    :ivar required_traits: attributes that the host of a node must have
     :ivar hosts: names of the hosts that may be used; None means any
-    :ivar per_host: how many VMs of this set may share a host; None means as many as fit
-    :ivar boots: what the servers of the VMs boot from, in the order of the VMs, in a cloud that brings images to hosts
-        when it boots servers. For images that are brought before the start, see ``LeaseRequest.software``.
-    :ivar groups: what each VM needs of nested resource providers of its host
-    :ivar fluid: VCPU that each VM needs beyond those in ``resources``, if it is to run at full speed. It does not hold
-        them, but shares what its host has left with other fluid leases
+    :ivar per_host: how many nodes of this set may share a host; None means as many as fit
+    :ivar boots: what the servers of the nodes boot from, in the order of the nodes, in a cloud that brings images to
+        hosts when it boots servers. For images that are brought before the start, see ``LeaseRequest.software``.
+    :ivar groups: what each node needs of nested resource providers of its host
+    :ivar fluid: VCPU that each node needs beyond those in ``resources`` to run at full speed. The lease does not hold
+        them, but shares what is left on its hosts with other fluid leases
     """
 
     count: int
@@ -86,63 +87,63 @@ class NodeSet:
 
     @property
     def fewest(self) -> int:
-        """Number of VMs that suffices."""
+        """Smallest number of nodes that the lease accepts."""
         return self.count if self.count_range is None else self.count_range[0]
 
     @property
     def most(self) -> int:
-        """Number of VMs that it may get at most."""
+        """Largest number of nodes that the lease may get."""
         return self.count if self.count_range is None else self.count_range[1]
 
     def with_count(self, count: int) -> NodeSet:
-        """Return the set with exactly this many VMs."""
+        """Return the set with exactly this many nodes."""
         return replace(self, count=count, count_range=None)
 
     @property
     def smallest(self) -> Resources:
-        """What suffices for each VM."""
+        """Smallest amount that suffices for each node, by class."""
         return self.resources if self.least_resources is None else self.resources.replaced(**self.least_resources)
 
     @property
     def at_full_speed(self) -> Resources:
-        """What each VM uses if it has all the VCPU that it needs."""
+        """Amount that each node uses if it has all the VCPU that it needs, by class."""
         if not self.fluid:
             return self.smallest
         return self.smallest.replaced(**{VCPU: self.smallest.get(VCPU, 0) + self.fluid})
 
     def made_fluid(self, min_yield: float) -> NodeSet:
-        """Return the set with VMs that hold only the least part of the VCPU that they need, and share the rest.
+        """Return the set with nodes that hold only a part of the VCPU that they need, and share the rest.
 
-        :param min_yield: the least part, from 0 to 1; the VCPU that it makes are rounded up
+        :param min_yield: the part that they hold, from 0 to 1; rounded up to whole VCPU
         """
         need = self.resources.get(VCPU, 0) + self.fluid
-        # A product such as 0.07 * 100 is slightly more than it should be.
+        # Without the 1e-9, a product such as 0.07 * 100, slightly more than 7, would become 8.
         held = min(need, ceil(min_yield * need - 1e-9))
         return replace(self, resources=self.resources.replaced(**{VCPU: held}), fluid=need - held)
 
     @property
     def needs(self) -> Mapping[str, int]:
-        """What each VM needs, from its host and its nested providers together."""
+        """Amount that each node needs of its host and its nested providers together, by class."""
         return together(self.resources, (group.resources for group in self.groups))
 
     @property
     def servers_per_vm(self) -> int:
-        """Number of servers per VM: servers that must be on the same host are planned as one VM."""
+        """Number of servers per node: servers that must be on the same host are planned as one node."""
         return servers_per_vm(self.resources)
 
     def images(self) -> Iterator[frozenset[DiskImage]]:
-        """Yield the images that the servers of each VM boot from, VM by VM."""
+        """Yield the images that the servers of each node boot from, node by node."""
         servers = (
             boot.image
             for boot in self.boots
             for _ in range(self.count * self.servers_per_vm if boot.count is None else boot.count)
         )
         for _ in range(self.count):
-            of_vm = frozenset(islice(servers, self.servers_per_vm))
-            yield frozenset(image for image in of_vm if image is not None)
+            of_node = frozenset(islice(servers, self.servers_per_vm))
+            yield frozenset(image for image in of_node if image is not None)
 
 
 def servers_per_vm(resources: Mapping[str, int]) -> int:
-    """Return the number of servers per VM that needs these resources; see ``NodeSet.servers_per_vm``."""
+    """Return the number of servers of a node that needs these resources; see ``NodeSet.servers_per_vm``."""
     share = resources.get(HOST_SHARE, 1)
     return max(share, 1) if share < WHOLE_HOST else 1

@@ -1,4 +1,4 @@
-"""What a lease occupies, for accounting."""
+"""Resources that a lease occupies, for accounting."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST
 def occupation(
     nodes: Iterable[tuple[int, Mapping[str, int]]], hosts: Iterable[Mapping[str, int]]
 ) -> tuple[int, dict[str, int]]:
-    """Return how many VMs run, and how much of each resource class they occupy.
+    """Return how many nodes run, and how much of each resource class they occupy.
 
-    A node on an exclusive host occupies all that the host has. A floating IP is not a VM.
+    A node on an exclusive host occupies all that the host has. Floating IPs do not count as nodes, but what they occupy
+    does.
 
-    :param nodes: for each node set, the number of VMs and what each VM needs
-    :param hosts: capacity of the host of each VM, in the order of the node sets
-    :return: VMs, and class -> amount
+    :param nodes: for each node set, the number of nodes and what each of them needs
+    :param hosts: capacity of the host of each node, in the order of the node sets
+    :return: number of nodes, and class -> amount
     """
     count = 0
     amounts: Counter[str] = Counter()

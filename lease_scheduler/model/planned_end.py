@@ -1,4 +1,4 @@
-"""When a lease is planned to be done, and when it is interrupted before that."""
+"""Planned end of a lease, and its next planned preemption."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from lease_scheduler.model.lease import Lease
 
 
 def planned_end(lease: Lease) -> int | None:
-    """Return when the VMs of a lease are to have run for all of its duration; None if it holds nothing, now or later.
+    """Return the instant at which the nodes of a lease will have run for all of its duration.
 
-    If its last holding ends with a preemption, that is at the earliest: the rest waits for a place.
+    If its last holding ends with a preemption, this is the earliest possible instant: the rest has no place yet. None
+    if the lease holds nothing, now or later.
     """
     if not lease.holdings:
         return None
@@ -20,20 +21,23 @@ def planned_end(lease: Lease) -> int | None:
 
 
 def latest_end(lease: Lease) -> int | None:
-    """Return by when a lease is to be done, as ``planned_end`` says or at its deadline; None if nothing says when."""
+    """Return the latest end of a lease: the planned one if all of its run is planned, else its deadline, or None."""
     if lease.holdings and lease.holdings[-1].closing is Closing.SHUTDOWN:
         return planned_end(lease)
     return lease.request.deadline
 
 
 def preempted_at(lease: Lease) -> int | None:
-    """Return when a lease is to be preempted; None if it holds nothing, or runs until its planned end."""
+    """Return the instant at which the first holding of a lease ends with a preemption.
+
+    None if the lease holds nothing, or runs until its planned end.
+    """
     first = lease.holdings[0] if lease.holdings else None
     return None if first is None or first.closing is Closing.SHUTDOWN else first.run_end
 
 
 def _planned_run(lease: Lease) -> int:
-    """Return for how many seconds its VMs will have run by the end of its last holding, without work that is lost."""
+    """Return how many seconds its nodes will have run by the end of its last holding, without work that is lost."""
     run = lease.accumulated
     for holding in lease.holdings:
         if holding.closing is Closing.KILL:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PoolRule:
-    """Who may use a pool. With neither projects nor roles, every project may.
+    """Projects and roles that may use a pool. If it has neither, every project may.
 
     :ivar name: name of the pool
     :ivar projects: ids of projects that may use it
-    :ivar roles: roles whose holders may use it, in small letters
+    :ivar roles: roles that allow their holders to use it, in small letters
     """
 
     name: str

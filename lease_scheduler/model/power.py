@@ -1,4 +1,4 @@
-"""Whether a host is awake or asleep."""
+"""Power of hosts: whether they are awake, and the watts that they take."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from math import isfinite
 
 from lease_scheduler.model.errors import InvalidValueError
 
-#: Properties of a host that tell how many watts it takes awake and asleep.
+#: Properties of a host with the watts that it takes awake and asleep.
 WATTS = ("watts_awake", "watts_asleep")
 
 
 class PowerState(Enum):
-    """Where a host is between awake and asleep.
+    """Power state of a host.
 
-    ``FALLING_ASLEEP`` and ``WAKING`` are wishes that are not known to be fulfilled. ``FAILED`` is a host that should be
-    awake and is not.
+    ``FALLING_ASLEEP`` and ``WAKING`` mean that it was requested, but is not confirmed. A host that is ``FAILED`` should
+    be awake and is not.
     """
 
     AWAKE = "awake"
@@ -36,8 +36,8 @@ class PowerState(Enum):
 class HostPower:
     """The power of a host.
 
-    :ivar since: instant at which it came into its state
-    :ivar slept: seconds that it has slept before
+    :ivar since: instant at which it entered its state
+    :ivar slept: seconds that it slept before that instant
     """
 
     state: PowerState
@@ -45,25 +45,25 @@ class HostPower:
     slept: int = 0
 
     def to(self, state: PowerState, now: int) -> HostPower:
-        """Return the power of a host that comes into a state now."""
+        """Return the power of the host after it enters a state now."""
         return HostPower(state, now, self.seconds_asleep(now))
 
     def seconds_asleep(self, now: int) -> int:
-        """Return for how many seconds it has slept up to now."""
+        """Return the total seconds that it has slept until now."""
         return self.slept + (max(0, now - self.since) if self.state is PowerState.ASLEEP else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Watts:
-    """Power that a host takes, in watts."""
+    """Watts that a host takes awake and asleep."""
 
     awake: float = 0.0
     asleep: float = 0.0
 
     def of(self, properties: Mapping[str, str]) -> Watts:
-        """Return the figures of a host, whose properties take precedence.
+        """Return the watts of a host, with those in its properties in place of these.
 
-        Properties that are no figures do not count: they may have been set before they had a meaning here.
+        Properties that are not numbers are ignored: they may have been set before they had a meaning here.
         """
         awake, asleep = WATTS
         return Watts(_figure(properties, awake, self.awake), _figure(properties, asleep, self.asleep))
@@ -85,9 +85,9 @@ def _figure(properties: Mapping[str, str], name: str, default: float) -> float:
 
 
 def check_watts(name: str, text: str) -> None:
-    """Check a property of a host that tells its power.
+    """Check a property of a host that gives its watts.
 
-    :raises InvalidValueError: it is not a number of at least 0
+    :raises InvalidValueError: the text is not a number of at least 0
     """
     try:
         value = float(text)

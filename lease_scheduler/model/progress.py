@@ -10,14 +10,14 @@ FULL = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a fluid lease gets of the CPU that it needs, and what it has had.
+    """Present yield of a fluid lease, and its virtual time so far.
 
-    :ivar virtual: virtual time until ``since`` in ms: how long the lease would have run for the same work if it had all
-        the CPU that it needs
-    :ivar permille: its present yield in thousandths, rounded down; 0 while it does not run
-    :ivar since: instant from which on it has this yield
-    :ivar given: part of the VCPU of its servers that it is given, in thousandths, rounded down; None if that is its
-        yield, because its servers are not known to need less. It is not stored
+    :ivar virtual: virtual time in ms until ``since``: how long the same work would have taken with all the CPU that the
+        lease needs
+    :ivar permille: present yield in thousandths, rounded down; 0 while it does not run
+    :ivar since: instant since which it has this yield
+    :ivar given: part of the VCPU of its servers that it is given, in thousandths, rounded down; not stored. None if it
+        equals the yield, because the servers are not known to need less than all their VCPU
     """
 
     virtual: int = 0
@@ -45,9 +45,11 @@ class Progress:
 
 
 def stretch(submitted: int, now: int, virtual: int) -> float | None:
-    """Return how much longer a lease has taken than it would have with all the CPU that it needs; None before it ran.
+    """Return the stretch of a lease, at least 1: its time since submission, divided by its virtual time.
 
-    :param submitted: instant at which it was requested
+    None before it has run.
+
+    :param submitted: instant of its submission
     :param now: the present instant, or that of its end
     :param virtual: virtual time at that instant in ms
     """

@@ -50,21 +50,21 @@ class Membership:
 
 @dataclass(frozen=True)
 class Every:
-    """All of the conditions hold. Without conditions, every host matches."""
+    """Conjunction: all of the conditions hold. Without conditions, every host matches."""
 
     parts: tuple[Query, ...]
 
 
 @dataclass(frozen=True)
 class Some:
-    """At least one of the conditions holds."""
+    """Disjunction: at least one of the conditions holds."""
 
     parts: tuple[Query, ...]
 
 
 @dataclass(frozen=True)
 class Negation:
-    """The condition does not hold; that includes hosts without the property."""
+    """Condition that does not hold. Hosts without the property match it."""
 
     part: Query
 
@@ -79,7 +79,7 @@ def parse_query(text: str, *, field: str = "resource_properties", extended: bool
 
     :param text: a JSON array, or an empty text
     :param field: name of the field for the error message
-    :param extended: whether the extensions to Blazar's syntax are allowed; numbers without quotation marks always are
+    :param extended: whether to allow the extensions to Blazar's syntax; numbers without quotation marks always are
     :raises InvalidValueError: the text is not a query; the message says which part is wrong
     """
     if not text.strip():

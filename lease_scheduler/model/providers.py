@@ -1,4 +1,4 @@
-"""Nested resource providers: the parts of a host that have resources of their own, and what nodes need of them.
+"""Nested resource providers: parts of a host that have resources of their own, and what nodes need of them.
 
 Placement describes a host as a tree of resource providers. Its root has CPUs, memory and disk; GPUs, network interfaces
 and other devices are providers below it.
@@ -16,7 +16,7 @@ from lease_scheduler.model.resources import Resources
 
 @dataclass(frozen=True)
 class Provider:
-    """A resource provider below the root of its host. Two that nodes cannot tell apart are equal.
+    """A resource provider below the root of its host. Providers that nodes cannot tell apart are equal.
 
     :ivar capacity: what leases may use of it
     :ivar traits: attributes that requests may require of it
@@ -29,7 +29,7 @@ class Provider:
     max_unit: Resources = field(default_factory=lambda: Resources({}))
 
     def can_ever_serve(self, group: ProviderGroup) -> bool:
-        """Return whether this provider could serve a group if nothing else were taken from it."""
+        """Return whether this provider, if it were unused, could serve a group."""
         return (
             group.traits <= self.traits
             and group.resources.fits_in(self.capacity)
@@ -60,7 +60,7 @@ class ProviderGroup:
 
 
 def together(resources: Mapping[str, int], more: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
-    """Return the sums of some amounts by class; the first amounts themselves if there are no more."""
+    """Return the sums by class of several amounts; the same object if there are no others to add."""
     added = list(more)
     if not added:
         return resources

@@ -1,4 +1,4 @@
-"""Why a request is refused: a closed list, for programs that decide by it."""
+"""Reasons of refusals: a closed list, so that programs can act on them."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ class RefusalReason(StrEnum):
 
     #: The start has passed.
     PAST = "past"
-    #: No host is large enough, or not even the empty site could hold the lease.
+    #: No host is large enough for a node, or the whole site is too small for the lease.
     SIZE = "size"
-    #: No host that is large enough has the traits.
+    #: No host that is large enough has the required traits.
     TRAITS = "traits"
-    #: Others have what the lease needs, at that time.
+    #: Other leases hold the capacity at that time.
     CAPACITY = "capacity"
     #: There is no place before the deadline.
     DEADLINE = "deadline"
     #: There would be a place if all hosts were awake.
     ASLEEP = "asleep"
-    #: Its disk image would come too late.
+    #: Its disk image would reach the hosts too late.
     IMAGE = "image"
     #: Leases on its hosts cannot be moved.
     IN_THE_WAY = "in-the-way"
-    #: An operation of the lease is going on.
+    #: An operation of the lease is in progress.
     BUSY = "busy"
     #: A policy of the site does not allow it.
     POLICY = "policy"
-    #: It costs more than its project would pay.
+    #: It costs more than the project is willing to pay.
     PRICE = "price"
-    #: The lifetime cannot be promised.
+    #: The requested lifetime cannot be promised.
     ASSURANCE = "assurance"
-    #: The site does not share CPU as the lease asks.
+    #: The site does not share CPU in the way that the lease asks for.
     FRACTIONAL = "fractional"
-    #: It awaits the approval of an administrator.
+    #: The lease awaits approval.
     APPROVAL = "approval"

@@ -1,7 +1,7 @@
-"""The request types of a site that shares its hosts with peers, as terms of leases (contention F3-F7).
+"""Request types of a site that shares its hosts with peers, as terms of leases (contention F3-F7).
 
-Amini Salehi (2012, section 3.2.1) tells requests apart by what preemption may do to them. They are no kinds of lease:
-each type is a kind together with its permission to be preempted.
+Amini Salehi (2012, section 3.2.1) distinguishes requests by what preemption may do to them. A type is not a kind of
+lease: it is a kind together with whether, and in which modes, the lease may be preempted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lease_scheduler.model.lease import LeaseRequest
 
 
 class RequestType(Enum):
-    """What may happen to the lease of a request; the value is the word in tables."""
+    """What preemption may do to the lease of a request; the value is the word in tables."""
 
     CANCELLABLE = "cancellable"
     SUSPENDABLE = "suspendable"
@@ -27,7 +27,7 @@ class RequestType(Enum):
 
 @dataclass(frozen=True)
 class TypeTerms:
-    """The terms that make a request one of a type.
+    """Terms that requests of a type have.
 
     :ivar modes: preemption modes of the type, the default first
     """
@@ -48,10 +48,10 @@ TERMS: dict[RequestType, TypeTerms] = {
 
 
 def request_type(request: LeaseRequest) -> RequestType | None:
-    """Return the type of a request, or None if its terms are those of no type, such as an immediate lease.
+    """Return the type of a request, or None if its terms match no type, such as those of an immediate lease.
 
-    The preemption mode of a lease that may not be preempted has no effect, and a lease with the mode ``NONE`` is never
-    preempted.
+    A preemptible request with the preemption mode ``NONE`` counts as not preemptible. The mode of a request that is not
+    preemptible does not matter.
     """
     preemptible = request.preemptible and request.preemption_mode is not PreemptionMode.NONE
     for found, terms in TERMS.items():

@@ -10,12 +10,13 @@ VCPU = "VCPU"
 MEMORY_MB = "MEMORY_MB"
 DISK_GB = "DISK_GB"
 
-#: A class of which every compute host of the service offers the amount ``WHOLE_HOST``. A VM takes one unit; a VM that
-#: needs an exclusive host takes all of it. So exclusive hosts need no rule of their own, only capacity.
+#: A class of which every compute host of the service offers the amount ``WHOLE_HOST``. A node takes one unit for each
+#: of its servers; a node that needs an exclusive host takes all of it. So exclusive hosts need no rule of their own,
+#: only capacity.
 HOST_SHARE = "HOST_SHARE"
 WHOLE_HOST = 1_000_000
 
-#: A floating IP is a "host" of capacity one in this class.
+#: A floating IP is planned as a host with a capacity of 1 in this class.
 FLOATING_IP = "FLOATING_IP"
 
 

@@ -13,8 +13,8 @@ class TransferUser:
 
     :ivar lease_id: the lease
     :ivar hosts: hosts on which it needs the image
-    :ivar due: instant at which its VMs start; the image must be there by then
-    :ivar until: instant at which its run is planned to end
+    :ivar due: instant at which its nodes start; the image must be on the hosts by then
+    :ivar until: planned end of its run
     """
 
     lease_id: str
@@ -31,10 +31,10 @@ class Transfer:
     :ivar image: the image
     :ivar start: first second
     :ivar end: first second after the transfer; from then on the image is on the hosts
-    :ivar users: the leases that need it; empty if all of them gave it up while it was going on
-    :ivar hosts: the hosts that get it
+    :ivar users: leases that need it; empty if all of them gave it up while it was in progress
+    :ivar hosts: hosts that get the image
     :ivar is_fixed: whether its time is fixed; else it may be moved as long as it ends before it is due
-    :ivar has_begun: whether it is going on
+    :ivar has_begun: whether it is in progress
     """
 
     number: int

@@ -13,8 +13,8 @@ LEAST_WEIGHT, MOST_WEIGHT = 0.000_001, 1_000_000
 def checked_weight(field: str, value: Any) -> float:
     """Return a weight as a number.
 
-    :param field: what an error calls it
-    :raises InvalidValueError: it is not a number from ``LEAST_WEIGHT`` to ``MOST_WEIGHT``
+    :param field: name of the field in an error
+    :raises InvalidValueError: the value is not a number from ``LEAST_WEIGHT`` to ``MOST_WEIGHT``
     """
     try:
         weight = float(value)

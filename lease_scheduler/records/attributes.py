@@ -1,4 +1,4 @@
-"""The attributes of leases, and their plain values as lease documents, rows and views exchange them."""
+"""Attributes of leases, and their plain values, which lease documents, rows and views exchange."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ATTRIBUTES = (*REMARKS, *TERMS)
 
 
 def plain_values(request: LeaseRequest, document: LeaseDocument) -> dict[str, Any]:
-    """Return the values of all attributes of a lease, as plain values by name."""
+    """Return the plain values of all attributes of a lease, by name."""
     remarks = {each.name: each.plain(getattr(document, each.name)) for each in REMARKS}
     return remarks | {each.name: each.plain(getattr(request, each.name)) for each in TERMS}
 
@@ -32,6 +32,6 @@ def values(attributes: Iterable[Attribute], plain: Mapping[Any, Any]) -> dict[st
 
 
 def asked_values(request: LeaseRequest, document: LeaseDocument) -> dict[str, Any]:
-    """Return the plain values, by name, of all attributes that a request states and the service does not compute."""
+    """Return the plain values, by name, of all attributes that a request may state: those that are not computed."""
     found = plain_values(request, document)
     return {each.name: found[each.name] for each in ATTRIBUTES if not each.is_computed}

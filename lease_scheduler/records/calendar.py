@@ -1,4 +1,4 @@
-"""Which leases the calendar page shows, and at which version of the site."""
+"""Leases of the calendar page, at a version of the site."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 
 class SiteVersion(NamedTuple):
-    """A version of the site in the database. Every transaction of its engine makes a new one.
+    """Version of the site in the database. Every transaction of its engine makes a new one.
 
     :ivar epoch: fencing number of the engine; grows when another engine takes over
-    :ivar revision: number of transactions
+    :ivar revision: number of transactions so far
     """
 
     epoch: int
@@ -18,10 +18,10 @@ class SiteVersion(NamedTuple):
 
 
 class HeldHosts(NamedTuple):
-    """The hosts that leases hold at an instant.
+    """Hosts that leases hold at an instant.
 
     :ivar hosts: ids of the hosts
-    :ivar until: next instant at which time alone changes them; None if there is none
+    :ivar until: next instant at which they change without a new transaction; None if there is none
     """
 
     hosts: frozenset[str]
@@ -43,7 +43,7 @@ class CalendarEntry(NamedTuple):
 class CalendarIndex(NamedTuple):
     """Leases of the calendar.
 
-    :ivar removed: ids of leases that are not in the calendar any more
+    :ivar removed: ids of leases that have left the calendar
     """
 
     version: SiteVersion

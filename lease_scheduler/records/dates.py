@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import lru_cache
 
-#: The first instant that has a date, that of the year 1.
+#: The first instant that has a date: the start of the year 1.
 FIRST = -62_135_596_800
 
 #: The last instant whose year has four digits.
@@ -19,7 +19,7 @@ def utc(instant: int) -> datetime:
 
 @lru_cache(maxsize=16_384)
 def date_and_time(instant: int) -> str:
-    """Return the date of an instant in UTC like 2030-01-31T12:00:00. Lists have the same instants again and again."""
+    """Return the date of an instant in UTC, such as 2030-01-31T12:00:00. Cached, as lists repeat the same instants."""
     return utc(instant).isoformat(timespec="seconds").removesuffix("+00:00")
 
 

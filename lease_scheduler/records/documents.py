@@ -1,4 +1,4 @@
-"""What projects state about their leases beside the terms that are planned."""
+"""Lease documents: what projects state about their leases beside the terms that are planned."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _DELETE = "delete"
 
 @dataclass(frozen=True)
 class ReservationRecord:
-    """One reservation of a lease, as the project asked for it.
+    """A reservation (in Blazar's sense) of a lease, as the project asked for it.
 
-    :ivar terms: the keys of its resource type, as in Blazar's API v1
+    :ivar terms: values of the keys of its resource type, as in Blazar's API v1
     :ivar node_sets: number of its node sets; the node sets of a lease are in the order of its reservations
-    :ivar first_node: number of its first node among the nodes of the lease
+    :ivar first_node: index of its first node among the nodes of the lease
     :ivar node_count: number of its nodes
     """
 
@@ -43,8 +43,8 @@ class ReservationRecord:
 class LeaseDocument:
     """What a project states about a lease beside the terms that are planned.
 
-    :ivar request_digest: digest of the request if its client chose the id of the lease, to recognize a repetition of
-        the request; None otherwise
+    :ivar request_digest: digest by which a repetition of the request is recognized, if the client chose the id of the
+        lease; else None
     :ivar reminded_start: start of which the project was reminded, or None
     :ivar extensions: how often and by how much the lease was extended since it was made or accepted
     """
@@ -88,9 +88,9 @@ class LeaseDocument:
         return frozenset(str(group) for group in found if group is not None)
 
     def with_term(self, key: str, values: Mapping[str, Any]) -> LeaseDocument:
-        """Return the document with new values of a term, or the same object if nothing changes.
+        """Return the document with new values of a term of its reservations, or the same object if nothing changes.
 
-        :param values: new value by reservation id; other reservations keep theirs
+        :param values: new value by reservation id; reservations that are not among them keep their value
         """
         reservations = tuple(
             replace(record, terms={**record.terms, key: values[record.reservation_id]})
@@ -101,7 +101,7 @@ class LeaseDocument:
         return self if reservations == self.reservations else replace(self, reservations=reservations)
 
     def saved_nodes(self, *, by_default: bool) -> frozenset[int]:
-        """Return the numbers of the nodes whose servers are saved as images before the end.
+        """Return the indices of the nodes whose servers are saved as images before the end.
 
         :param by_default: whether this includes reservations that leave the choice to the operator
         """
@@ -115,7 +115,7 @@ class LeaseDocument:
 
     @property
     def wants_images(self) -> bool:
-        """Whether images of servers of the lease may be made at its end."""
+        """Whether servers of the lease may be saved as images at its end."""
         return self.on_end != _DELETE or bool(self.saved_nodes(by_default=True))
 
     @property

@@ -14,8 +14,8 @@ _SECRET_BYTES = 32
 class FeedRecord:
     """A secret address of a project.
 
-    :ivar name: what its maker calls it, such as the program that reads it; may be empty
-    :ivar digest: digest of the secret, which is stored nowhere itself
+    :ivar name: name that its maker gave it, such as that of the program that reads it; may be empty
+    :ivar digest: digest of the secret; the secret itself is not stored
     """
 
     feed_id: str
@@ -27,13 +27,13 @@ class FeedRecord:
 
 
 def new_secret() -> str:
-    """Return a new random secret of 256 bits, which may be part of a URL."""
+    """Return a new random secret of 256 bits, as text that can be part of a URL."""
     return secrets.token_urlsafe(_SECRET_BYTES)
 
 
 def digest_of(secret: str) -> str:
-    """Return the digest by which a secret is known again.
+    """Return the digest by which a secret is recognized.
 
-    A plain hash is enough: nobody can try all secrets of this length, so it needs neither salt nor slowness.
+    A plain hash needs neither salt nor slowness here, because 256 random bits cannot be guessed.
     """
     return sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -1,4 +1,4 @@
-"""What has happened to leases: transitions, usage, revenue and breaches."""
+"""History of leases: transitions, usage, revenue and breaches."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from lease_scheduler.model.breach import Breach
 
 @dataclass(frozen=True)
 class Actor:
-    """Who asked for something.
+    """User who asked for something.
 
-    :ivar project_id: project in which they acted
+    :ivar project_id: project in which the user acted
     """
 
     user_id: str
@@ -23,9 +23,9 @@ class Actor:
 class Transition:
     """An entry in the history of a lease: a change of its state, or something else that happened to it.
 
-    :ivar before: its state before
-    :ivar after: its state afterwards, which may be the same
-    :ivar actor: who asked for that; None if nobody did
+    :ivar before: state before the event
+    :ivar after: state after the event, which may be the same
+    :ivar actor: user who asked for it; None if nobody did
     """
 
     lease_id: str
@@ -40,7 +40,7 @@ class Transition:
 class UsageRecord:
     """Hosts that a lease occupied in ``[start, end)``.
 
-    :ivar resources: amount that all its nodes held together, by resource class
+    :ivar resources: total amount that its nodes held, by resource class
     :ivar hosts: number of the host of each node
     :ivar pool: pool of the lease, for metrics; None if the site has only one
     """
@@ -59,11 +59,11 @@ class UsageRecord:
 
 @dataclass(frozen=True)
 class RevenueRecord:
-    """What an ended lease earned, or what was missed because a request did not become a lease (haizea F82).
+    """Revenue of an ended lease, or revenue missed because a request did not become a lease (haizea F82).
 
     :ivar outcome: ``earned``; ``rejected`` if there was no place; ``rejected_by_user`` if the project declined
     :ivar price: the price; None if nothing was quoted
-    :ivar max_price: most the project would have paid; None if this is not known
+    :ivar max_price: most the project would have paid; None if unknown
     :ivar pool: pool of the lease, for metrics; None if the site has only one
     """
 

@@ -1,4 +1,4 @@
-"""Since when a lease is idle, as it is stored."""
+"""Idle times of leases, as they are stored."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 class Idleness:
     """A time in which the servers of a lease used nothing.
 
-    :ivar since: instant at which this was first seen
-    :ivar seconds: seconds for which it was seen since then, without the times in which it was not known
-    :ivar seen: instant at which it was last seen
+    :ivar since: instant at which this was first observed
+    :ivar seconds: seconds since then for which it was observed; times without observations do not count
+    :ivar seen: instant at which it was last observed
     :ivar told_at: instant at which the project was told, or None
-    :ivar told_seconds: ``seconds`` at that instant
+    :ivar told_seconds: value of ``seconds`` at ``told_at``
     """
 
     since: int

@@ -12,8 +12,8 @@ class Intent:
     """A command to the cloud for one lease.
 
     :ivar intent_id: unique in the site; ascending in the order in which the commands were given
-    :ivar operation: what to do; None means to destroy everything of the lease
-    :ivar step: number of the next step to be done
+    :ivar operation: operation to carry out; None means to remove everything that the lease has in the cloud
+    :ivar step: number of the next step
     """
 
     intent_id: int

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from lease_scheduler.model.power import HostPower
 from lease_scheduler.model.providers import together
 
-#: The end of an outage whose end is unknown.
+#: Instant that stands for the end of an outage when it is unknown.
 FOR_GOOD = 2**62
 
 
@@ -31,13 +31,13 @@ class ProviderRecord:
 class HostRecord:
     """A compute host of the pool.
 
-    :ivar capacity: amount that leases may use, by resource class; without what its nested providers offer
+    :ivar capacity: amount that leases may use, by resource class, without its nested providers
     :ivar max_unit: maximum amount that one node may use, by resource class
-    :ivar properties: properties set by operators, which queries of requests can test
+    :ivar properties: properties that operators set and that queries in requests can test
     :ivar providers: its nested resource providers
     :ivar out_until: expected end of its outage, ``FOR_GOOD`` when unknown; None while it is in service
     :ivar pool: name of its pool; None if the site has only one
-    :ivar power: whether it is awake; None if it has never been told to sleep
+    :ivar power: its power state; None if it has never been told to sleep
     """
 
     host_id: int

@@ -1,4 +1,4 @@
-"""Leases that repeat."""
+"""Series: leases that repeat."""
 
 from __future__ import annotations
 

@@ -9,12 +9,12 @@ from lease_scheduler.model.providers import Provider
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 
-#: A site needs a host; this one is always the first, and offers nothing.
+#: Host 0 of every site, without capacity: a site needs at least one host.
 _NOTHING = Host("(none)", Resources({}))
 
 
 def compute_host(record: HostRecord) -> Host:
-    """A compute host in the terms of the plan; one that is not reservable offers nothing."""
+    """Return a compute host in the terms of the plan; one that is not reservable has no capacity."""
     if not record.reservable:
         return Host(record.name, Resources({}))
     return Host(
@@ -30,18 +30,18 @@ def compute_host(record: HostRecord) -> Host:
 
 
 def address(record: FloatingIpRecord) -> Host:
-    """A floating IP in the terms of the plan: a host that holds one of it."""
+    """Return a floating IP in the terms of the plan: a host with the capacity of one address."""
     return Host(record.floating_ip_address, Resources({FLOATING_IP: 1}))
 
 
 class SiteBuilder:
-    """Makes the site of a pool again and again, and only those hosts anew that changed."""
+    """Builder of the site of a pool, which reuses hosts whose records have not changed since the last time."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[HostRecord, Host]] = {}
 
     def build(self, hosts: Iterable[HostRecord], floating_ips: Iterable[FloatingIpRecord]) -> Site:
-        """All that can be leased; hosts first, each in the order given, from number 1 on."""
+        """Return the site: hosts in the given order from number 1 on, then floating IPs in theirs."""
         return Site((_NOTHING, *(self._host(record) for record in hosts), *(address(ip) for ip in floating_ips)))
 
     def _host(self, record: HostRecord) -> Host:

@@ -1,4 +1,4 @@
-"""What an engine reads when it takes over a site."""
+"""Snapshot that an engine reads when it takes over a site."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Snapshot:
     :ivar policy_state: what policies have learnt, by (pool, family, name of the policy), then by subject; the pool is
         empty if the site has only one
     :ivar lateness: seconds by which operations were late, by (pool, kind)
-    :ivar cached_images: images that hosts are thought to have in their caches
-    :ivar idleness: since when leases are idle, by lease id
+    :ivar cached_images: images that are assumed to be in the caches of hosts
+    :ivar idleness: idle times of leases, by lease id
     :ivar subscriptions: subscriptions whose lease has not ended
     :ivar feeds: secret addresses of projects
     :ivar next_sequence: sequence number of the next lease

@@ -9,13 +9,13 @@ from lease_scheduler.records.messages import Message
 #: Driver that sends signed HTTP requests.
 WEBHOOK = "webhook"
 
-#: Driver that sends mails.
+#: Driver that sends mail.
 MAIL = "mail"
 
 #: Names of the notification drivers.
 DRIVERS = (WEBHOOK, MAIL)
 
-#: Event type: a lease awaits approval. Those who decide on it are told, too.
+#: Event type: a lease awaits approval. It is also sent to the approvers.
 AWAITING_APPROVAL = "lease.awaiting_approval"
 
 #: Event types to which a project may subscribe. All others name hosts or servers, which are for operators.
@@ -42,21 +42,22 @@ EVENT_TYPES = (
 )
 
 
-#: Stands in place of a project for those who approve leases. No project of Keystone has this id.
+#: Project id of the subscriptions of approvers. No project in Keystone has this id.
 APPROVERS = "approvers"
 
 
 @dataclass(frozen=True)
 class SubscriptionRecord:
-    """The wish of a project to be sent notifications about its leases.
+    """Subscription of a project to notifications about its leases.
 
-    :ivar project_id: its project; ``APPROVERS`` for the address of somebody who approves leases of all projects
+    :ivar project_id: its project; ``APPROVERS`` for the address of an approver, who approves leases of all projects
     :ivar driver: one of ``DRIVERS``
-    :ivar target: where notifications are sent, in the form of the driver: the URL of a webhook, or a mail address
-    :ivar event_types: what is sent; empty for all of ``EVENT_TYPES``
+    :ivar target: address that notifications are sent to: the URL of a webhook, or a mail address
+    :ivar event_types: event types that are sent; empty for all of ``EVENT_TYPES``
     :ivar lease_id: the only lease that it is about, or None for all leases of the project
     :ivar secret: key of the signatures, or None if the driver signs nothing
-    :ivar ended_at: instant at which its lease ended; it is removed when its last delivery is over
+    :ivar ended_at: instant at which its lease ended, or None. After it, the subscription is removed when its last
+        delivery is over
     """
 
     subscription_id: str
@@ -72,7 +73,7 @@ class SubscriptionRecord:
     ended_at: int | None = None
 
     def wants(self, message: Message) -> bool:
-        """Return whether it is about a message of its project."""
+        """Return whether a message about a lease of its project is sent to it."""
         if self.lease_id is not None and message.payload["lease_id"] != self.lease_id:
             return False
         return message.event_type in (self.event_types or EVENT_TYPES)
@@ -82,8 +83,8 @@ class SubscriptionRecord:
 class Delivery:
     """A notification that waits to be sent to one subscription.
 
-    :ivar delivery_id: the same at every attempt, so that a receiver can tell a repetition
-    :ivar created_at: real seconds since the epoch, as attempts are made in real time
+    :ivar delivery_id: the same at every attempt, so that receivers recognize repetitions
+    :ivar created_at: seconds since the epoch in real time, in which attempts are made
     """
 
     delivery_id: str
@@ -96,7 +97,7 @@ class Delivery:
 class DueSubscription:
     """A subscription whose next delivery is due.
 
-    :ivar failures: number of failed attempts since something was delivered
+    :ivar failures: number of failed attempts since the last successful delivery
     """
 
     subscription_id: str

@@ -1,8 +1,8 @@
-"""A mark on Keystone trusts that tells those of a site from others, and how old they are.
+"""A mark on Keystone trusts, which shows the site and the age of trusts that were never used.
 
-Keystone gives trusts neither names nor dates of creation, and other sites and services may be trusted by the same user.
-The number of times that a trust may be used is ours to choose. It is so large that no lease exhausts it, and says of a
-trust that was never used for which site it was made, and on which day. The date of expiry could not say so: Keystone
+Keystone gives trusts neither names nor dates of creation, and one user may have trusts for other sites and services.
+But the creator of a trust chooses how many times it may be used. The mark is in this number: it encodes the site and
+the day, and is so large that no lease exhausts it. The date of expiry could not serve as the mark, because Keystone
 refuses a second trust of a user that expires at the same second.
 """
 
@@ -14,11 +14,11 @@ from dataclasses import dataclass
 _DAY = 86_400
 #: 2026-01-01, the first day.
 _FIRST = 1_767_225_600
-#: A number of uses: the highest bit that Keystone stores, 15 bits for the day, 15 bits for the site. Every use changes
-#: the last ones.
+#: Bits of the number of uses: the highest that Keystone stores, then 15 for the day, then 15 for the site. Every use
+#: changes the last ones.
 _MARKED, _BITS = 1 << 30, 15
-#: Seconds after the end of that day from which on the request is certainly over, whatever became of it, although the
-#: clocks of API and engine differ.
+#: Seconds from the end of the day of a trust until the request that made it is certainly over, even if the clocks of
+#: API and engine differ.
 SAFE_AGE = 3_600
 
 
@@ -34,14 +34,16 @@ class TrustMark:
     region: str | None = None
 
     def uses(self, now: int) -> int:
-        """Return how often a trust that is made now may be used."""
+        """Return the number of uses for a trust that is made now."""
         day = max(0, min((now - _FIRST) // _DAY, (1 << _BITS) - 1))
         return _MARKED | day << _BITS | self._number
 
     def is_abandoned(self, remaining_uses: int | None, now: int) -> bool:
-        """Return whether a trust is of this site, was never used, and is so old that a lease has it, or never will.
+        """Return whether a trust was made for this site, was never used, and is so old that its request is over.
 
-        :param remaining_uses: how often it may be used, as Keystone shows it; None means any number of times
+        Unless a lease has such a trust by now, none ever will.
+
+        :param remaining_uses: remaining number of uses that Keystone shows; None means any number
         """
         if remaining_uses is None or remaining_uses < _MARKED or remaining_uses % (1 << _BITS) != self._number:
             return False

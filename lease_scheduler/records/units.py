@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 
 class Units:
-    """Numbers and ids of units, which are compute hosts and floating IPs. The plan uses numbers, all else uses ids.
+    """Numbers and ids of units: compute hosts and floating IPs. The plan uses numbers, everything else uses ids.
 
-    Number 0 belongs to no unit, as every site begins with a host without capacity. A host that leaves the pool and
+    No unit has number 0, because every site begins with a host without capacity. A host that leaves the pool and
     returns has a new id and its old number.
 
     :param ids: ids of the units 1, 2, 3 and so on
@@ -21,7 +21,7 @@ class Units:
             self.assign(unit_id, number)
 
     def assign(self, unit_id: str, number: int) -> None:
-        """Note the number of a unit."""
+        """Store the number of a unit."""
         self._ids[number] = unit_id
         self._numbers[unit_id] = number
 

@@ -1,4 +1,4 @@
-"""What one transaction writes."""
+"""Changes that one transaction writes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StoreChanges:
 
     Leases, intents, usage and cached images name hosts by their number in the plan. A record that is None is deleted.
 
-    :ivar begun: intents to write
+    :ivar begun: new intents
     :ivar over: ids of the intents that have ended
     :ivar policy_state: what policies have learnt, by (pool, family, name of the policy, subject); the pool is empty if
         the site has only one
@@ -41,7 +41,7 @@ class StoreChanges:
     :ivar deleted: ended leases that are removed from the lists now -> instant of the removal
     :ivar subscriptions: subscriptions by id
     :ivar deliveries: notifications for subscriptions that are in the store or in these changes
-    :ivar idleness: since when leases are idle, by lease id
+    :ivar idleness: idle times of leases, by lease id
     :ivar feeds: secret addresses of projects by id
     :ivar cached_images: images in the caches of hosts, by (host number, image id)
     """

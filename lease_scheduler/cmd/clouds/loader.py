@@ -1,4 +1,4 @@
-"""Loads the cloud that the configuration names."""
+"""Loading of the configured cloud."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def configured_cloud(conf: cfg.ConfigOpts) -> ConfiguredCloud:
     """
     name = conf.service.cloud
     if not name:
-        # No default: whoever forgets the option would book their tenants onto hosts that do not exist.
+        # There is no default: with the option forgotten, tenants would be promised hosts that do not exist.
         raise InvalidValueError("service.cloud", "is needed: nova, or simulated for a service without real hosts")
     try:
         found: object = DriverManager(NAMESPACE, name).driver

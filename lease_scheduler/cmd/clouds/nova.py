@@ -102,10 +102,10 @@ class ConfiguredNova(ConfiguredCloud):
         return self._adapter(service_type)
 
     def upgrade_warning(self) -> str | None:
-        """Return a warning if servers may get what leases were promised, or None.
+        """Return a warning if servers without a lease may get capacity that was promised to leases, or None.
 
-        Either Placement grants concurrent claims that together exceed the capacity, or nova-scheduler has let servers
-        in where ``LeaseFilter`` would have refused them.
+        There are two causes: Placement grants concurrent claims that together exceed the capacity, or nova-scheduler
+        has placed servers on hosts where ``LeaseFilter`` would have refused them.
         """
         from lease_scheduler.cloud.nova.api.placement import Placement
         from lease_scheduler.cloud.nova.api.probing import oversells
@@ -127,7 +127,7 @@ class ConfiguredNova(ConfiguredCloud):
                 "set [placement] allocation_conflict_retry_count = 1 in placement.conf"
             )
 
-        return "; ".join(filter(None, (_said("Nova", filtering), _said("Placement", selling)))) or None
+        return "; ".join(filter(None, (_result("Nova", filtering), _result("Placement", selling)))) or None
 
     def connection(self) -> Connection:
         """Return clients of the services of this OpenStack."""
@@ -161,7 +161,7 @@ class ConfiguredNova(ConfiguredCloud):
         if not group.notification_topics:
             return None
         return NotificationListener(
-            # Made only when needed, because only the engine that leads listens.
+            # Called only when needed, because only the engine that leads listens.
             lambda: listening_transport(self.conf, group.notification_transport_url),
             group.notification_exchange,
             group.notification_topics,
@@ -191,12 +191,12 @@ class ConfiguredNova(ConfiguredCloud):
 def given_trusts(
     trusts: Callable[[], Mapping[str, int | None]], mark: TrustMark, clock: WaitingClock
 ) -> dict[str, bool]:
-    """Return the ids of trusts, and whether they are abandoned unless a lease has them."""
+    """Return trusts as id -> whether the trust is abandoned unless a lease has it."""
     return {trust_id: mark.is_abandoned(uses, clock.now()) for trust_id, uses in trusts().items()}
 
 
-def _said(name: str, check: Callable[[], str | None]) -> str | None:
-    """Return what a check says, or that it could not be made, so that one service hides nothing about another."""
+def _result(name: str, check: Callable[[], str | None]) -> str | None:
+    """Return the warning of a check, or a message that it failed, so that the checks of other services still count."""
     try:
         return check()
     except Exception as error:

@@ -1,7 +1,7 @@
-"""Haizea's commands that list and cancel: ``haizea-list-leases``, ``haizea-list-hosts``, ``haizea-show-queue`` and
-``haizea-cancel-lease`` (haizea section 1.4).
+"""Haizea's commands that list and cancel (haizea section 1.4).
 
-Errors are one line. The exit status is 1 if the server refuses, and 2 for any other error.
+They are ``haizea-list-leases``, ``haizea-list-hosts``, ``haizea-show-queue`` and ``haizea-cancel-lease``. Errors are
+printed in one line. The exit status is 1 if the server refuses, and 2 for any other error.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def with_refusals(main: Callable[_P, int]) -> Callable[_P, int]:
 
 
 def client_parser(prog: str, description: str) -> argparse.ArgumentParser:
-    """Return a parser with the options that all clients have."""
+    """Return a parser with the options that all clients share."""
     server = f"http://localhost:{DEFAULT_PORT}"
     parser = OneLineParser(prog=prog, description=description)
     parser.add_argument("-s", "--server", metavar="URL", default=server, help=f"XML-RPC server (default: {server})")
@@ -100,7 +100,7 @@ def _show_leases(answer: Any) -> None:
 
 
 def _show(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table: with underlined titles at a terminal, otherwise as plain columns that programs can read."""
+    """Print a table: with underlined titles on a terminal, otherwise as plain columns that programs can read."""
     console = Console()
     texts_of_rows = [[_plain(value) for value in row] for row in rows]
     if console.is_terminal:

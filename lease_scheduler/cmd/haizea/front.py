@@ -29,7 +29,7 @@ from lease_scheduler.service.core.clock import RealClock
 
 _GROUP = haizea.GROUP.name
 
-#: Seconds that the REST service may take, unless the option timeout says otherwise.
+#: Seconds to wait for an answer of the REST service, if the option timeout is not set.
 _TIMEOUT = 120.0
 
 #: Maximum number of open connections.
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def front_server(methods: Methods, host: str, port: int, threads: int, *, allow_remote: bool = False) -> Server:
     """Return a server that listens but does not answer yet.
 
-    :raises InvalidValueError: other machines could reach the address, or it cannot be listened on
+    :raises InvalidValueError: other machines can reach the address, which is not allowed; or it cannot be listened on
     """
     if not allow_remote and not is_loopback(host):
         raise InvalidValueError(

@@ -48,11 +48,11 @@ _SQLITE = b"SQLite format 3\0"
 #: Number of XML-RPC calls that are answered at the same time.
 _THREADS = 4
 
-#: One VCPU is one of Haizea's units of CPU, a hundredth of a core, so that leases can have shares of cores. As in
-#: Haizea, preemption saves the memory.
+#: One VCPU stands for one of Haizea's units of CPU, a hundredth of a core, so that leases can have shares of cores. As
+#: in Haizea, preemption saves the memory.
 _TRANSLATION = Translation(cpu_units=1, preemption_mode="suspend")
 
-#: The context of the requests that fill the pool, and the number of hosts in each.
+#: Context of the requests that fill the pool, and maximum number of hosts in each of them.
 _CONTEXT = {"request_id": "haizea", "project_id": None, "user_id": None}
 _HOSTS_AT_ONCE = 500
 
@@ -68,7 +68,7 @@ def run_interactive(
 
     :param port: port of XML-RPC, on loopback
     :param api_port: port of the REST API and the calendar page, on loopback; 0 for any free one
-    :param log_file: where the log goes; None for standard error
+    :param log_file: file that the log goes to; None for standard error
     :param on_ready: called once the service answers
     :raises InvalidValueError: an option has a value that the service does not support
     """
@@ -131,10 +131,10 @@ def _checked(file: Path) -> Path:
 
 
 class _Front:
-    """The companion of the embedded service: it fills the pool, answers XML-RPC and logs status messages.
+    """Companion of the embedded service, which fills the pool, answers XML-RPC and logs status messages.
 
     :param url: URL of the REST service
-    :param engine: the engine of the service, which does not run yet
+    :param engine: engine of the service, which does not run yet
     :param rpc: client of the engine
     :param status_interval: seconds between status messages; None for no messages
     """
@@ -168,7 +168,7 @@ class _Front:
     def start(self) -> None:
         """Fill the pool and start answering calls.
 
-        :raises InvalidValueError: the pool from an earlier run has hosts that the site has not
+        :raises InvalidValueError: the pool of an earlier run has hosts that the site lacks, or hosts cannot be added
         """
         try:
             self._fill_pool()
@@ -218,7 +218,7 @@ def _hypervisor(host: Host) -> Hypervisor:
 
 
 def _amounts(of: Any) -> dict[str, int]:
-    """Return the amounts that the service plans with. Leases here cannot ask for others, such as bandwidths."""
+    """Return the amounts that the service plans with. Others, such as bandwidths, cannot be requested here."""
     amounts = {name: amount for name, amount in of.items() if name.isupper()}
     if _DISK in of:
         amounts[DISK_GB] = of[_DISK] // _MB_IN_GB

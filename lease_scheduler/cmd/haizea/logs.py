@@ -1,4 +1,4 @@
-"""Set up the logs of Haizea's programs at Haizea's levels (haizea F44)."""
+"""Logs of Haizea's programs, at Haizea's levels (haizea F44)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from lease_scheduler.haizea.log_levels import LEVELS, name_levels
 def configure_service_log(conf: cfg.ConfigOpts, project: str, level: str, file: Path | None) -> None:
     """Set up the log of the service.
 
-    :param level: one of Haizea's levels; with VDEBUG, libraries log everything too
-    :param file: where the log goes; None for standard error
+    :param level: one of Haizea's levels; with VDEBUG, libraries log everything, too
+    :param file: file that the log goes to; None for standard error
     """
     name_levels()
     if file is not None:

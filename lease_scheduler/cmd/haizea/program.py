@@ -1,7 +1,7 @@
 """``haizea``: Haizea's program, for users who have a haizea.conf (haizea F18, F19).
 
-With the simulated clock, the trace file runs through the simulator, always in the foreground. With the real clock, the
-program is an interactive simulation from which Haizea's clients request leases. It runs in the background by default.
+With the simulated clock, it runs the trace file through the simulator, always in the foreground. With the real clock,
+it is an interactive simulation from which Haizea's clients request leases, and runs in the background by default.
 """
 
 from __future__ import annotations

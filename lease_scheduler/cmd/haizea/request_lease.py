@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _requests(given: argparse.Namespace) -> list[str]:
-    """Return the requests in XML; all are read before the first one is submitted."""
+    """Return the requests as XML. All files are read before the first request is submitted."""
     named = [f"--{name}" for name in _TERMS if getattr(given, name) is not None]
     files = ["--file"] * (given.file is not None) + ["--template"] * (given.template is not None)
     if len(files) + bool(named) > 1:

@@ -1,4 +1,4 @@
-"""Translates a haizea.conf into the service's options for an interactive simulation (haizea F19, F93)."""
+"""Translation of a haizea.conf into the service's options for an interactive simulation (haizea F19, F93)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BOUNDS = ("max_duration", "max_lead_time", "max_held_offers", "max_unaccepted_t
 def service_configuration(haizea: InteractiveConf, database: Path, api_port: int) -> cfg.ConfigOpts:
     """Return the service's options for a haizea.conf.
 
-    :param database: the file of the database; the simulated cloud is kept beside it
+    :param database: file of the database; the simulated cloud is stored beside it
     :raises InvalidValueError: the file asks for something that the service does not support
     """
     state = database.with_name(f"{database.name}.d")
@@ -31,7 +31,7 @@ def service_configuration(haizea: InteractiveConf, database: Path, api_port: int
         ("simulated_cloud", "hosts"): 0,
         ("engine", "reconcile_interval"): float(max(1, haizea.wakeup_interval)),
         ("engine", "planning_lead"): haizea.non_schedulable_interval,
-        # Haizea's leases may have no end, and its user has the site alone.
+        # Haizea's leases may have no end, and the site has only one user.
         **{("enforcement", name): -1 for name in _BOUNDS},
     }
     # The configuration files of a service on this machine must not affect the simulation.

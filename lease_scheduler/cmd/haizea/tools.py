@@ -16,12 +16,12 @@ class _Option:
     """An option of Haizea.
 
     :ivar names: its names in Haizea
-    :ivar ours: the option of ``lease-sim``; empty for a positional argument
+    :ivar ours: corresponding option of ``lease-sim``; empty for a positional argument
     :ivar help: its help text
     :ivar required: whether it must be given
     :ivar flag: whether it takes no value
-    :ivar choices: value -> our arguments for it, if values are translated
-    :ivar otherwise: our arguments if it is not given
+    :ivar choices: (value, argument of ``lease-sim``), if values are translated
+    :ivar otherwise: arguments of ``lease-sim`` if it is not given
     """
 
     names: tuple[str, ...]
@@ -48,7 +48,7 @@ class _Option:
 class _Tool:
     """A program of Haizea.
 
-    :ivar ours: the arguments of ``lease-sim`` that replace it
+    :ivar ours: first arguments of ``lease-sim``, which replaces it
     """
 
     summary: str
@@ -129,9 +129,9 @@ _TOOLS = {
 def main(words: Sequence[str] | None = None, program: str | None = None) -> int:
     """Run one of the programs.
 
-    :param words: the arguments after the program's name; None for the command line of the process
-    :param program: name of the program; None for that of the process
-    :return: the exit status: 0 on success, 2 if an argument or an input file is wrong
+    :param words: arguments after the program's name; None for the command line of the process
+    :param program: name of the program; None for the name under which the process was started
+    :return: exit status: 0 on success, 2 if an argument or an input file is wrong
     """
     name = program or Path(sys.argv[0]).name
     tool = _TOOLS[name]

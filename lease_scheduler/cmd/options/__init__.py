@@ -1,1 +1,1 @@
-"""How the options of the programs become the values that engine, clouds and simulator take."""
+"""Conversion of options into the values that engine, clouds and simulator take."""

@@ -1,4 +1,4 @@
-"""The options of the approval of leases."""
+"""Options of the approval of leases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLASS = re.compile(r"[A-Z0-9_]+")
 
 
 def approval_rules(conf: cfg.ConfigOpts) -> ApprovalRules:
-    """Return which leases need approval.
+    """Return the rules by which leases need approval.
 
     :raises InvalidValueError: an option is wrong, or would have no effect
     """
@@ -37,7 +37,7 @@ def approval_rules(conf: cfg.ConfigOpts) -> ApprovalRules:
         }
         for name, is_given in given.items():
             if is_given:
-                # Whoever sets a threshold counts on it.
+                # An operator who sets a threshold relies on it.
                 raise InvalidValueError(f"approval.{name}", "has no effect without approval.kinds; name the kinds")
     return ApprovalRules(
         kinds=frozenset(LeaseKind(kind) for kind in group.kinds),
@@ -50,9 +50,9 @@ def approval_rules(conf: cfg.ConfigOpts) -> ApprovalRules:
 
 
 def approvers(conf: cfg.ConfigOpts) -> tuple[str, ...]:
-    """Return the mail addresses of those who decide.
+    """Return the mail addresses of the approvers.
 
-    :raises InvalidValueError: one is no mail address or is not allowed, or no mails are sent
+    :raises InvalidValueError: an address is invalid or not allowed, or the mail driver is not enabled
     """
     addresses = tuple(dict.fromkeys(conf.approval.mail_to))
     for address in addresses:

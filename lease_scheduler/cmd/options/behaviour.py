@@ -1,4 +1,4 @@
-"""How simulated clouds behave, as configured for the service and for the simulator."""
+"""Configured behaviour of simulated clouds, for the service and for the simulator."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def service_behaviour(conf: cfg.ConfigOpts) -> CloudBehaviour:
 def simulator_behaviour(conf: cfg.ConfigOpts) -> CloudBehaviour:
     """Return the behaviour of the cloud in a run of the simulator, from group ``simulation``.
 
-    :raises InvalidValueError: a host failure is not written as it must be
+    :raises InvalidValueError: a host failure has the wrong format
     """
     group = conf.simulation
     return CloudBehaviour(

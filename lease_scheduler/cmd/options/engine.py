@@ -1,4 +1,4 @@
-"""The engine's options, for the service and for the simulator."""
+"""Options of the engine, for the service and for the simulator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def engine_options(
     keeps_saved_work: bool = False,
     confirms_power: bool = True,
 ) -> EngineOptions:
-    """Return the engine's options; ``EngineOptions`` explains the parameters, which are not in the configuration.
+    """Return the options of the engine.
+
+    The parameters are options that are not in the configuration; see ``EngineOptions``.
 
     :param confirms_power: see ``PowerOptions.confirms``
     """

@@ -1,4 +1,4 @@
-"""Configurations that are read without a command line of oslo.config: files, and single options by name."""
+"""Configurations without a command line of oslo.config: from files, and from single options by name."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def load_configuration(config_files: Iterable[Path], overrides: Mapping[str, str
     """Return the configuration of a run.
 
     :param config_files: files in oslo.config's format; later ones take precedence
-    :param overrides: ``group.option`` -> text; these take precedence over files
-    :raises InvalidValueError: naming the option that is unknown or has a bad value
+    :param overrides: ``group.option`` -> value as text; these take precedence over files
+    :raises InvalidValueError: an option is unknown or has a bad value; the error names it
     """
     conf = cfg.ConfigOpts()
     opts.register(conf)
@@ -36,8 +36,8 @@ def load_configuration(config_files: Iterable[Path], overrides: Mapping[str, str
 def override(conf: cfg.ConfigOpts, name: str, text: str) -> None:
     """Set one option.
 
-    :param name: ``group.option``, where the option may have its deprecated name
-    :param text: the value, as in a configuration file
+    :param name: ``group.option``; the option may have its deprecated name
+    :param text: value as in a configuration file
     :raises InvalidValueError: the option does not exist, or the text is not a valid value for it
     """
     group, _, option = name.partition(".")
@@ -56,7 +56,7 @@ def override(conf: cfg.ConfigOpts, name: str, text: str) -> None:
 
 
 def _check_values(conf: cfg.ConfigOpts) -> None:
-    """Read every option once, so that a bad value in a file is refused at start."""
+    """Read every option once, so that a bad value in a file is refused at the start."""
     for group, options in opts.list_opts():
         for option in options:
             try:

@@ -1,4 +1,4 @@
-"""The options of pools: each sees those of the site, except for those that it sets itself."""
+"""Options of pools: those that a pool sets itself, and those of the site for all others."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from lease_scheduler.conf.values import live_planning_options
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.pools import PoolRule
 
-#: An option that has a meaning only together with another one: a pool that sets the other one sets both.
+#: Option -> other option on which its meaning depends. A pool that sets the other one does not inherit the first.
 _BELONGS_TO = {"backfilling_reservations": "backfilling"}
 
 
 def pool_rules(conf: cfg.ConfigOpts) -> tuple[PoolRule, ...]:
-    """Return which projects may use each pool, in the configured order; empty if the site has only one pool."""
+    """Return, for each pool, which projects may use it, in the configured order; empty if the site is not divided."""
     return tuple(
         PoolRule(
             name,
@@ -36,15 +36,15 @@ def host_patterns(conf: cfg.ConfigOpts, pool: str) -> tuple[str, ...]:
 
 
 def conf_of_pool(conf: cfg.ConfigOpts, pool: str) -> cfg.ConfigOpts:
-    """Return the configuration as a pool sees it. It shows the present values, also after files were read again."""
+    """Return the configuration of a pool. It always has the present values, even after files were reloaded."""
     return cast(cfg.ConfigOpts, _ConfOfPool(conf, PREFIX + pool))
 
 
 @contextmanager
 def naming(pool: str) -> Iterator[None]:
-    """Have errors about options name the pool.
+    """Add the name of the pool to errors about options within the block.
 
-    :raises InvalidValueError: as in the block
+    :raises InvalidValueError: the error of the block, with the name
     """
     try:
         yield
@@ -55,7 +55,7 @@ def naming(pool: str) -> Iterator[None]:
 def check_pools(conf: cfg.ConfigOpts) -> None:
     """Refuse pools whose options contradict each other.
 
-    :raises InvalidValueError: naming pool and option
+    :raises InvalidValueError: the error names pool and option
     """
     names = conf.pools.names
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -67,7 +67,7 @@ def check_pools(conf: cfg.ConfigOpts) -> None:
 
 
 class _ConfOfPool:
-    """A configuration in which some groups are those of a pool."""
+    """A configuration in which the options of a pool override those of some groups."""
 
     def __init__(self, conf: cfg.ConfigOpts, group: str) -> None:
         self._conf = conf
@@ -83,7 +83,7 @@ class _ConfOfPool:
 
 
 class _Overridden:
-    """A group of options: those that a pool sets, and those of the site for all others."""
+    """A group with the options that a pool sets, and those of the site for all others."""
 
     def __init__(self, site: Any, pool: Any) -> None:
         self._site = site

@@ -1,4 +1,4 @@
-"""The options of the engine service."""
+"""Options of the engine service."""
 
 from __future__ import annotations
 

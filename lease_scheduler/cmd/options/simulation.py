@@ -1,4 +1,4 @@
-"""The options of the simulator."""
+"""Options of the simulator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         raise InvalidValueError("simulation.stop_when_time", "goes with simulation.stop_when = exact, and only with it")
     return RunSettings(
         planning=planning_options(conf),
-        # Simulated hosts do in time what they are told.
+        # Simulated hosts report no power states, and are always in time.
         engine=engine_options(conf, explain_refusals=conf.engine.explain_refusals, confirms_power=False),
         policies=policy_names(conf),
         flow_weights=flow_weights(conf),
@@ -45,7 +45,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
 
 
 def overhead_options(conf: cfg.ConfigOpts) -> OverheadOptions:
-    """Return the options for the overheads of virtual machines."""
+    """Return the options of the overheads of servers."""
     group = conf.simulation
     return OverheadOptions(
         runtime_slowdown_percent=group.runtime_slowdown_percent,

@@ -1,4 +1,4 @@
-"""The options of subscriptions, and the drivers that send to them."""
+"""Options of subscriptions, and the drivers that send their deliveries."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _GROUP = "tenant_notifications"
 
 
 def enabled_drivers(conf: cfg.ConfigOpts) -> tuple[str, ...]:
-    """Return the names of the drivers that are switched on."""
+    """Return the names of the enabled drivers."""
     return tuple(dict.fromkeys(conf[_GROUP].enabled_drivers))
 
 
 def subscription_options(conf: cfg.ConfigOpts) -> SubscriptionOptions:
-    """Return what projects may subscribe to.
+    """Return the options of subscriptions.
 
     :raises InvalidValueError: an option is wrong
     """
@@ -44,13 +44,13 @@ def subscription_options(conf: cfg.ConfigOpts) -> SubscriptionOptions:
 
 
 def delivery_options(conf: cfg.ConfigOpts) -> DeliveryOptions:
-    """Return how deliveries are sent."""
+    """Return the options of deliveries."""
     group = conf[_GROUP]
     return DeliveryOptions(group.workers, group.retry_interval, group.max_retry_interval, group.give_up_after)
 
 
 def notification_drivers(conf: cfg.ConfigOpts) -> dict[str, NotificationDriver]:
-    """Return the drivers that are switched on, by name.
+    """Return the enabled drivers, by name.
 
     :raises InvalidValueError: an option of one of them is wrong
     """
@@ -86,9 +86,9 @@ def _mail(conf: cfg.ConfigOpts) -> NotificationDriver:
 
 @contextmanager
 def _authorities(conf: cfg.ConfigOpts, option: str) -> Iterator[str]:
-    """Give the file of CA certificates that an option names, to be read in the block.
+    """Yield the path of the file of CA certificates that an option names, to be read within the block.
 
-    :raises InvalidValueError: there is no such file, or it has no certificates
+    :raises InvalidValueError: there is no such file, or it contains no certificates
     """
     path: str = conf[_GROUP][option]
     if path and not Path(path).is_file():

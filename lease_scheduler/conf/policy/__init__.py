@@ -35,6 +35,6 @@ OPTIONS: list[cfg.Opt] = [
     ),
 ]
 
-# The engine makes its policies again when their options change, so each option may change at runtime.
+# The engine recreates its policies when their options change, so every option may change at runtime.
 for _option in OPTIONS:
     _option.mutable = True

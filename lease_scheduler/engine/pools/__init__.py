@@ -1,1 +1,1 @@
-"""The engines of the pools of a site, in the shape of one engine."""
+"""The engines of the pools of a site, with the interface of one engine."""

@@ -1,4 +1,4 @@
-"""The engines of a site, one for each pool, in the shape of one engine."""
+"""The engines of a site, one for each pool, with the interface of one engine."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.policy.policy_set import PolicySet
 from lease_scheduler.prediction.coverage import Covered
 
-#: Name of a pool; None for the only pool of a site without names of pools.
+#: Name of a pool; None for the only pool of a site that is not divided.
 PoolName = str | None
 
 
 def pool_site(site: Site, pools: Mapping[str, PoolName], pool: PoolName) -> Site:
-    """Return the site as the planner of a pool sees it: hosts of other pools have their numbers, but no capacity.
+    """Return the site for the planner of a pool: hosts of other pools keep their numbers, but have no capacity.
 
-    So a host has the same number in every plan, also after it was moved to another pool.
+    So a host has the same number in every plan, even after it was moved to another pool.
 
     :param pools: name of a host -> its pool
     """
@@ -43,15 +43,15 @@ def pool_site(site: Site, pools: Mapping[str, PoolName], pool: PoolName) -> Site
 
 
 class PoolEngines:
-    """Passes each request and each host to the engine of its pool, and puts answers about all of them together.
+    """The engines of a site. Passes each request and each host to the engine of its pool, and combines their answers.
 
     The engines share the clock, the order of submission, the store and the cloud, but no hosts and no leases. A site
-    without names of pools has one engine, with the key None.
+    that is not divided has one engine, with the key None.
 
-    :param engines: by pool, in the configured order
+    :param engines: engines by pool, in the configured order
     :param site: all hosts
     :param pools: name of a host -> its pool
-    :param waiting: returns the pools for which the cloud has reported something that their engines have not taken
+    :param waiting: returns the pools whose engines have not taken all reports of the cloud
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class PoolEngines:
     ) -> None:
         self._engines = dict(engines)
         self._site = site
-        #: Includes the last pool of hosts that have left the site.
+        #: Name of a host -> its pool, or its last pool if it has left the site.
         self._pools = dict(pools)
         self._waiting = waiting
 
@@ -84,34 +84,34 @@ class PoolEngines:
         )
 
     def forget_refused(self, lease_id: str) -> None:
-        """Allow another request with the id of one that was refused."""
+        """Allow another request with the id of a refused one."""
         for engine in self._engines.values():
             engine.forget_refused(lease_id)
 
     def quote(self, request: LeaseRequest, least: tuple[int, ...] | None = None) -> Quote:
-        """Return what would become of a request if it were made now; see ``Engine.quote``."""
+        """Return what would happen to a request if it were made now; see ``Engine.quote``."""
         found = self._of_pool(request.pool).quote(request, least)
         return found if found.refusal is None else replace(found, refusal=_named(found.refusal, request.pool))
 
     def alternatives(
         self, request: LeaseRequest, refusal: Refusal, flexibility: Flexibility
     ) -> tuple[Alternative, ...]:
-        """Return what could be offered in place of a request that is refused; see ``Engine.alternatives``."""
+        """Return alternatives to a refused request; see ``Engine.alternatives``."""
         return self._of_pool(request.pool).alternatives(request, refusal, flexibility)
 
     def room(self, pool: PoolName, node_set: NodeSet, start: int, end: int, duration: int) -> Room:
-        """Return when a pool has room for the VMs of a node set; see ``Engine.room``."""
+        """Return when the nodes of a node set fit in a pool; see ``Engine.room``."""
         return self._of_pool(pool).room(node_set, start, end, duration)
 
     # -- leases ------------------------------------------------------------------------------------------
 
     def counter(self, lease_id: str, terms: LeaseRequest, least: tuple[int, ...] | None = None) -> Lease:
-        """Replace an offer by one with other terms; see ``HeldLeases.counter``."""
+        """Give an offer other terms; see ``HeldLeases.counter``."""
         with self._asked(lease_id) as engine:
             return engine.held.counter(lease_id, terms, least)
 
     def accept(self, lease_id: str) -> Lease:
-        """Accept an offer, and withdraw the others of its negotiation, in whatever pool; see ``HeldLeases.accept``."""
+        """Accept an offer, and withdraw the others of its negotiation in all pools; see ``HeldLeases.accept``."""
         engine = self._of_lease(lease_id)
         accepted = engine.held.accept(lease_id)
         if accepted.negotiation is not None:
@@ -154,11 +154,11 @@ class PoolEngines:
         self._of_lease(lease_id).end(lease_id, reason, by_provider=by_provider)
 
     def suspend_now(self, lease_id: str) -> None:
-        """Let the planned suspension of a victim begin now; see ``Engine.suspend_now``."""
+        """Begin the planned suspension of a victim now; see ``Engine.suspend_now``."""
         self._of_lease(lease_id).suspend_now(lease_id)
 
     def cancel(self, lease_id: str, reason: str = "cancelled by its project", *, by_provider: bool = False) -> None:
-        """End a lease at the request of its project; see ``Engine.cancel``."""
+        """End a lease as cancelled; see ``Engine.cancel``."""
         self._of_lease(lease_id).cancel(lease_id, reason, by_provider=by_provider)
 
     # -- hosts -------------------------------------------------------------------------------------------
@@ -169,11 +169,11 @@ class PoolEngines:
         return self._site
 
     def pool_of_host(self, number: int) -> PoolName:
-        """Return the pool that a host is in, or was in last; None if it never was in any."""
+        """Return the present or last pool of a host; None if it never was in one."""
         return self._pools.get(self._site.hosts[number].name) if number < len(self._site) else None
 
     def change_site(self, site: Site, pools: Mapping[str, PoolName]) -> Site:
-        """Replace the hosts; see ``Hosts.change_site``. A host that is out of service stays so in another pool.
+        """Replace the hosts; see ``Hosts.change_site``. A host that changes its pool stays out of service if it was.
 
         :param site: the present hosts
         :param pools: name of a host -> its pool
@@ -214,7 +214,7 @@ class PoolEngines:
         return {name: power for engine in self._engines.values() for name, power in engine.hosts.powers.items()}
 
     def take_cache_changes(self) -> dict[tuple[int, str], CachedImage | None]:
-        """Return what changed in the image caches since the last call; see ``Engine.take_cache_changes``."""
+        """Return the changes of the image caches since the last call; see ``Engine.take_cache_changes``."""
         found: dict[tuple[int, str], CachedImage | None] = {}
         for engine in self._engines.values():
             found.update(engine.take_cache_changes())
@@ -226,7 +226,7 @@ class PoolEngines:
         """Do everything that is due now."""
         for engine in self._engines.values():
             engine.step()
-        # An engine that takes reports may also find those of an engine that has made its step.
+        # When an engine takes the reports of the cloud, there may be new ones for an engine that has had its step.
         while waiting := self._waiting():
             for pool in waiting:
                 self._engines[pool].step()
@@ -237,7 +237,7 @@ class PoolEngines:
         return min((instant for instant in instants if instant is not None), default=None)
 
     def guest_lifetimes(self, assurances: Collection[float]) -> Callable[[], Mapping[float, Mapping[str, int]]]:
-        """Return for how long servers without a lease are promised to run; see ``Engine.guest_lifetimes``."""
+        """Return a function that computes lifetimes of servers without a lease; see ``Engine.guest_lifetimes``."""
         asked = [engine.guest_lifetimes(assurances) for engine in self._engines.values()]
 
         def answers() -> Mapping[float, Mapping[str, int]]:
@@ -250,11 +250,11 @@ class PoolEngines:
         return answers
 
     def forecasts(self, pool: PoolName) -> dict[str, Covered]:
-        """Return how well the forecasts of a pool held, by their names; see ``Engine.forecasts``."""
+        """Return how often forecasts of a pool held, by the name of the forecast; see ``Engine.forecasts``."""
         return self._engines[pool].forecasts()
 
     def with_fewer_hosts(self, pool: PoolName, counts: Collection[int]) -> Callable[[], list[WithFewerHosts]]:
-        """Return a function that tells what fluid leases would get with fewer hosts; see ``FewerHosts.look``."""
+        """Return a function that computes what fluid leases would get with fewer hosts; see ``FewerHosts.look``."""
         return self._engines[pool].fewer_hosts.look(counts)
 
     def live_leases(self) -> list[Lease]:
@@ -279,7 +279,7 @@ class PoolEngines:
         }
 
     def take_lateness(self) -> dict[tuple[str, str], list[int]]:
-        """Return how many seconds longer operations took, by (pool, kind), for kinds with new observations."""
+        """Return the seconds by which operations were late, by (pool, kind), for kinds with new observations."""
         return {
             (pool or "", kind): seconds
             for pool, engine in self._engines.items()
@@ -287,12 +287,12 @@ class PoolEngines:
         }
 
     def note_needs(self, needs: Needs) -> None:
-        """Share CPU by what fluid leases are now known to need; see ``Engine.note_needs``."""
+        """Set the needs by which the next step shares CPU among fluid leases; see ``Engine.note_needs``."""
         for engine in self._engines.values():
             engine.note_needs(needs)
 
     def use(self, policies: Mapping[PoolName, PolicySet]) -> None:
-        """Decide with other policies from now on; see ``Engine.use``."""
+        """Use other policies from now on; see ``Engine.use``."""
         for pool, engine in self._engines.items():
             engine.use(policies[pool])
 
@@ -301,7 +301,7 @@ class PoolEngines:
         return self._of_pool(pool).policies
 
     def brief_policies(self) -> None:
-        """Tell the queueing policies of the live leases; see ``Engine.brief_policies``."""
+        """Tell policies about the live leases; see ``Engine.brief_policies``."""
         for engine in self._engines.values():
             engine.brief_policies()
 
@@ -315,13 +315,13 @@ class PoolEngines:
         return engine
 
     def _of_lease(self, lease_id: str) -> Engine:
-        """Return the engine of a live lease; any one, which will say that there is no such lease, if there is none."""
+        """Return the engine of a live lease; if there is no such lease, any engine, whose methods will say so."""
         engines = list(self._engines.values())
         return next((engine for engine in engines if engine.lease(lease_id) is not None), engines[0])
 
     @contextmanager
     def _asked(self, lease_id: str) -> Iterator[Engine]:
-        """Give the engine of a lease, and have its refusals name the pool."""
+        """Yield the engine of a lease, and add the name of the pool to refusals within the block."""
         engine = self._of_lease(lease_id)
         lease = engine.lease(lease_id)
         try:
@@ -337,7 +337,7 @@ def _named(refusal: Refusal, pool: PoolName) -> Refusal:
 
 
 def _withdraw(engine: Engine, accepted: Lease) -> None:
-    """Withdraw the offers that a pool holds in a negotiation of which one in another pool was accepted."""
+    """Withdraw the offers of a pool that belong to the negotiation of an offer accepted in another pool."""
     reason = f"lease {accepted.lease_id} was accepted instead"
     for lease in engine.live_leases():
         if lease.is_offered and lease.negotiation == accepted.negotiation:

@@ -1,4 +1,4 @@
-"""Recorder for the engine of a pool: its counters have the name of the pool."""
+"""Recorder for the engine of a pool, which labels counters by pool."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lease_scheduler.model.lease import Lease
 
 @dataclass(frozen=True)
 class PoolRecorder:
-    """A recorder (``engine.interfaces.Recorder``) that passes everything on.
+    """A recorder (``engine.interfaces.Recorder``) that passes everything on, with the name of the pool for counters.
 
     :ivar recorder: the recorder of the site
     :ivar pool: name of the pool
@@ -29,11 +29,11 @@ class PoolRecorder:
         self.recorder.count(what, number, self.pool)
 
     def hosts_lost(self, lease: Lease, vms: tuple[int, ...], *, replaced: bool) -> None:
-        """Record that a running lease lost the hosts of some VMs."""
+        """Record that a running lease lost the hosts of some nodes."""
         self.recorder.hosts_lost(lease, vms, replaced=replaced)
 
     def hosts_whole(self, lease: Lease) -> None:
-        """Record that a lease that lacked hosts has all that it needs again."""
+        """Record that a lease that lacked hosts has all of them again."""
         self.recorder.hosts_whole(lease)
 
     def waits_with_saved_work(self, lease: Lease) -> None:

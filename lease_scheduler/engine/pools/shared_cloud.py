@@ -1,4 +1,4 @@
-"""The cloud as the engines of several pools see it: each is told only of its own leases, hosts and transfers."""
+"""The cloud, shared by the engines of several pools: each gets only reports on its own leases, hosts and transfers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lease_scheduler.model.transfer import Transfer
 
 
 class CloudShares:
-    """Distributes the reports of the cloud to the engines.
+    """Distributor of the reports of the cloud to the engines.
 
     :param cloud: the cloud of the site
     :param carrier: brings images to hosts of the site
@@ -33,12 +33,12 @@ class CloudShares:
         self._pool_of_lease = pool_of_lease
         self._pool_of_host = pool_of_host
         self._events: dict[str, deque[CloudEvent]] = {pool: deque() for pool in pools}
-        # Every engine numbers its transfers from 1 on: number in the cloud -> pool and number there.
+        # Number of a transfer in the cloud -> (pool, number in the pool): every engine numbers its transfers from 1 on.
         self._transfers: dict[int, tuple[str, int]] = {}
         self._last_transfer = 0
 
     def share(self, pool: str) -> CloudShare:
-        """Return the cloud as the engine of a pool sees it."""
+        """Return the share of the cloud for the engine of a pool."""
         return CloudShare(self, self._cloud, pool)
 
     def waiting(self) -> list[str]:
@@ -76,7 +76,7 @@ class CloudShares:
 
 
 class CloudShare:
-    """The cloud and the carrier of images for the engine of one pool (``engine.interfaces``)."""
+    """The cloud and the image carrier for the engine of one pool (``engine.interfaces``)."""
 
     def __init__(self, shares: CloudShares, cloud: Cloud, pool: str) -> None:
         self._shares = shares
