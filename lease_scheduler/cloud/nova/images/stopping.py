@@ -1,6 +1,6 @@
-"""Servers that are stopped at the end of their lease, before images of them are made.
+"""Stops of servers at the end of their lease, before images of them are made.
 
-A stopped server uses nothing of its host but disk space. It is locked as administrator, also if its project has locked
+A stopped server uses nothing of its host but disk space. It is locked as administrator, even if its project has locked
 it before, so that its users cannot start it again.
 """
 
@@ -14,18 +14,18 @@ from lease_scheduler.cloud.nova.api import server as of
 from lease_scheduler.cloud.nova.api.locks import Locks
 from lease_scheduler.cloud.nova.api.lost import LostCommands
 
-#: Tasks in which Nova makes an image of a server. Users can begin them at any time, also while the server is locked.
+#: Tasks in which Nova makes an image of a server. Users can begin them at any time, even while the server is locked.
 IMAGE_TASKS = frozenset({"image_snapshot", "image_snapshot_pending", "image_pending_upload", "image_uploading"})
 
 #: Real seconds after which an image that users make of a server that is to stop is broken off.
 _GRACE = 5
 
-#: Real seconds for which a server may take to stop. Nova switches one off that does not shut down after 60 s.
+#: Maximum real seconds that a server may take to stop. Nova switches it off if it does not shut down within 60 s.
 _LONGEST_STOP = 90
 
 
 class Stop(Enum):
-    """How far a server is."""
+    """Progress of the stop of a server."""
 
     STOPPED = "stopped"
     GOING_ON = "going on"
@@ -33,7 +33,7 @@ class Stop(Enum):
 
 
 class Stopping:
-    """See the module.
+    """The stops of servers.
 
     :param nova: novaclient's client with administrator rights
     :param lost: detects commands that Nova has lost
@@ -45,9 +45,9 @@ class Stopping:
         self._locks = locks
 
     def stop(self, server: Any, waited: float) -> Stop:
-        """Have a server stopped. Return how far it is.
+        """Do the next step to stop a server, and return the progress.
 
-        :param waited: real seconds since this was first asked for
+        :param waited: real seconds since the first call
         """
         if server.status in of.ASIDE and of.task(server) in {None, *IMAGE_TASKS}:
             self._locks.lock(server)
