@@ -98,18 +98,16 @@ def need_of_new(
     if not why:
         return ""
     if offered:
-        raise _refused(f"{_approval_text(why)}; ask for the lease itself, which is held until that is decided")
+        raise _refused(f"{_need_text(why)}; ask for the lease itself, which is held until that is decided")
     if not request.kind.may_be_held:
         kinds = " or ".join(kind.value for kind in LeaseKind if kind.may_be_held)
         raise _refused(
-            f"{_approval_text(why)}, for which a {request.kind.value} lease cannot wait; ask for a {kinds} lease"
+            f"{_need_text(why)}, for which a {request.kind.value} lease cannot wait; ask for a {kinds} lease"
         )
     assert request.start is not None
     latest = request.start if request.deadline is None else request.deadline - request.duration
     if latest <= site.work.now:
-        raise _refused(
-            f"{_approval_text(why)}, which takes time; it would have to start at once, so ask for a later start"
-        )
+        raise _refused(f"{_need_text(why)}, which takes time; it would have to start at once, so ask for a later start")
     return why
 
 
@@ -141,7 +139,7 @@ def check_acceptance(site: SiteTransactions, lease: Lease, document: LeaseDocume
         return
     why = need_of(site, document, lease.request, negotiation=lease.negotiation)
     if why:
-        raise _refused(f"{_approval_text(why)} by now; ask for the lease itself, which is held until that is decided")
+        raise _refused(f"{_need_text(why)} by now; ask for the lease itself, which is held until that is decided")
 
 
 def check_answer(lease: Lease) -> None:
@@ -165,10 +163,10 @@ def check_change(site: SiteTransactions, lease: Lease, document: LeaseDocument, 
         return
     why = need_of(site, document, request, negotiation=lease.negotiation)
     if why:
-        raise _refused(f"with these terms, {_approval_text(why)}; ask for another lease")
+        raise _refused(f"with these terms, {_need_text(why)}; ask for another lease")
 
 
-def _approval_text(why: str) -> str:
+def _need_text(why: str) -> str:
     return f"the lease needs approval ({why})"
 
 
