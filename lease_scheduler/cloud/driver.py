@@ -38,7 +38,7 @@ from lease_scheduler.model.errors import LeaseSchedulerError
 
 
 class StepFailedError(LeaseSchedulerError):
-    """A step cannot succeed on the hosts of its order.
+    """A step cannot succeed on the hosts of its order, or cannot succeed at all.
 
     :param host: name of the host that caused the failure, or None if no single host did
     :param gives_up: whether the operator allows to delete servers that do not give way

@@ -190,7 +190,7 @@ class BeforeEnd:
     def _save(self, lease: Lease, document: LeaseDocument, now: int) -> None:
         """Have images made of the servers of a lease that asks for them.
 
-        If the cloud is carrying out an operation of the lease now, the images are made at its end instead.
+        If the cloud is carrying out an operation of the lease now, the images are made when the lease ends instead.
         """
         if (
             lease.active_since is not None

@@ -31,8 +31,8 @@ def check_change(
 
     :param changes_terms: whether any of the changes concerns the plan
     :param is_quote: whether the change is only quoted
-    :raises RefusedError: a filter refuses; or the plan refuses, so that a filter that weighs it has nothing to check. A
-        shorter extension that would be granted is an alternative
+    :raises RefusedError: a filter refuses, with a shorter extension as an alternative if that would be granted; or the
+        plan refuses, so that a filter that weighs the plan has nothing to check
     :raises EngineUnavailableError: a filter cannot decide at present
     """
     documents = LeaseDocuments(site)

@@ -138,7 +138,8 @@ class LeaseDocuments:
     def new_terms(self, lease: Lease, document: LeaseDocument, changes: Document) -> tuple[LeaseRequest, Terms]:
         """Return the changed request of a lease, and the terms built from its changed document.
 
-        The request keeps the hosts, image sizes and start of the lease that the changes do not touch; the terms do not.
+        Unlike the terms, the request keeps nodes and image sizes that the changes do not touch, and the start of a
+        lease that has begun.
         """
         site = self._site
         now = site.work.now

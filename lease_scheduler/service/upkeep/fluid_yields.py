@@ -19,7 +19,7 @@ _OF_ENGINE = 2**32
 
 
 class FluidYields(UpkeepWorker):
-    """Worker that tells the cloud the yields of all running fluid leases, whenever one changes, until it succeeds.
+    """Worker that tells the cloud the yields of all running fluid leases when one changes, and repeats failed calls.
 
     :param share: tells the cloud; see ``capabilities.Shares.share``
     :param number: number of this engine, which is higher than those of all engines before it

@@ -29,7 +29,7 @@ def promised_end(lease: Lease) -> int | None:
 
 
 class PromisedEnds(UpkeepWorker):
-    """Worker that tells the cloud which ends have changed, until it succeeds.
+    """Worker that tells the cloud which ends have changed, and repeats failed calls.
 
     :param tell: passes ends to the cloud: lease -> instant or None, see ``promised_end``
     :param leases: returns the live leases

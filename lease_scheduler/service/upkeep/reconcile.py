@@ -204,7 +204,7 @@ def compute_hosts(lease: Lease, site: Site) -> frozenset[str]:
 
 
 class Known(Protocol):
-    """The store, which tells things of this service from things of others with the same form of name."""
+    """The store, which distinguishes things of this service from those of others with the same form of name."""
 
     def of_leases_that_are_over(self, ids: Collection[str]) -> Collection[str]:
         """Return which of these ids belong to trusts or reservations of leases that have ended."""

@@ -22,7 +22,7 @@ STEPS = {
         "bring-back",
     ),
     OperationKind.SUSPEND: ("close", "put-away", "leave", "release"),
-    # Servers that are set apart stay until their images are complete. The removal of the lease, which follows, waits.
+    # Servers that are set apart stay until their images are complete. The removal, which follows, deletes them.
     OperationKind.STOP: ("close", "keep", "set-apart", "snapshot", "delete-servers", "leave", "release", "remove"),
     # Shelved servers are in the image store, which all hosts can read.
     OperationKind.MIGRATE: (),

@@ -1,4 +1,4 @@
-"""Questions to the filters, and messages that tell filters that keep count of the outcome."""
+"""Questions to the filters, and messages by which filters that keep count learn the outcome."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class Enforcement:
                 each.check_update(context, change)
 
     def deliver(self, message: Message) -> bool:
-        """Tell the filters that keep count of a lease that has ended, or that was asked about and not made.
+        """Tell filters that keep count that a lease has ended, or that one was asked about and not made.
 
         :return: whether the message is done with. If not, or after an error, deliver it again later
         """
