@@ -133,7 +133,7 @@ def list_all(site: SiteTransactions) -> dict[str, Any]:
         series = [{"id": each.series_id, "name": each.name} for each in site.records.series.values()]
         hosts = sorted(host.name for host in site.records.hosts.values())
         floating_ips = sorted(ip.floating_ip_address for ip in site.records.floating_ips.values())
-    # The cloud may take long, and the plan goes on meanwhile.
+    # Without the lock, as the cloud may take long.
     things = [*site.driver.repair.differences([], {}, hosts)]
     return {
         "leases": leases,

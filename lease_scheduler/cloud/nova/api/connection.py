@@ -39,7 +39,7 @@ class Connection:
         self._interface = interface
         self._region_name = region_name
         self._session = log_in()
-        self._for_consumer = lru_cache(_KEPT_SESSIONS)(self._of_trust)
+        self._for_trust = lru_cache(_KEPT_SESSIONS)(self._of_trust)
 
     @property
     def nova(self) -> Any:
@@ -68,7 +68,7 @@ class Connection:
 
     def on_behalf_of(self, trust_id: str | None) -> Any:
         """Return Nova for the user who gave a trust, or for the service itself if there is none."""
-        return self.nova if trust_id is None else self._for_consumer(trust_id)
+        return self.nova if trust_id is None else self._for_trust(trust_id)
 
     def user_id(self) -> str | None:
         """Return the id of the service's own user."""

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from novaclient.exceptions import BadRequest
 
-#: Maximum number of last things of pages that may be deleted while a list is read. A Nova that again and again lists a
-#: thing and then does not know it must not be asked forever.
+#: Maximum number of times that the last entry of a page may be deleted before the next page is read. Without a bound, a
+#: Nova that lists an entry and then does not know it would be asked forever.
 _MOST_DELETED = 20
 
 
@@ -40,7 +40,7 @@ def _all(nova: Any, manager: Any, kind: str, query: dict[str, object]) -> list[A
         except BadRequest:
             if not found or deleted == _MOST_DELETED:
                 raise
-            # The thing before this page was deleted meanwhile, so ask for the page after the previous thing.
+            # The last known entry was deleted meanwhile, so ask for the page after the entry before it.
             found.pop()
             deleted += 1
             continue

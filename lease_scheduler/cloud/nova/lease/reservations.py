@@ -63,7 +63,7 @@ class BlazarOptions:
 
 
 class Reservations:
-    """The things of reservations in Nova."""
+    """Aggregates, flavors and slots that are named after reservations."""
 
     def __init__(
         self,
