@@ -1,1 +1,1 @@
-"""Cloud drivers: they carry out what the engine decides and report what really happens."""
+"""Cloud drivers, which carry out what the engine decides and report what really happens."""

@@ -1,8 +1,8 @@
-"""Optional capabilities of a driver, and what the service gets in place of each one that a driver does not have.
+"""Optional capabilities of a driver, and a stand-in for each that a driver does not have.
 
-A capability is a protocol, so a class has it if it has its methods. The class ``No...`` below each is its absence: it
-does nothing, knows nothing, or refuses. Terms of leases that cannot do without a capability are refused by
-``service.requests.cloud_limits``.
+A capability is a protocol, so a class has it if it has its methods. The class ``No...`` below it is its stand-in, which
+does nothing, knows nothing, or refuses. ``service.requests.cloud_limits`` refuses terms of leases that need a missing
+capability.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from lease_scheduler.model.providers import ProviderGroup
 
 
 class Absent:
-    """Marks what stands in place of a capability that a driver does not have."""
+    """Mark of a stand-in for a capability that a driver does not have."""
 
 
 def is_absent(capability: object) -> bool:
-    """Return whether this only stands in place of a capability that the driver does not have."""
+    """Return whether this is only a stand-in for a capability that the driver does not have."""
     return isinstance(capability, Absent)
 
 
 class Events(Protocol):
-    """Reports what happens in the cloud without an order. Absent: outages of hosts and lost servers are not noticed."""
+    """Reports of events without an order in the cloud. Absent: outages of hosts and lost servers are not noticed."""
 
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """Begin to report events, from threads of the driver.
 
-        :param observer: receives what else a driver sees
+        :param observer: receives everything else that the driver sees
         """
         ...
 
@@ -43,7 +43,7 @@ class Events(Protocol):
 
 
 class NoEvents(Absent):
-    """Nothing is reported."""
+    """Stand-in that reports nothing."""
 
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """See ``Events.start``."""
@@ -53,7 +53,7 @@ class NoEvents(Absent):
 
 
 class Announcements(Protocol):
-    """Tells the cloud what is planned, so that it can place other servers accordingly. Absent: nothing is told."""
+    """Messages to the cloud of what is planned, so that it places other servers accordingly. Absent: none are sent."""
 
     def announce(self, starts: Mapping[str, int]) -> None:
         """Tell the cloud when leases start soon.
@@ -66,20 +66,20 @@ class Announcements(Protocol):
         """Tell the cloud for how long servers without a lease are promised to run on the hosts of the pool.
 
         :param lifetimes: by probability, the default first: name of the compute host -> seconds from now on
-        :param until: instant from which on this is out of date
+        :param until: instant at which this is out of date
         """
         ...
 
     def tell_ends(self, ends: Mapping[str, int | None]) -> None:
-        """Tell the cloud when leases end, so that no server starts in them afterwards, even if no engine runs then.
+        """Tell the cloud when leases end, so that no server of them starts afterwards, even if no engine runs then.
 
-        :param ends: lease -> instant; None while its servers are started or resumed, which may take any time
+        :param ends: lease -> instant; None while its servers are started or resumed, which may take long
         """
         ...
 
 
 class NoAnnouncements(Absent):
-    """Nothing is told."""
+    """Stand-in that tells nothing."""
 
     def announce(self, starts: Mapping[str, int]) -> None:
         """See ``Announcements.announce``."""
@@ -92,12 +92,12 @@ class NoAnnouncements(Absent):
 
 
 class Shares(Protocol):
-    """Divides the CPUs of hosts among servers of fluid leases. Absent: fluid leases are refused."""
+    """Division of the CPUs of hosts among servers of fluid leases. Absent: fluid leases are refused."""
 
     def share(self, revision: int, yields: Mapping[str, float]) -> None:
-        """Give servers of fluid leases the parts of the CPU that they are to get; leases that are absent are not fluid.
+        """Set the parts of the CPU that servers of fluid leases get. Leases that are left out are not fluid.
 
-        Returns soon, also if hosts do not answer: these get their shares when they are back.
+        Returns soon, even if hosts do not answer. These get their shares when they are back.
 
         :param revision: rises with each change; a call with a lower one than an earlier call is ignored
         :param yields: lease -> part of the CPU that its servers need, more than 0 and at most 1
@@ -106,11 +106,11 @@ class Shares(Protocol):
 
     @property
     def degraded(self) -> Mapping[str, str]:
-        """Hosts on which servers may have other parts of the CPU than ``share`` said last -> reason."""
+        """Hosts on which servers may have other parts of the CPU than ``share`` has set last -> reason."""
         ...
 
     def cpu_times(self) -> Mapping[str, float]:
-        """Return the CPU seconds of the servers of fluid leases since they were started, as agents on hosts tell them.
+        """Return the CPU seconds of each server of fluid leases since it was started, according to agents on hosts.
 
         Servers are left out if the agent of their host does not answer, or could not carry out the last order.
         """
@@ -118,7 +118,7 @@ class Shares(Protocol):
 
 
 class NoShares(Absent):
-    """No shares are changed."""
+    """Stand-in that changes no shares."""
 
     degraded: Mapping[str, str] = {}
 
@@ -131,7 +131,7 @@ class NoShares(Absent):
 
 
 class NoFlavors(Absent, Mapping[str, Flavor]):
-    """No flavor is known: requests that name one are refused."""
+    """Stand-in without any flavor, so that requests that name one are refused."""
 
     def __getitem__(self, flavor_id: str) -> Flavor:
         raise KeyError(flavor_id)
@@ -144,15 +144,15 @@ class NoFlavors(Absent, Mapping[str, Flavor]):
 
 
 class Devices(Protocol):
-    """Gives servers the devices of nested providers, such as GPUs. Absent: leases of devices are refused."""
+    """Devices of nested providers, such as GPUs, for servers. Absent: leases of devices are refused."""
 
     def problem(self, group: ProviderGroup) -> str | None:
-        """Return why servers of leases could not use devices that are granted to them, or None."""
+        """Return why servers of leases could not use the devices of a group, or None if they could."""
         ...
 
 
 class NoDevices(Absent):
-    """No server can use any device."""
+    """Stand-in with which no server can use a device."""
 
     def problem(self, group: ProviderGroup) -> str:
         """See ``Devices.problem``."""
@@ -160,7 +160,7 @@ class NoDevices(Absent):
 
 
 class Images(Protocol):
-    """Knows disk images. Absent: nothing is known of any image, so none is refused."""
+    """Facts about disk images. Absent: nothing is known of any image, so none is refused."""
 
     def facts(self, image_id: str) -> ImageFacts | None:
         """Return what is known about a disk image, or None if there is no image service."""
@@ -168,19 +168,19 @@ class Images(Protocol):
 
 
 class NoImages(Absent):
-    """No image is known."""
+    """Stand-in that knows no image."""
 
     def facts(self, image_id: str) -> None:
         """See ``Images.facts``."""
 
 
 class ImageCaches(Protocol):
-    """Brings disk images to hosts ahead of servers. Absent: each transfer fails, and servers fetch their image."""
+    """Transfers of disk images to hosts ahead of servers. Absent: each fails, so servers fetch their images."""
 
     def carry(self, order: ImageOrder) -> ImageProgress:
-        """Begin to transfer an image to the caches of hosts, or check how far that is; called again until it is over.
+        """Begin to transfer an image to the caches of hosts, or check the transfer. Call it until the order is over.
 
-        An order that is over is forgotten. An order of an earlier engine may still be under way.
+        An order that is over is forgotten. Orders of an earlier engine may still be under way.
 
         :raises StepFailedError: it cannot be transferred
         """
@@ -192,7 +192,7 @@ class ImageCaches(Protocol):
 
 
 class NoImageCaches(Absent):
-    """No image is transferred."""
+    """Stand-in with which every transfer fails."""
 
     def carry(self, order: ImageOrder) -> ImageProgress:
         """See ``ImageCaches.carry``."""
@@ -204,7 +204,7 @@ class NoImageCaches(Absent):
 
 
 class ServerGroups(Protocol):
-    """Makes server groups for reservations that state an affinity. Absent: these are refused."""
+    """Server groups for reservations that state an affinity. Absent: such reservations are refused."""
 
     def make(self, lease: Mapping[str, Any]) -> Mapping[str, str]:
         """Make the server groups of a new lease.
@@ -216,12 +216,12 @@ class ServerGroups(Protocol):
         ...
 
     def remove(self, groups: Iterable[str]) -> None:
-        """Remove groups that were made for a lease that was refused. Those of accepted leases go with the lease."""
+        """Remove groups that were made for a refused lease. Those of accepted leases are removed with the lease."""
         ...
 
 
 class NoServerGroups(Absent):
-    """There are no server groups."""
+    """Stand-in that refuses server groups."""
 
     def make(self, lease: Mapping[str, Any]) -> Mapping[str, str]:
         """See ``ServerGroups.make``."""
@@ -236,10 +236,10 @@ class NoServerGroups(Absent):
 
 
 class Aggregates(Protocol):
-    """Knows the host aggregates of leases, which Blazar's clients are shown. Absent: none are shown."""
+    """The host aggregates of leases, which are shown to Blazar's clients. Absent: none are shown."""
 
     def aggregate_ids(self, lease_id: str, reservations: Collection[str]) -> Mapping[str, int]:
-        """Return reservation -> id of the host aggregate that its instances are in, for those that have one.
+        """Return reservation -> id of the host aggregate with its instances, for reservations that have one.
 
         :param reservations: ids of instance reservations, all of this lease
         """
@@ -247,7 +247,7 @@ class Aggregates(Protocol):
 
 
 class NoAggregates(Absent):
-    """There are no aggregates."""
+    """Stand-in without aggregates."""
 
     def aggregate_ids(self, lease_id: str, reservations: Collection[str]) -> Mapping[str, int]:
         """See ``Aggregates.aggregate_ids``."""
@@ -255,7 +255,7 @@ class NoAggregates(Absent):
 
 
 class Usage(Protocol):
-    """Tells which servers leases have, and what they use. Absent: a meter, or a source of needs, cannot be chosen."""
+    """The servers of leases, and what they use. Absent: neither a meter nor a source of needs can be chosen."""
 
     def servers_of(self, leases: Collection[LeaseOnHosts]) -> Mapping[str, Sequence[LeaseServer]]:
         """Return lease -> its servers; leases without servers may be left out."""
@@ -270,7 +270,7 @@ class Usage(Protocol):
 
 
 class NoUsage(Absent):
-    """No server is known."""
+    """Stand-in that knows no server."""
 
     def servers_of(self, leases: Collection[LeaseOnHosts]) -> Mapping[str, Sequence[LeaseServer]]:
         """See ``Usage.servers_of``."""
@@ -281,33 +281,33 @@ class NoUsage(Absent):
 
 
 class Repair(Protocol):
-    """Compares details in the cloud with what should be there. Absent: only footprints are compared."""
+    """Comparison and repair of details in the cloud. Absent: only footprints are compared."""
 
     def differences(
         self, expectations: Collection[Expectation], live: Mapping[str, int], pool: Collection[str]
     ) -> list[Difference]:
-        """Compare what is in the cloud for leases with what should be there. Nothing is changed.
+        """Return the differences between what is in the cloud for leases and what should be there. Change nothing.
 
         :param expectations: leases to compare; others are left out
-        :param live: number of VMs of each live lease; nothing that belongs to these counts as left over
+        :param live: number of nodes of each live lease; nothing that belongs to these counts as left over
         :param pool: names of the compute hosts of the pool
         """
         ...
 
     def mend(self, expectation: Expectation) -> None:
-        """Restore what a lease should have and no operation makes: the metadata of a suspended lease."""
+        """Restore what a lease should have and no operation restores: the metadata of a suspended lease."""
         ...
 
     def remove_left_over(self, left_over: Collection[Difference], live: Mapping[str, int]) -> int:
-        """Remove what belongs to no lease. Return how many of these things are gone now.
+        """Remove things that belong to no lease, and return the number of those that are gone now.
 
-        :param live: number of VMs of each lease that is live now; nothing that belongs to these is removed
+        :param live: number of nodes of each lease that is live now; nothing that belongs to these is removed
         """
         ...
 
 
 class NoRepair(Absent):
-    """No differences are found."""
+    """Stand-in that finds no differences."""
 
     def differences(
         self, expectations: Collection[Expectation], live: Mapping[str, int], pool: Collection[str]
@@ -324,23 +324,23 @@ class NoRepair(Absent):
 
 
 class Uninstall(Protocol):
-    """Removes what the service has in the cloud independently of leases. Absent: uninstalling is refused."""
+    """Removal of what the service has in the cloud independently of leases. Absent: uninstalling is refused."""
 
     def problem(self) -> str | None:
         """Return why ``leave`` cannot tell what is ours, or None if it can."""
         ...
 
     def leave(self, *, keep_providers: bool = False) -> frozenset[str]:
-        """Remove what is there independently of leases, once there are neither leases nor hosts in the pool.
+        """Remove what is there independently of leases. There must be no leases, and no hosts in the pool.
 
-        :param keep_providers: whether empty resource providers stay
-        :return: names of the hosts whose compute services must be told that a provider of theirs is gone
+        :param keep_providers: whether to keep empty resource providers
+        :return: names of the hosts whose compute services must be reloaded, as one of their providers is gone
         """
         ...
 
 
 class NoUninstall(Absent):
-    """Nothing can be removed."""
+    """Stand-in that refuses to uninstall."""
 
     def problem(self) -> str:
         """See ``Uninstall.problem``."""

@@ -1,4 +1,4 @@
-"""Transfers of disk images to hosts. They run beside the orders of leases, and no order waits for them."""
+"""Transfers of disk images to hosts. They run in parallel with the orders of leases, and no order waits for them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lease_scheduler.engine.interfaces import WaitingClock
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds after its due time when an order is given up if the cloud does not answer.
+#: Seconds after its due time at which an order is given up if the cloud does not answer.
 _PATIENCE = 300
 
 #: Called when the progress of an order has changed.
@@ -28,9 +28,9 @@ class _Running:
 
 
 class Carriage:
-    """Carries out image orders while somebody calls ``look`` again and again.
+    """Executor of image orders. Its owner calls ``look`` again and again.
 
-    :param driver: the cloud
+    :param driver: driver of the cloud
     :param on_progress: called from ``look``
     :param interval: real seconds between two checks of the orders
     """
@@ -45,7 +45,7 @@ class Carriage:
         self._is_cleared = False
 
     def submit(self, order: ImageOrder) -> None:
-        """Add an order. The next ``look`` deals with it."""
+        """Add an order. The next ``look`` begins it."""
         with self._lock:
             self._running.append(_Running(order))
 

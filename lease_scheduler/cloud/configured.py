@@ -1,4 +1,4 @@
-"""What an entry point of namespace ``lease_scheduler.cloud`` is: a cloud as its options describe it."""
+"""The interface of entry points of namespace ``lease_scheduler.cloud``: a cloud as its options describe it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from lease_scheduler.engine.interfaces import WaitingClock
 class ConfiguredCloud(ABC):
     """A cloud as its options describe it. The entry points of namespace ``lease_scheduler.cloud`` are subclasses.
 
-    Only the subclass reads options, and again at each call, because some options may change while a program runs. Its
-    driver gets plain values. Several programs make one only for its properties, so its constructor connects to nothing.
+    Only the subclass reads options, and it reads them at each call, because some may change while a program runs. The
+    driver gets plain values. Some programs make an object only for its properties, so the constructor connects to
+    nothing.
 
     :param conf: oslo.config's object
     """
@@ -34,15 +35,15 @@ class ConfiguredCloud(ABC):
 
     @property
     def simulated(self) -> str | None:
-        """What of the cloud is simulated, in a sentence for operators, or None if leases run on real hosts."""
+        """Sentence for operators that says what is simulated, or None if leases run on real hosts."""
         return None
 
     def trustee(self) -> Adapter | None:
-        """Return Keystone's adapter for the user that projects trust to boot their servers, or None without trusts."""
+        """Return Keystone's adapter for the user that projects trust to boot servers, or None without trusts."""
         return None
 
     def adapter(self, service_type: str) -> Adapter | None:
-        """Return a client of a service in the cloud's catalogue, for the service's own user; None without a catalogue.
+        """Return a client of a service in the cloud's catalogue, for our own user; None if there is no catalogue.
 
         :param service_type: such as ``metric``
         """

@@ -1,4 +1,4 @@
-"""Differences between a cloud and what leases should have in it: plain values and a pure comparison."""
+"""Differences between a cloud and what leases should have in it, as plain values and a pure comparison."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REPAIRS = ("destroyed", "gone", "moved", "repaired", "removed")
 
 
 class Kind(StrEnum):
-    """Kind of a thing that is made in a cloud for leases."""
+    """Kind of thing that is made in a cloud for leases."""
 
     AGGREGATE = "aggregate"
     METADATA = "metadata"
@@ -28,19 +28,19 @@ class Kind(StrEnum):
 
 
 class Problem(StrEnum):
-    """How something deviates from what it should be."""
+    """Way in which a thing differs from what it should be."""
 
     MISSING = "missing"
     DIFFERENT = "different"
     LEFT_OVER = "left_over"
-    #: It is on a host for leases although it belongs to none.
+    #: It is on a host for leases, but belongs to none.
     INTRUDING = "intruding"
-    #: The same, and the scheduler of the cloud has let it in where it should not have.
+    #: Like ``INTRUDING``, and the scheduler of the cloud should have kept it out.
     UNFILTERED = "unfiltered"
 
 
 class Presence(StrEnum):
-    """What a lease has in the cloud: all of it, what is needed to resume it, or what it has before it starts."""
+    """How much a lease has in the cloud: everything, what it needs to resume, or what it has before it starts."""
 
     RUNNING = "running"
     SAVED = "saved"
@@ -52,10 +52,10 @@ class Item:
     """A thing in the cloud.
 
     :ivar name: unique within its kind
-    :ivar lease_id: its lease, or None if it belongs to the pool or that is not known
-    :ivar contents: what is compared
+    :ivar lease_id: its lease, or None if it belongs to the pool or its lease is not known
+    :ivar contents: the values that are compared
     :ivar inside: kind and name of the item that it is a part of; parts of a missing item are not reported
-    :ivar is_complete: whether it has nothing but ``contents``
+    :ivar is_complete: whether it should have nothing but ``contents``
     """
 
     kind: Kind
@@ -71,11 +71,11 @@ class Difference:
     """A thing that is not as it should be.
 
     :ivar detail: description for people
-    :ivar reference: what a left-over item belongs to, if it tells, such as the id of a reservation
+    :ivar reference: owner of a left-over item, such as the id of a reservation; empty if the item does not tell
     :ivar host: name of the host on which others have taken what is missing, or None
-    :ivar is_ours_to_mend: whether it can be repaired at all
-    :ivar is_abandoned: whether it is a trust that was given to this site for certain, and long enough ago that it is
-        left over unless a lease has it
+    :ivar is_ours_to_mend: whether this service can and may repair it
+    :ivar is_abandoned: whether it is a trust that was certainly given to this site, and so long ago that it is left
+        over unless a lease has it
     """
 
     kind: Kind
@@ -90,7 +90,7 @@ class Difference:
 
 
 def compare(wanted: Iterable[Item], found: Mapping[tuple[Kind, str], Item]) -> list[Difference]:
-    """Return what is missing or different, in the order of what is wanted.
+    """Return the wanted items that are missing or different, in their order.
 
     :param found: by kind and name
     """

@@ -1,4 +1,4 @@
-"""Interface between the service and a cloud. Its unit is a small step that can be repeated without harm."""
+"""The interface between the service and a cloud, made of small steps that can be repeated without harm."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from lease_scheduler.model.errors import LeaseSchedulerError
 
 
 class StepFailedError(LeaseSchedulerError):
-    """A step that cannot succeed where it was tried.
+    """A step cannot succeed on the hosts of its order, or cannot succeed at all.
 
     :param host: name of the host that caused the failure, or None if no single host did
-    :param gives_up: whether the operator allows that servers that do not make room are deleted
+    :param gives_up: whether the operator allows to delete servers that do not give way
     """
 
     def __init__(self, reason: str, host: str | None = None, *, gives_up: bool = False) -> None:
@@ -51,10 +51,10 @@ class StepFailedError(LeaseSchedulerError):
 
 
 class HostsOccupiedError(StepFailedError):
-    """Hosts that a lease cannot have because servers on them do not make room.
+    """A lease does not get hosts, because servers on them do not give way.
 
-    :ivar servers: name of the host -> ids of these servers, none if leases without servers have what is missing; only
-        operators may see them
+    :ivar servers: name of the host -> ids of these servers; empty for a host on which no server is known to be in the
+        way. Only operators may see them
     """
 
     def __init__(self, servers: Mapping[str, Collection[str]]) -> None:
@@ -64,9 +64,9 @@ class HostsOccupiedError(StepFailedError):
 
 
 class Ability(Enum):
-    """What the orders of a driver can do beyond whole hosts that are given to leases and taken back.
+    """What orders of a driver can do beyond giving whole hosts to leases and taking them back.
 
-    The service refuses leases that need an ability that the driver does not name.
+    The service refuses leases that need an ability which the driver does not declare.
     """
 
     #: Leases hold parts of hosts, so that several of them share a host.
@@ -82,13 +82,13 @@ class Ability(Enum):
 
 
 class Driver(ABC):
-    """A cloud. Every call may be repeated, also from another process, and finds by name what an earlier one made.
+    """Driver of a cloud. Every call may be repeated, even from another process: it finds by name what was made before.
 
-    The abstract methods are the core, with which whole hosts can be reserved. Everything else is optional. A driver
-    assigns the capabilities that it has in its constructor, and declares its abilities; the others are absent.
+    The abstract methods are the core, which suffices to reserve whole hosts. Everything else is optional: a driver
+    declares its abilities, and assigns its capabilities in its constructor. The others are absent.
 
     :ivar abilities: what its orders can do beyond the core
-    :ivar events: reports what happens without an order
+    :ivar events: reports of events without an order
     :ivar announcements: tells the cloud what is planned
     :ivar shares: divides the CPUs of hosts among servers
     :ivar flavors: all flavors by id
@@ -124,10 +124,10 @@ class Driver(ABC):
 
     @abstractmethod
     def perform(self, order: AnyOrder, step: str) -> int | None:
-        """Do a step, or check how far it is.
+        """Do a step, or check a step that is under way.
 
         :return: the instant at which to check again, or None when it is done
-        :raises StepFailedError: it cannot be done there
+        :raises StepFailedError: it cannot succeed on these hosts
         """
 
     @abstractmethod
@@ -136,12 +136,12 @@ class Driver(ABC):
 
     @abstractmethod
     def hypervisors(self, names: Collection[str] | None = None) -> Iterable[Hypervisor]:
-        """Return the compute hosts with these names that exist, or all; hosts outside the pool included."""
+        """Return the compute hosts with these names that exist, or all hosts, including those outside of the pool."""
 
     @abstractmethod
     def set_pool(self, names: Collection[str]) -> None:
-        """Make exactly these compute hosts the pool of hosts for leases."""
+        """Make exactly these compute hosts the pool for leases."""
 
     @abstractmethod
     def pool(self) -> frozenset[str]:
-        """Return the names of the compute hosts that are in the pool now, even if something else put them there."""
+        """Return the names of the compute hosts that are in the pool now, including those that others put there."""

@@ -1,4 +1,4 @@
-"""Executors of orders: leases in parallel, the orders of one lease one after the other, each step by step."""
+"""Executors of orders: those of different leases run in parallel, those of one lease in sequence, step by step."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LOG = logging.getLogger(__name__)
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 60.0
 
-#: Number of failing orders that are tried with a shorter longest pause, in real seconds, to notice soon that the cloud
-#: answers again. All others are tried then.
+#: Number of failing orders that are tried more often, to notice soon that the cloud answers again, and their longest
+#: pause in real seconds. When one succeeds, all failing orders are tried.
 _PROBES = 5
 _LONGEST_PAUSE_OF_PROBES = 2.0
 
-#: Real seconds after which a step is repeated that need not wait, so that it does not keep a processor busy.
+#: Real seconds before a step that need not wait is repeated, so that it does not keep a processor busy.
 _SHORTEST_PAUSE = 0.01
 
 #: Records the progress of orders, given as pairs of intent id and number of the next step.
@@ -37,12 +37,12 @@ OnOver = Callable[[AnyOrder, StepFailedError | None], None]
 
 
 class Executor(ABC):
-    """The rules by which orders are carried out. A subclass says in which threads, and at which pace.
+    """The rules by which orders are carried out. A subclass provides the threads and the clock.
 
-    The next order of a lease begins when the end of the previous one is recorded. An engine that takes over repeats the
-    last step of every order whose end is not recorded, and that must not undo what a later order has done.
+    The next order of a lease begins when the end of the previous one is recorded. For an engine that takes over repeats
+    the last step of every order whose end is not recorded, and that must not undo what a later order has done.
 
-    :param driver: the cloud
+    :param driver: driver of the cloud
     :param record_steps: called before every step but the first, so that at most one step is repeated after a crash
     :param on_over: called when an order is over; the callee calls ``written`` once that is recorded
     """
@@ -55,10 +55,10 @@ class Executor(ABC):
         self._changed = Condition()
         self._orders: dict[str, deque[AnyOrder]] = {}
         self._later: list[tuple[float, int, AnyOrder, int, float]] = []
-        # Orders that a worker has, by intent, and the intents among them for which something happened meanwhile.
+        # Orders that are being worked on, by intent, and those of these intents that must be checked again at once.
         self._under_way: dict[int, AnyOrder] = {}
         self._hinted: set[int] = set()
-        # Intents whose last attempt at a step ended in an unexpected error.
+        # Intents whose last attempt at a step ended in an unexpected error, oldest first.
         self._failing: dict[int, None] = {}
         # Lease of each intent that is over, until that is recorded.
         self._ended: dict[int, str] = {}
@@ -70,7 +70,7 @@ class Executor(ABC):
 
     @abstractmethod
     def _begin(self, order: AnyOrder, step: int, pause: float) -> None:
-        """Have ``_steps`` called with these arguments soon, but not before the caller lets go of ``_changed``."""
+        """Have ``_steps`` called with these arguments soon, but not before the caller releases ``_changed``."""
 
     @abstractmethod
     def _record(self, intent_id: int, step: int) -> bool:
@@ -78,11 +78,11 @@ class Executor(ABC):
 
     @abstractmethod
     def _seconds(self) -> float:
-        """Return the present seconds of the clock by which orders wait."""
+        """Return the present seconds of the clock by which waiting orders are timed."""
 
     @abstractmethod
     def _later_changed(self) -> None:
-        """Look again which order of ``_later`` is the next."""
+        """Note that another order of ``_later`` may be the next."""
 
     def submit(self, order: AnyOrder) -> None:
         """Carry out an order, after the earlier orders of the same lease."""
@@ -95,11 +95,11 @@ class Executor(ABC):
                 self._do_not_wait_for(order.lease_id)
 
     def _do_not_wait_for(self, lease_id: str) -> None:
-        """Wake the order of a lease that waits: it is given up."""
+        """Have the waiting order of a lease checked at once, because it is given up."""
         self._look_now(lambda order: order.lease_id == lease_id)
 
     def _look_now(self, concerns: Callable[[AnyOrder], bool]) -> None:
-        # The answer that a worker is handling may be older than what has happened.
+        # A worker may be handling an answer that is older than the event.
         self._hinted.update(intent_id for intent_id, order in self._under_way.items() if concerns(order))
         self._later = [
             (0.0 if concerns(order) else instant, intent_id, order, step, pause)
@@ -109,7 +109,7 @@ class Executor(ABC):
         self._later_changed()
 
     def ask_again(self, lease_id: str | None, host: str | None) -> None:
-        """Check waiting steps of a lease or on a host at once.
+        """Check the waiting steps of a lease, and those on a host, at once.
 
         :param host: name of the host, for orders of any lease, or None
         """
@@ -122,7 +122,7 @@ class Executor(ABC):
             self._look_now(lambda order: True)
 
     def written(self, intents: Iterable[int]) -> None:
-        """Go on with the next orders of leases, because the end of these intents is recorded."""
+        """Begin the next orders of leases, because the end of these intents is recorded."""
         with self._changed:
             for intent_id in intents:
                 lease_id = self._ended.pop(intent_id, None)
@@ -159,7 +159,7 @@ class Executor(ABC):
                 self._over(order, error)
                 return
             except Exception as error:
-                # One stack trace is enough.
+                # Repeated failures are logged without a stack trace.
                 is_first = pause == _FIRST_PAUSE
                 complaint = "lease %s: %s failed, is tried again in %.0f s: %s"
                 waits = self._note_failure(order, pause)
@@ -180,14 +180,14 @@ class Executor(ABC):
         return self._driver.perform(order, name)
 
     def _note_failure(self, order: AnyOrder, pause: float) -> float:
-        """Return the seconds after which to try a failed step again."""
+        """Note that a step failed, and return the seconds after which to try it again."""
         with self._changed:
             self._failing.setdefault(order.intent_id)
             probes = list(self._failing)[:_PROBES]
         return min(pause, _LONGEST_PAUSE_OF_PROBES) if order.intent_id in probes else pause
 
     def _note_answer(self, order: AnyOrder) -> None:
-        """Try all failing orders again if this one was failing: the cloud answers again."""
+        """Note that a step succeeded. If it failed before, the cloud answers again: try all failing orders at once."""
         with self._changed:
             if order.intent_id in self._failing:
                 failing, self._failing = self._failing, {}
@@ -198,10 +198,10 @@ class Executor(ABC):
 
         There are three cases:
 
-        * All of the lease is to be destroyed.
+        * The later order removes everything of the lease.
         * The engine does not wait for this order. A change that cannot be made, for example because hosts are not free,
           must not keep the lease from its end.
-        * This order resumes servers, and they are to be suspended again. Servers that do not come back must not
+        * This order resumes servers, and the later one suspends them again. Servers that do not come back must not
           prevent that.
         """
         with self._changed:
@@ -228,7 +228,7 @@ class Executor(ABC):
 
     def _wait(self, seconds: float, order: AnyOrder, step: int, pause: float) -> None:
         with self._changed:
-            # While the worker had it, it may have been given up, or what it waits for may have happened.
+            # During the step, the order may have been given up, or what it waits for may have happened.
             is_hinted = order.intent_id in self._hinted
             self._under_way.pop(order.intent_id, None)
             self._hinted.discard(order.intent_id)
@@ -238,7 +238,7 @@ class Executor(ABC):
             self._later_changed()
 
     def _run_next(self) -> float | None:
-        """Run the orders whose time has come, and return the seconds until the next one, or None without one."""
+        """Begin the waiting orders that are due. Return the seconds until the next one, or None if none waits."""
         while self._later:
             left = self._later[0][0] - self._seconds()
             if left > 0:
@@ -249,9 +249,9 @@ class Executor(ABC):
 
 
 class ThreadedExecutor(Executor):
-    """A pool of workers. A slow lease delays no other, because a step that has to wait frees its worker.
+    """Executor with a pool of threads. A slow lease delays no other, because a waiting step occupies no thread.
 
-    :param on_over: called from a worker
+    :param on_over: called from a thread of the pool
     :param workers: maximum number of steps that are carried out at the same time
     """
 

@@ -1,4 +1,4 @@
-"""What a cloud tells the service: about its hosts, flavors, images and servers, and what happens to them."""
+"""What a cloud tells the service of its hosts, flavors, images and servers, and of what happens to them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lease_scheduler.records.pool import ProviderRecord
 class Hypervisor:
     """A compute host as the cloud describes it.
 
-    :ivar capacity: resource class -> amount that may be held, without what its nested providers offer
+    :ivar capacity: resource class -> amount that may be held, without the capacity of its nested providers
     :ivar hypervisor_id: its id in the cloud, empty if it has none
     :ivar providers: its nested resource providers, such as GPUs
     """
@@ -39,10 +39,10 @@ class Hypervisor:
 
 @dataclass(frozen=True)
 class Flavor:
-    """What one server of a flavor of the cloud needs.
+    """What one server of a flavor needs.
 
     :ivar groups: resources that must come from one provider each
-    :ivar problem: why servers of a lease of this flavor would lack something that it asks for, or None
+    :ivar problem: why servers in a lease would lack something that the flavor asks for, or None
     :ivar private_to: ids of the only projects that may use it, or None if all may
     """
 
@@ -62,7 +62,7 @@ class ImageFacts:
     """What an image service says about a disk image.
 
     :ivar size_mb: MB to copy when it is transferred to a host, or None if not known
-    :ivar stored_mb: MB that its store uses for it, or 0 if not known
+    :ivar stored_mb: MB that it takes in its store, or 0 if not known
     :ivar min_disk_gb: smallest disk that it fits on, in GB
     :ivar min_memory_mb: smallest memory that it runs with, in MB
     :ivar exists: whether there is such an image
@@ -96,7 +96,7 @@ class Footprint:
 
 @dataclass(frozen=True)
 class DriverEvent:
-    """Something that happened in the cloud without an order of the engine.
+    """An event in the cloud without an order of the engine.
 
     :ivar kind: the servers of a lease are gone (``ENDED``), or a host went down, was closed to new servers or came back
     :ivar host: name of the host concerned
@@ -121,7 +121,7 @@ class LeaseOnHosts:
 
 
 class Power(Enum):
-    """Whether a server can use anything: it runs, it was stopped by its users, or neither is certain."""
+    """Whether a server can use anything: it runs, its users stopped it, or this is not known."""
 
     ON = "on"
     OFF = "off"

@@ -1,4 +1,4 @@
-"""What a cloud lets the service do with its compute hosts when they go to sleep and wake."""
+"""The compute services of hosts, which are closed and opened when hosts sleep and wake."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ class HostServices(Protocol):
     """The compute services of the hosts of a cloud. Every call may be repeated. Hosts are named as in the pool."""
 
     def is_vacant(self, host: str) -> bool:
-        """Return whether no server is on a host or on its way there, with a lease or without."""
+        """Return whether there is no server on a host or on its way there, with or without a lease."""
         ...
 
     def close(self, host: str) -> bool:
-        """Let no new servers come to a host, with our own reason.
+        """Close a host to new servers, with our own reason.
 
-        :return: False if somebody else has closed it, for a reason that stays
+        :return: False if somebody else has closed it; that reason stays
         """
         ...
 
     def open(self, host: str) -> None:
-        """Let servers come to a host again, if the reason why they do not is our own."""
+        """Open a host to new servers, if it is closed with our own reason."""
         ...
 
     def is_open(self, host: str) -> bool:
-        """Return whether servers may come to a host."""
+        """Return whether a host is open to new servers."""
         ...
 
     def closed(self) -> frozenset[str]:
@@ -40,7 +40,7 @@ class HostServices(Protocol):
 
 
 class NoHostServices(Absent):
-    """No host counts as vacant, so none goes to sleep."""
+    """Stand-in for which no host is vacant, so that none goes to sleep."""
 
     def is_vacant(self, host: str) -> bool:
         """See ``HostServices.is_vacant``."""

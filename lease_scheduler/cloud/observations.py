@@ -1,4 +1,4 @@
-"""What a driver sees in its cloud by itself, apart from the events that the engine needs (``driver.DriverEvent``)."""
+"""What a driver sees in its cloud, beyond the events that the engine needs (``facts.DriverEvent``)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class ServerChange:
     """The end of an action on a server, whether it succeeded or failed. A step may be waiting for it.
 
     :ivar event_type: the cloud's name for it, such as ``instance.shelve_offload.end``
-    :ivar lease_id: lease of the server, or None if the message does not say
-    :ivar host: name of the host on which it happened, or None if on no host or not known
-    :ivar arrives: whether the server came to the host, in which case other servers have no more room there than before
+    :ivar lease_id: lease of the server, or None if the message does not tell
+    :ivar host: name of the host on which it happened, or None if there is none or it is not known
+    :ivar arrives: whether the server came to the host, so that the host has no more free capacity than before
     """
 
     event_type: str
@@ -26,7 +26,7 @@ class ServerChange:
 
 @dataclass(frozen=True)
 class AggregateChange:
-    """A host aggregate of ours that has changed since it was read last; the engine itself may have changed it.
+    """A change of one of our host aggregates since it was last read. The engine itself may have caused it.
 
     :ivar lease_id: its lease, or None for that of the pool
     :ivar hosts: names of the hosts in it now
@@ -68,7 +68,7 @@ class Observer(Protocol):
     def on_hosts(self, names: frozenset[str]) -> None:
         """Handle hosts of the pool that may have another size or other traits. The first call names all of them.
 
-        If this raises, the hosts are reported again at the next look.
+        After an error, the hosts are reported again at the next check.
         """
         ...
 
@@ -81,5 +81,5 @@ class Observer(Protocol):
         ...
 
     def on_stranger(self, stranger: Stranger) -> None:
-        """Handle a server that is where it does not belong. Called once for each lease; it is logged already."""
+        """Handle a server that is where it does not belong. Called once for each lease, after it was logged."""
         ...

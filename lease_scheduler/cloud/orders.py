@@ -1,4 +1,4 @@
-"""What the service wants of a cloud: orders for one lease or image, and what a lease should have there."""
+"""What the service wants of a cloud: orders for a lease or an image, and what a lease should have there."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Order:
     """An operation of a lease with everything that a cloud needs to carry it out.
 
     :ivar intent_id: number of the intent
-    :ivar hosts: name of the host of each VM
+    :ivar hosts: name of the host of each node
     :ivar request: terms of the lease
     :ivar step: number of the first step that is not known to be done
     :ivar start: earliest start of the servers that the project boots itself
-    :ivar without: names of hosts of the plan that the lease does without, because others are on them
+    :ivar without: names of planned hosts that the lease does not get, because other servers are on them
     """
 
     intent_id: int
@@ -35,7 +35,7 @@ class Order:
 
     @property
     def is_over(self) -> bool:
-        """Whether the lease ends with it, so that nothing is kept for another start."""
+        """Whether the lease ends with this order, so that nothing is kept for another start."""
         return self.operation.kind is OperationKind.STOP
 
 
@@ -62,10 +62,11 @@ AnyOrder = Order | Removal
 
 @dataclass(frozen=True)
 class Expectation:
-    """A lease with all that is needed to tell what it should have in the cloud.
+    """What a lease should have in the cloud, in a form from which a driver derives the details.
 
-    :ivar order: an order to follow the plan
-    :ivar until: the end that the cloud knows, or None if it knows none
+    :ivar order: an order that adjusts the lease to the plan
+    :ivar presence: how much of it should be there
+    :ivar until: the end of the lease that the cloud should know, or None if it should know none
     """
 
     order: Order
@@ -80,7 +81,7 @@ class ImageOrder:
     :ivar number: unique among the orders of one engine
     :ivar hosts: names of the compute hosts
     :ivar begun: when the order was given
-    :ivar due: when the image should be there, judging by its size
+    :ivar due: when the image should be there, according to its size
     """
 
     number: int

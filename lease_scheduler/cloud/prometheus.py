@@ -18,7 +18,7 @@ class NoFiguresError(LeaseSchedulerError):
 
 
 class PrometheusClient:
-    """Asks Prometheus for one value of every server, by a single query for all of them.
+    """Client that asks Prometheus for one value of every server, by a single query.
 
     :param group: group of the options, for messages
     :param values: the options by name: ``prometheus_url``, ``prometheus_query`` and so on
@@ -44,7 +44,7 @@ class PrometheusClient:
         self._credentials = (user, values["prometheus_password"]) if user else None
 
     def figures(self) -> dict[str, float]:
-        """Return server -> the largest of its values; NaN if one of them is no number.
+        """Return server -> the largest of its values, or NaN if one of them is NaN.
 
         :raises NoFiguresError: Prometheus gave no usable answer
         """

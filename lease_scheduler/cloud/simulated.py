@@ -1,9 +1,9 @@
-"""Simulated cloud in a file of its own, for the embedded default and for tests of the service.
+"""Simulated cloud in its own database file, for the embedded service and for tests of the service.
 
 It outlives the engine, as a real cloud does: aggregates, held capacity and servers of every lease are rows that are
-found again by the id of the lease. If the extras of a lease say ``real_duration``, its servers are gone after running
-that many seconds, which only the cloud knows. Like Placement, it refuses to hold more of a host than there is, so it
-reveals an engine that oversells.
+found again by the id of the lease. If the extras of a lease have ``real_duration``, its servers are gone after running
+for that many seconds, which only the cloud knows. Like Placement, it refuses to hold more of a host than there is, so
+it reveals an engine that oversells.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ CREATE TABLE IF NOT EXISTS timers (intent INTEGER, step TEXT, over INTEGER NOT N
 
 
 class SimulatedCloud(Driver):
-    """See the module. It is its own source of events.
+    """Driver of the simulated cloud, which is also its source of events.
 
     :param path: the file, or ``:memory:`` for a cloud that is lost when the process ends
     :param clock: tells the time, and how long to wait for an instant
@@ -188,7 +188,7 @@ class SimulatedCloud(Driver):
         )
 
     def _hold(self, order: Order) -> int | None:
-        """Hold what the lease needs. Return the instant of the next attempt if it is not free yet, or None."""
+        """Hold what the lease needs. Return the instant of the next attempt if it is not free yet, or None if held."""
         self._database.execute("DELETE FROM held WHERE lease_id = ?", (order.lease_id,))
         for host, needed in held_by_host(order.request, order.hosts).items():
             capacity = self._hypervisors.capacity(host)
@@ -273,13 +273,13 @@ class SimulatedCloud(Driver):
             return told
 
     def _pause(self) -> float | None:
-        """Return the real seconds until the work of a lease is over next, or None."""
+        """Return the real seconds until the next check for leases whose work is over, or None if none is to come."""
         with self._lock:
             earliest = self._work.next_end()
         return None if earliest is None else min(max(0.01, self._seconds_until(earliest)), _LONGEST_WAIT)
 
     def tell(self, event: DriverEvent) -> None:
-        """Make something happen: a host fails or recovers, or the servers of a lease vanish."""
+        """Make an event happen: a host fails or recovers, or the servers of a lease vanish."""
         with self._lock:
             if event.kind is EventKind.ENDED:
                 self._database.execute("UPDATE leases SET servers = 'none' WHERE id = ?", (event.lease_id,))
@@ -298,7 +298,7 @@ class SimulatedCloud(Driver):
         return [Footprint(lease_id, servers.get(lease_id, "none"), frozenset(of)) for lease_id, of in hosts.items()]
 
     def oversold(self) -> list[str]:
-        """Return the hosts of which more is held than there is. Only a test that breaks something gets any."""
+        """Return overcommitted hosts, with resource class and held amount. Only a broken engine causes any."""
         query = "SELECT host, class, SUM(amount) FROM held GROUP BY host, class"
         with self._lock:
             capacity = {host.name: whole_capacity(host) for host in self._hypervisors.find()}
@@ -307,9 +307,9 @@ class SimulatedCloud(Driver):
 
 
 def held_by_host(request: LeaseRequest, hosts: tuple[str, ...]) -> dict[str, Counter[str]]:
-    """Return what a lease needs of each of its hosts.
+    """Return host -> resource class -> amount that a lease needs there.
 
-    :param hosts: name of the host of each VM
+    :param hosts: name of the host of each node
     """
     needed: dict[str, Counter[str]] = {}
     resources = [node_set.needs for node_set in request.nodes for _ in range(node_set.count)]

@@ -1,4 +1,4 @@
-"""Compute hosts of the simulated cloud, as rows of its file."""
+"""Compute hosts of the simulated cloud, as rows of its database."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TABLE = "CREATE TABLE IF NOT EXISTS hypervisors (name TEXT PRIMARY KEY, facts T
 
 
 class SimulatedHypervisors:
-    """See the module. The caller makes sure that only one thread calls at a time.
+    """The compute hosts. The caller ensures that only one thread calls at a time.
 
     :param database: database of the cloud
     """
@@ -52,7 +52,7 @@ def whole_capacity(host: Hypervisor) -> Mapping[str, int]:
 
 
 def alike_hypervisors(count: int, prefix: str, vcpus: int, memory_mb: int, disk_gb: int) -> Iterator[Hypervisor]:
-    """Return hosts of one size, called ``prefix`` and a number from 1 on."""
+    """Yield hosts of equal size, with names made of ``prefix`` and a number from 1 on."""
     capacity = {VCPU: vcpus, MEMORY_MB: memory_mb, DISK_GB: disk_gb}
     capacity = {name: amount for name, amount in capacity.items() if amount}
     for number in range(1, count + 1):

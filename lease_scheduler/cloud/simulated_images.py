@@ -14,7 +14,7 @@ _TABLE = "CREATE TABLE IF NOT EXISTS images (host TEXT, image TEXT, since INTEGE
 
 
 class SimulatedImages:
-    """See the module.
+    """The caches of images on hosts, and the transfers to them (see ``cloud.capabilities.ImageCaches``).
 
     :param database: database of the cloud, which also has the images
     :param lock: lock that every user of the database must hold
@@ -28,7 +28,7 @@ class SimulatedImages:
         self._lock = lock
         self._now = now
         self._behaviour = behaviour
-        # A stream of its own, so that transfers do not change the random times of operations.
+        # A separate stream, so that transfers do not change the random times of operations.
         self._random = Random(behaviour.seed)
         self._over: dict[int, tuple[int, bool]] = {}
         database.execute(_TABLE)
@@ -42,13 +42,13 @@ class SimulatedImages:
         for image, hosts in order.request.images_on(order.hosts).items():
             fetched = now + image.size_mb * 8 / bandwidth
             self._put(hosts, image.image_id, round(fetched))
-            # A boot during a transfer of the same image waits for that.
+            # A boot during a transfer of the same image waits for the transfer if that ends earlier.
             there = max(self._since(host, image.image_id) for host in hosts)
             longest = max(longest, min(fetched, there) - now)
         return longest
 
     def carry(self, order: ImageOrder) -> ImageProgress:
-        """See ``Driver.carry``."""
+        """See ``ImageCaches.carry``."""
         now = self._now()
         with self._lock:
             if order.number not in self._over:
@@ -66,7 +66,7 @@ class SimulatedImages:
         return ImageProgress(there=order.hosts, is_over=True)
 
     def clear(self) -> None:
-        """See ``Driver.clear_carried``."""
+        """See ``ImageCaches.clear``."""
         with self._lock:
             self._over.clear()
 
@@ -77,7 +77,7 @@ class SimulatedImages:
             return frozenset(row[0] for row in self._database.execute(query, (image_id, self._now())).fetchall())
 
     def _since(self, host: str, image_id: str) -> int:
-        """Return when an image that a host has or is getting is complete there."""
+        """Return the instant at which an image is complete on a host that has it or is getting it."""
         query = "SELECT since FROM images WHERE host = ? AND image = ?"
         (since,) = self._database.execute(query, (host, image_id)).fetchone()
         return int(since)

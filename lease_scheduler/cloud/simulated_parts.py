@@ -1,4 +1,4 @@
-"""Capabilities of the simulated cloud that need little more than its file."""
+"""Capabilities of the simulated cloud that need little more than its database."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lease_scheduler.model.providers import ProviderGroup
 
 
 class SimulatedAnnouncements:
-    """See ``cloud.capabilities.Announcements``. Only leases use the hosts, so nothing follows from what is announced.
+    """See ``cloud.capabilities.Announcements``. Only leases use the hosts, so announcements have no effect.
 
     :ivar announced: starts of leases that were announced last
     :ivar promised: lifetimes that were promised last, and until when
-    :ivar ends: end of each lease that was told
+    :ivar ends: the ends that were told, by lease
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class SimulatedShares:
 
     :param work: the work of servers
     :param lock: lock that every user of the database must hold
-    :param on_change: called when work may be done sooner or later than before
+    :param on_change: called when work may be over sooner or later than before
     """
 
     degraded: Mapping[str, str] = {}
@@ -124,7 +124,7 @@ class SimulatedUsage:
     """See ``cloud.capabilities.Usage``. A lease has one server, with the id of the lease.
 
     :param footprints: returns what all leases have
-    :ivar idle: leases whose servers use no CPU time; all others use all that they have
+    :ivar idle: leases whose servers use no CPU time; servers of all others always use one CPU
     """
 
     def __init__(self, footprints: Callable[[], Iterable[Footprint]], now: Callable[[], int]) -> None:

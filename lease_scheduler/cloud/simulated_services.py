@@ -1,4 +1,4 @@
-"""Compute services of the simulated cloud, as rows of its file."""
+"""Compute services of the simulated cloud, as rows of its database."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class SimulatedServices:
     """See ``cloud.host_services.HostServices``.
 
     :param database: database of the cloud
-    :param lock: makes sure that only one thread uses it at a time
-    :ivar silent: hosts whose services do not run; only tests add some
+    :param lock: lock that every user of the database must hold
+    :ivar silent: hosts whose services do not run; only tests set it
     """
 
     def __init__(self, database: sqlite3.Connection, lock: Lock) -> None:

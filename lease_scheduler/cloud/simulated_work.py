@@ -1,4 +1,4 @@
-"""The work of the servers of a simulated cloud, which goes on as fast as their shares of the CPU allow."""
+"""The work of the servers of a simulated cloud, which advances as fast as their shares of the CPU allow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping
 from math import ceil
 
-#: The work that is done is in seconds of a server that has all the CPU that it needs.
+#: ``need`` and ``done`` are in seconds of a server that has all the CPU that it needs.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS work (
     lease_id TEXT PRIMARY KEY, need INTEGER NOT NULL, done INTEGER NOT NULL, since INTEGER
@@ -15,7 +15,7 @@ CREATE TABLE IF NOT EXISTS shares (lease_id TEXT PRIMARY KEY, yield REAL NOT NUL
 CREATE TABLE IF NOT EXISTS share_revision (revision INTEGER NOT NULL);
 """
 
-#: Work that goes on, with its share of the CPU, and when it will be done if that stays.
+#: Work that is under way, with its share of the CPU; its end with that share; and an update of the work done so far.
 _GOING_ON = "(SELECT * FROM work WHERE since IS NOT NULL) AS work LEFT JOIN shares USING (lease_id)"
 _END = "since + (need - done) / COALESCE(yield, 1)"
 
@@ -23,7 +23,7 @@ _COUNT = "done = done + MAX(0, ? - since) * COALESCE((SELECT yield FROM shares W
 
 
 class SimulatedWork:
-    """The work of leases, and their shares of the CPU. The caller has the lock of the database and its transactions.
+    """The work of leases, and their shares of the CPU. The caller holds the lock and opens the transactions.
 
     :param database: gets the tables for them
     """
@@ -33,7 +33,7 @@ class SimulatedWork:
         database.executescript(_TABLES)
 
     def go_on(self, lease_id: str, need: int, now: int) -> None:
-        """Let the work of a lease begin or go on.
+        """Begin or resume the work of a lease.
 
         :param need: seconds that it takes in all
         """
@@ -53,7 +53,7 @@ class SimulatedWork:
         self._database.execute("DELETE FROM work WHERE lease_id = ?", (lease_id,))
 
     def share(self, revision: int, yields: Mapping[str, float], now: int) -> None:
-        """Let work go on with these shares of the CPU; see ``Driver.share``."""
+        """Continue work with these shares of the CPU; see ``capabilities.Shares.share``."""
         latest = self._database.execute("SELECT MAX(revision) FROM share_revision").fetchone()[0]
         if latest is not None and revision < latest:
             return
@@ -76,6 +76,6 @@ class SimulatedWork:
         return done
 
     def next_end(self) -> int | None:
-        """Return the first whole second at which some work will be done, or None."""
+        """Return the first instant at which some work will be done, or None."""
         end = self._database.execute(f"SELECT MIN({_END}) FROM {_GOING_ON}").fetchone()[0]
         return None if end is None else ceil(end)

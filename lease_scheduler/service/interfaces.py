@@ -29,11 +29,11 @@ class ServiceStore(Protocol):
         ...
 
     def join_pool(self, pool: str) -> None:
-        """Give what belongs to no pool to this one, before it is loaded."""
+        """Assign all hosts, addresses and live leases without a pool to this one. Call it before ``load``."""
         ...
 
     def load(self) -> Snapshot:
-        """Return what the last transaction left."""
+        """Return the state of the site after the last transaction."""
         ...
 
     def commit(self, changes: StoreChanges) -> int:
@@ -79,7 +79,7 @@ class ServiceStore(Protocol):
         ...
 
     def known_trusts(self, ids: Collection[str]) -> frozenset[str]:
-        """Return those of some trusts that hosts have, or leases, live, ended or deleted."""
+        """Return which of these trusts a host or a lease refers to, whether the lease is live, ended or deleted."""
         ...
 
     def has_lease(self, lease_id: str) -> bool:

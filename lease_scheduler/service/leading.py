@@ -32,7 +32,7 @@ from lease_scheduler.service.upkeep.workers import Instruments
 from lease_scheduler.store.sql.faults import FULL, is_full
 
 #: Real seconds for which requests are refused because the disk is full, until the next attempt to lead.
-_REFUSING = 3.0
+_REFUSAL_SECONDS = 3.0
 
 
 class Planning(Protocol):
@@ -57,7 +57,7 @@ class Planning(Protocol):
 
 
 class Configured(Protocol):
-    """What is configured at present. It is asked again when an engine begins to lead, and when options have changed."""
+    """The present configuration. It is read again when an engine begins to lead, and when options have changed."""
 
     @property
     def planning(self) -> Planning:
@@ -66,7 +66,7 @@ class Configured(Protocol):
 
     @property
     def discovers_hosts(self) -> bool:
-        """Whether hosts that an operator adds to the pool in the cloud are taken in."""
+        """Whether hosts that an operator adds to the pool in the cloud are registered."""
         ...
 
     def options(self) -> ServiceOptions:
@@ -81,7 +81,7 @@ class Configured(Protocol):
         ...
 
     def instruments(self) -> Instruments:
-        """Return what the site measures and switches with."""
+        """Return the meter, the source of needs and the power driver of the site."""
         ...
 
 
@@ -98,7 +98,7 @@ class LeaderStore(ServiceStore, Protocol):
 
 
 class RequestServer(Protocol):
-    """Receives requests, and has methods answer them."""
+    """Server that receives requests and passes them to methods."""
 
     def start(self) -> None:
         """Receive requests."""
@@ -114,7 +114,7 @@ class RequestServer(Protocol):
 
 
 class Connections(Protocol):
-    """What connects an engine with other programs."""
+    """Connections of an engine to other programs."""
 
     def store(self) -> LeaderStore:
         """Return a store of the site that has not taken over."""
@@ -129,7 +129,7 @@ class Connections(Protocol):
         ...
 
     def senders(self, store: ServiceStore, enforcement: Enforcement) -> Sequence[UpkeepWorker]:
-        """Return the workers that send what is written: notifications, deliveries, and reports to filters."""
+        """Return the workers that send what was stored: notifications, deliveries, and reports to filters."""
         ...
 
     def close(self) -> None:
@@ -158,8 +158,8 @@ class EngineService:
 
     :param name: a name that no other engine has
     :param clock: the clock of the site
-    :param driver: the cloud
-    :param configured: what is configured
+    :param driver: driver of the cloud
+    :param configured: the present configuration
     :param connections: closed by ``end``
     :param metrics: bound to an engine while it leads
     :param before_serving: called when everything is loaded, before requests are answered
@@ -211,11 +211,11 @@ class EngineService:
         return self._site_engine(self._take_over(), lambda: None)
 
     def end(self) -> None:
-        """Release the connections that exist even without leading."""
+        """Close the connections, which exist even while the engine does not lead."""
         self._connections.close()
 
     def take_over_options(self) -> None:
-        """Apply the changed options that may change; an engine that leads later reads them anyway."""
+        """Apply the options that may change at run time. An engine that begins to lead later reads them anyway."""
         with self._changing:
             self._filters = self._configured.filters()
             try:
@@ -251,7 +251,7 @@ class EngineService:
 
         server = self._connections.server(defaultdict(lambda: refuse))
         server.start()
-        self.leadership.wait_for_stop(_REFUSING)
+        self.leadership.wait_for_stop(_REFUSAL_SECONDS)
         server.stop()
         server.wait()
 

@@ -1,4 +1,4 @@
-"""The protocol of the service's workers: what is done without a request, in rounds."""
+"""Workers: the service's work that no request asks for, done in rounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class FirmPause(float):
 
 
 class Signals(Protocol):
-    """How whoever runs a worker is told that it has work, or has none any more."""
+    """Signals from a worker to its runner: it has work, or must stop."""
 
     @property
     def is_stopping(self) -> bool:
@@ -42,12 +42,12 @@ class OwnThreads(Protocol):
         ...
 
     def join(self) -> None:
-        """Wait for what they have begun."""
+        """Wait until they have finished what they have begun."""
         ...
 
 
-class _UntilRun:
-    """Remembers the signals to a worker that nobody runs yet."""
+class _EarlySignals:
+    """Signals of a worker that has no runner yet. They are kept for its first runner."""
 
     def __init__(self) -> None:
         self.is_woken = False
@@ -72,7 +72,7 @@ class UpkeepWorker(ABC):
     def __init__(self, name: str, retry: float, first: float = 0.0) -> None:
         self.name, self.retry, self.first = name, retry, first
         self.patience: float | None = None
-        self._signals: Signals = _UntilRun()
+        self._signals: Signals = _EarlySignals()
 
     def prepare(self) -> bool:
         """Prepare the first round, and return whether there will be any."""
@@ -88,7 +88,7 @@ class UpkeepWorker(ABC):
         """
 
     def own_threads(self) -> OwnThreads | None:
-        """Return the threads that do the work if it is not stepped, or None if it needs only one."""
+        """Return the threads that do the work unless it is stepped, or None if one thread does its rounds."""
         return None
 
     def failed(self, error: Exception) -> None:
@@ -113,9 +113,9 @@ class UpkeepWorker(ABC):
         self._signals.ask_to_stop()
 
     def run_by(self, signals: Signals) -> None:
-        """Pass signals on to a runner from now on, beginning with those that it has missed."""
+        """Send signals to a runner from now on, beginning with those that it has missed."""
         missed, self._signals = self._signals, signals
-        if isinstance(missed, _UntilRun) and missed.is_woken:
+        if isinstance(missed, _EarlySignals) and missed.is_woken:
             signals.wake()
         if missed.is_stopping:
             signals.ask_to_stop()

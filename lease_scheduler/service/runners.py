@@ -10,7 +10,7 @@ from typing import Protocol
 from lease_scheduler.service.rounds import FirmPause, OwnThreads, UpkeepWorker
 from lease_scheduler.worker import Worker
 
-#: Rounds in one step after which the workers are thought to wake each other for ever.
+#: Rounds in one step after which the workers are assumed to wake each other forever.
 _ENDLESS = 100_000
 
 
@@ -84,11 +84,11 @@ class ThreadRunner:
             worker.ended()
 
 
-class _Stepped:
-    """When a worker is due that is stepped.
+class _Schedule:
+    """Schedule of a stepped worker.
 
     :ivar due: seconds at which the next round is due; None to wait for ``wake``
-    :ivar firm: seconds before which a wake-up is not followed
+    :ivar firm: seconds before which a wake-up causes no round (see ``FirmPause``)
     """
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class _Stepped:
         self.is_stopping = True
 
     def instant(self) -> float | None:
-        """Return the seconds at which there is something to do, or None."""
+        """Return the seconds at which the next round is due, or None."""
         if self.is_stopping:
             return None
         return self.firm if self.is_woken else self.due
@@ -121,12 +121,12 @@ class SteppedRunner:
     """
 
     def __init__(self) -> None:
-        self._workers: dict[UpkeepWorker, _Stepped] = {}
+        self._workers: dict[UpkeepWorker, _Schedule] = {}
 
     def start(self, workers: Sequence[UpkeepWorker]) -> None:
         """See ``Runner``. The time until the first rounds counts from the next step."""
         for worker in _prepared(workers):
-            self._workers[worker] = _Stepped()
+            self._workers[worker] = _Schedule()
             worker.run_by(self._workers[worker])
 
     def stop(self, workers: Iterable[UpkeepWorker]) -> None:
@@ -140,7 +140,7 @@ class SteppedRunner:
         """Do the rounds that are due, and those that they bring about, until none is left.
 
         :param now: present seconds of the clock of the workers
-        :raises RuntimeError: the workers wake each other for ever
+        :raises RuntimeError: the workers wake each other forever
         """
         for worker, stepped in self._workers.items():
             if not stepped.is_begun:
@@ -150,10 +150,13 @@ class SteppedRunner:
         while self._step_once(now):
             rounds += 1
             if rounds > _ENDLESS:
-                raise RuntimeError(f"the workers find no end at {now}")
+                raise RuntimeError(f"the workers wake each other forever: more than {_ENDLESS} rounds at {now}")
 
     def next_due(self) -> float | None:
-        """Return the seconds at which the next round is due, or None. A wake-up counts as due since long ago."""
+        """Return the seconds at which the next round is due, or None.
+
+        After a wake-up this is the end of a firm pause, or minus infinity if there is none.
+        """
         instants = (stepped.instant() for stepped in self._workers.values())
         return min((instant for instant in instants if instant is not None), default=None)
 
@@ -167,7 +170,7 @@ class SteppedRunner:
                 is_any = True
         return is_any
 
-    def _round(self, worker: UpkeepWorker, stepped: _Stepped, now: float) -> None:
+    def _round(self, worker: UpkeepWorker, stepped: _Schedule, now: float) -> None:
         # Before the round, so that a wake-up during the round causes another one.
         stepped.is_woken = False
         try:

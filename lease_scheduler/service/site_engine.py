@@ -19,15 +19,15 @@ from lease_scheduler.service.upkeep.workers import Instruments, MakeExecutor, Up
 
 
 class SiteEngine:
-    """Carries out what the plan of a site has written, and does what is due, until closed or broken.
+    """Engine that carries out what the plan of a site has written, and does what is due, until closed or broken.
 
     It runs in threads, unless it gets a ``SteppedRunner`` and a ``SteppedExecutor``. Then it works only while it is
     stepped, in the thread that steps it.
 
     :param plan: carries out nothing yet
-    :param instruments: what the site measures and switches with
+    :param instruments: meter, source of needs and power driver of the site
     :param runner: runs the workers
-    :param make_executor: makes what carries out orders
+    :param make_executor: makes the executor of orders
     """
 
     def __init__(
@@ -65,10 +65,10 @@ class SiteEngine:
         return self._upkeep.reconciler
 
     def start(self, observer: Observer | None = None, senders: Sequence[UpkeepWorker] = ()) -> None:
-        """Reconcile with the cloud, resume open orders, and do what is due from now on.
+        """Resume open orders, then compare with the cloud and do what is due, from now on.
 
-        :param observer: notified of what the cloud reports by itself
-        :param senders: workers that send what is written; they end last
+        :param observer: notified of changes in the cloud that nobody here asked for
+        :param senders: workers that send what was stored; they end last
         """
         plan = self.plan
         with plan.lock:

@@ -11,7 +11,7 @@ from lease_scheduler.cloud.facts import LeaseOnHosts, LeaseServer
 
 
 class Activity(Enum):
-    """What a meter says about a lease. ``UNKNOWN`` is for everything that it cannot be sure of."""
+    """What a meter says about a lease. Whatever is not certain is ``UNKNOWN``."""
 
     USED = "used"
     IDLE = "idle"
@@ -19,7 +19,7 @@ class Activity(Enum):
 
 
 class ServerSource(Protocol):
-    """The part of a driver that meters need (see ``cloud.driver.Driver``)."""
+    """The part of a driver that meters need (see ``cloud.capabilities.Usage``)."""
 
     def servers_of(self, leases: Collection[LeaseOnHosts]) -> Mapping[str, Sequence[LeaseServer]]:
         """Return lease -> its servers."""
@@ -43,14 +43,15 @@ class MeterOptions:
 
 
 class Meter(Protocol):
-    """Tells whether the servers of leases use anything."""
+    """Meter that tells whether the servers of leases use anything."""
 
     def measure(
         self, leases: Collection[LeaseOnHosts], is_stopping: Callable[[], bool] = lambda: False
     ) -> Mapping[str, Activity]:
-        """Return what the servers of leases have done since the last call; leases that are left out are unknown.
+        """Return whether the servers of each lease have used anything since the last call.
 
-        A lease without servers is idle. Calls may take long; they come from one thread, at intervals.
+        A lease without servers is idle. A lease that is left out is unknown. Calls may take long. They come from one
+        thread, at intervals.
 
         :param is_stopping: returns whether the result is no longer wanted
         :raises Exception: nothing is known about any lease

@@ -1,7 +1,7 @@
-"""The meter ``cloud``: the CPU time of servers, as the cloud itself tells it.
+"""The meter ``cloud``: CPU times of servers that the cloud itself reports.
 
-On Nova these are the CPU times in the diagnostics of servers, which are for administrators. Each of them is a request
-that Nova passes on to the host of the server, so the meter asks for one after the other, and with pauses.
+Nova has the CPU times in the diagnostics of servers, which are for administrators. Nova passes each request for them on
+to the host of the server, so the meter sends one after the other, with pauses.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from lease_scheduler.cloud.meters.base import Activity, MeterOptions, activity_o
 
 LOG = logging.getLogger(__name__)
 
-#: Number of requests that fail one after the other until the meter gives up until the next call.
+#: Number of consecutive leases without an answer after which the meter gives up until the next call.
 _FAILURES = 3
 
 
 class CpuMeter:
-    """Compares the CPU times of servers with those of the last call.
+    """Meter that compares the CPU times of servers with those of the last call.
 
-    A server is used if it used more than ``cpu_threshold`` percent of its vCPUs since then. Operating systems that do
-    nothing use a little. A server that was measured for the first time, or that was started again since the last call,
-    is unknown.
+    A server is used if it used more than ``cpu_threshold`` percent of its vCPUs since then, as even an idle operating
+    system uses a little. A server is unknown if it is measured for the first time, or was started again since the last
+    call.
 
     :param steady: returns seconds from a clock that cannot be set
     :param sleep: waits for some seconds
@@ -41,7 +41,7 @@ class CpuMeter:
         self._pause: float = options.values["request_interval"]
         self._steady = steady
         self._sleep = sleep
-        #: Server -> its CPU seconds when it was last measured, and when that was.
+        #: Server -> its CPU seconds at the last measurement, and the seconds of that measurement.
         self._samples: dict[str, tuple[float, float]] = {}
 
     def measure(
@@ -68,7 +68,7 @@ class CpuMeter:
         return found
 
     def _of_lease(self, servers: Sequence[LeaseServer]) -> Activity:
-        """Return the activity of a lease. Further servers are not asked about if one is used."""
+        """Return the activity of a lease. Once a server is used, the others are not measured."""
         found = set()
         for server in servers:
             activity = self._of_server(server)

@@ -11,10 +11,10 @@ from lease_scheduler.cloud.prometheus import PrometheusClient
 
 
 class PrometheusMeter:
-    """Asks Prometheus for one value of every server, by a single query for all of them.
+    """Meter that asks Prometheus for one value of every server, by a single query.
 
-    A server is used if its value is above ``prometheus_threshold``. A server without a value, or whose value is no
-    number, is unknown; Prometheus leaves out series that it has not got for five minutes.
+    A server is used if its value is above ``prometheus_threshold``. A server without a value, or with NaN, is unknown.
+    Prometheus leaves out series of which it has got no sample for five minutes.
 
     :raises InvalidValueError: an option is missing or wrong
     """

@@ -9,10 +9,10 @@ from lease_scheduler.cloud.needs.base import NeedsOptions
 
 
 class AgentNeeds:
-    """Compares the CPU times of servers with those of the last call.
+    """Source that compares the CPU times of servers with those of the last call.
 
-    A server is unknown when it is seen for the first time, and when its counter has fallen: it was started again, or
-    has moved to another host.
+    A server is unknown when it is seen for the first time, and when its counter has fallen. Then it was started again,
+    or has moved to another host.
 
     :param steady: returns seconds from a clock that cannot be set
     """

@@ -11,7 +11,7 @@ class AgentTimes(Protocol):
     """The part of a driver that sources need (see ``cloud.capabilities.Shares``)."""
 
     def cpu_times(self) -> Mapping[str, float]:
-        """Return the CPU seconds of servers as agents on their hosts tell them."""
+        """Return the CPU seconds of servers, according to agents on their hosts."""
         ...
 
 
@@ -20,8 +20,8 @@ class NeedsOptions:
     """Arguments for the construction of a source.
 
     :ivar values: the options of the group ``needs`` by name
-    :ivar shares: knows the CPU times that agents on hosts tell
-    :ivar adapter: returns keystoneauth's adapter of a type of service in the cloud's catalogue, or None if it has none
+    :ivar shares: has the CPU times that agents on hosts report
+    :ivar adapter: returns keystoneauth's adapter for a service type of the cloud's catalogue, or None if it has none
     """
 
     values: Mapping[str, Any]
@@ -30,17 +30,17 @@ class NeedsOptions:
 
 
 class NeedsSource(Protocol):
-    """Tells how many CPUs servers use.
+    """Source that tells how many CPUs servers use.
 
-    :ivar is_prompt: whether figures are of exactly the time since the last call, so that trials can be measured
+    :ivar is_prompt: whether its values cover exactly the time since the last call, so that trials can be measured
     """
 
     is_prompt: bool
 
     def cpus(self, servers: Collection[str]) -> Mapping[str, float]:
-        """Return server -> CPUs that it has used lately; servers that are left out are unknown.
+        """Return server -> number of CPUs that it has used lately. Servers that are left out are unknown.
 
-        Calls may take some seconds; they come from one thread, at intervals.
+        Calls may take some seconds. They come from one thread, at intervals.
 
         :raises Exception: nothing is known about any server
         """

@@ -1,4 +1,4 @@
-"""The source ``gnocchi``: CPU times that Ceilometer has put into Gnocchi."""
+"""The source ``gnocchi``: CPU times that Ceilometer has stored in Gnocchi."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from keystoneauth1.exceptions import ClientException, NotFound
 from lease_scheduler.cloud.needs.base import NeedsOptions
 from lease_scheduler.model.errors import InvalidValueError, LeaseSchedulerError
 
-#: Ceilometer's metric of the CPU time of a server in ns, and the aggregation that archive policies such as
-#: ceilometer-low-rate have: how much it has grown from one point to the next.
+#: Ceilometer's metric of the CPU time of a server in ns, and the aggregation of archive policies such as
+#: ceilometer-low-rate that gives its growth from one point to the next.
 _METRIC, _AGGREGATION = "cpu", "rate:mean"
 
 _SERVICE_TYPE = "metric"
 
-#: A server whose last point is older, in granularities, is unknown.
+#: Age in granularities up to which the last point of a server counts. If it is older, the server is unknown.
 _FRESH = 3
 
 
@@ -26,7 +26,7 @@ class NoMeasuresError(LeaseSchedulerError):
 
 
 class GnocchiNeeds:
-    """Asks Gnocchi for the last points of all servers, by one request (POST /v1/aggregates).
+    """Source that asks Gnocchi for the last points of all servers, by one request (POST /v1/aggregates).
 
     :raises InvalidValueError: the cloud has no catalogue of services
     """
@@ -68,14 +68,14 @@ class GnocchiNeeds:
             raise NoMeasuresError("Gnocchi answers with something else than its API") from error
 
     def _cpus(self, measures: Mapping[str, Any], servers: Collection[str]) -> dict[str, float]:
-        """Return the CPUs by server from points of (time, granularity, ns since the point before)."""
+        """Return the CPUs of each server, from points (time, granularity, ns since the previous point)."""
         found = {}
         for server_id, metrics in measures.items():
             points = metrics[_METRIC][_AGGREGATION]
             if server_id in servers and points:
                 _, seconds, grown = points[-1]
                 cpus = float(grown) / (1e9 * float(seconds))
-                # A counter that starts again seems to fall.
+                # The growth is negative when a counter has started again.
                 if cpus >= 0:
                     found[server_id] = cpus
         return found

@@ -9,7 +9,7 @@ from lease_scheduler.cloud.prometheus import PrometheusClient
 
 
 class PrometheusNeeds:
-    """Asks Prometheus for the CPUs that servers use. Its figures are of the time that the query names.
+    """Source that asks Prometheus for the CPUs that servers use, over the time that the query gives.
 
     :raises InvalidValueError: an option is missing or wrong
     """

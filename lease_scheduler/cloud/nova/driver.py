@@ -1,4 +1,4 @@
-"""The driver for OpenStack, put together from its parts."""
+"""The driver for OpenStack, assembled from its parts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from lease_scheduler.engine.interfaces import WaitingClock
 #: Makes a watcher from hosts, flavors, a test whether a lease is managed, and the names of the hosts of the pool.
 MakeWatcher = Callable[[Hosts, FlavorCatalogue, Callable[[str], bool], Callable[[], Collection[str]]], Watcher]
 
-#: Seconds after which to check a step again that is not over yet; the second one where Nova notifies of its end.
+#: Seconds after which to check an unfinished step again: usually, and if Nova notifies of its end.
 _ASK_AGAIN = 1
 _ASK_AGAIN_UNLESS_TOLD = 3
 
@@ -41,10 +41,10 @@ _DEFAULTS = DriverOptions()
 
 
 class NovaDriver(Driver):
-    """See ``cloud.driver.Driver``. It has all capabilities.
+    """Driver for OpenStack, with all abilities and capabilities.
 
     :param clock: tells the time, and when to check again
-    :param make_watcher: makes the watcher of the cloud; None makes one of services and deleted servers only
+    :param make_watcher: makes the watcher of the cloud; None for one that sees only services and deleted servers
     """
 
     abilities = frozenset(Ability)
@@ -126,12 +126,12 @@ class NovaDriver(Driver):
         return self._common.hosts.describe(names)
 
     def set_pool(self, names: Collection[str]) -> None:
-        """See ``Driver.set_pool``. The filter keeps others off the hosts of the pool's aggregate."""
+        """See ``Driver.set_pool``. The filter keeps other servers off the hosts in the aggregate of the pool."""
         common = self._common
         common.pool = frozenset(names)
         found = (common.hosts.node(name) for name in names)
         common.freepool.keep([node.service for node in found if node], common.reservations.taken_out)
 
     def pool(self) -> frozenset[str]:
-        """See ``Driver.pool``. These are the hosts of the pool's aggregate."""
+        """See ``Driver.pool``. These are the hosts in the aggregate of the pool."""
         return self._common.nodes.names(self._common.freepool.hosts())

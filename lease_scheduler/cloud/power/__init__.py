@@ -1,1 +1,1 @@
-"""Switches hosts off and on: a driver for each kind of hardware, and the thread that uses it."""
+"""Switching hosts off and on: a driver for each kind of hardware, and the keeper that uses it."""

@@ -31,10 +31,10 @@ class PowerDriverOptions:
 
 
 class PowerDriver(Protocol):
-    """Switches hosts on and off. Calls come from several threads, for one host one after the other.
+    """Driver that switches hosts on and off. Calls come from several threads, but for one host one at a time.
 
     A driver gives up after ``driver_timeout`` seconds. Every call may be repeated, and returns when the hardware has
-    taken the command, which need not be carried out yet.
+    taken the command, even if it is not carried out yet.
     """
 
     def is_on(self, host: str) -> bool | None:

@@ -1,4 +1,4 @@
-"""The driver ``ironic``: OpenStack's Bare Metal service, which manages the hosts as its nodes."""
+"""The driver ``ironic``, for OpenStack's Bare Metal service, which manages the hosts as its nodes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lease_scheduler.model.errors import InvalidValueError
 
 _ON, _OFF, _SHUT_DOWN = "power on", "power off", "soft power off"
 
-#: Targets with which a node is on its way off.
+#: Target states of a node that is being switched off.
 _GOING_OFF = frozenset({_OFF, _SHUT_DOWN})
 
 
 class IronicPower:
-    """Asks Ironic for the power of the nodes that have the names of the hosts, or of those in ``ironic_nodes``.
+    """Driver for Ironic's nodes. The node of a host has the name of the host, unless ``ironic_nodes`` names another.
 
     :raises InvalidValueError: there are no credentials, or they are incomplete
     """
@@ -34,7 +34,7 @@ class IronicPower:
             session=options.session(),
             region_name=values["ironic_region_name"],
             baremetal_interface=values["ironic_interface"],
-            # A command is repeated anyway, and an answer must come within the time limit.
+            # No retries: commands are repeated anyway, and an answer must come within the time limit.
             baremetal_status_code_retries=0,
             baremetal_connect_retries=0,
         )
@@ -54,12 +54,12 @@ class IronicPower:
         self._ask(host, lambda node: self._set(node, _SHUT_DOWN, _GOING_OFF))
 
     def _set(self, node: Any, target: str, same: frozenset[str]) -> None:
-        """Give a command, unless the node is carrying it out, which keeps it locked.
+        """Give a command, unless the node is carrying it out, as it is locked then.
 
-        :param same: targets that come to the same
+        :param same: target states that mean the same
         """
         if node.is_maintenance:
-            # Somebody works on it, and Ironic itself would switch it all the same.
+            # Somebody works on the node, and Ironic itself would switch it nevertheless.
             raise PowerError(f"node {node.name or node.id} is in maintenance")
         if node.target_power_state not in same:
             self._ironic.baremetal.set_node_power_state(node, target)

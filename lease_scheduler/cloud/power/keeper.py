@@ -1,8 +1,7 @@
-"""The thread that has hosts sleep and wake as the engine wishes.
+"""The keeper, which makes hosts sleep and wake as the engine wishes.
 
-It looks at what is wished and at what is, again and again, and does the next thing that is missing. So it does not
-matter in which moment an earlier process died, and every wish that changes is followed at the next look. What has been
-reached is reported.
+Again and again, it compares wishes with states and does the next step that is missing. So it does not matter when an
+earlier process died, and a changed wish takes effect at the next check. What a host has reached is reported.
 """
 
 from __future__ import annotations
@@ -22,25 +21,25 @@ from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
-#: Signs of life after which a host runs, whatever its driver says. The last ones of a host that went off may come late,
-#: but not that many.
+#: Number of signs of life after which a host counts as awake, whatever its driver says. The last signs of a host that
+#: went off may come late, but not that many.
 _SIGNS_OF_LIFE = 3
 
-#: Called with a host, what it has reached, and why it is awake though it should sleep.
+#: Called with a host, the state that it has reached, and the reason why it is awake although it should sleep.
 Report = Callable[[str, EventKind, str], None]
 
 
 @dataclass(frozen=True)
 class PowerTimes:
-    """How often to look, in real seconds.
+    """Times for switching hosts and checking them, in real seconds.
 
-    :ivar interval: between two looks at hosts on their way
-    :ivar sleeping_interval: between two looks at hosts that sleep
-    :ivar again: after a command, until it is repeated
-    :ivar shutdown: after a command to switch off, until a host that is still on counts as one that stays on
-    :ivar patience: for which a host may take to fall asleep, until it is woken again, and for which a host that was
+    :ivar interval: time between two checks of hosts that fall asleep or wake
+    :ivar sleeping_interval: time between two checks of hosts that sleep, or have just been woken
+    :ivar again: time after which a command is repeated
+    :ivar shutdown: time after a command to switch off at which a host that is still on counts as staying on
+    :ivar patience: time after which a host that has not fallen asleep is woken again, and for which a host that was
         woken is watched
-    :ivar workers: hosts that are dealt with at the same time
+    :ivar workers: maximum number of hosts that are handled at the same time
     """
 
     interval: float = 5.0
@@ -53,15 +52,17 @@ class PowerTimes:
 
 @dataclass
 class _Known:
-    """What is remembered of a host while its wish stays the same; all of it can be found out again.
+    """What is remembered of a host while its wish stays the same. A new process can find out all of it again.
 
-    :ivar since: when the wish was first seen
-    :ivar closed_at: when the host was found closed and vacant
-    :ivar told_at: when the last command was given, or None
-    :ivar heard: the first heartbeat
-    :ivar heard_off: the last heartbeat while the driver says that the host is off
-    :ivar signs_off: how many heartbeats have been new while it says so
-    :ivar complaint: the last complaint that was logged
+    :ivar state: the wish
+    :ivar since: seconds at which the wish was first seen
+    :ivar looks_at: seconds at which the host is checked next
+    :ivar closed_at: seconds at which the host was found closed and vacant, or None
+    :ivar told_at: seconds at which the last command was given, or None
+    :ivar heard: the first heartbeat, or None
+    :ivar heard_off: the last heartbeat while the driver said that the host is off
+    :ivar signs_off: number of new heartbeats while the driver said so
+    :ivar complaint: the last error that was logged
     :ivar is_over: whether the host was given up, so that nothing is done until its wish changes
     """
 
@@ -78,11 +79,11 @@ class _Known:
 
 
 class PowerKeeper:
-    """See the module.
+    """Keeper of the power of hosts. It has threads, or is called by ``look``.
 
     :param wishes: returns host -> wish, for hosts that have ever been told to sleep; None if nothing may be done now
-    :param report: called from threads of the keeper
-    :param may_act: returns whether this process may still give commands; asked directly before each
+    :param report: called when a host has reached a state, from threads of the keeper
+    :param may_act: returns whether this process may still give commands; called directly before each command
     """
 
     def __init__(
@@ -105,20 +106,20 @@ class PowerKeeper:
         self._known: dict[str, _Known] = {}
         self._running: dict[str, Future[None]] = {}
         self._left_over: frozenset[str] | None = None
-        #: Host that may still be going off -> when it was told to.
+        #: Host that may still be going off -> seconds at which it was told to.
         self._told_off: dict[str, float] = {}
-        #: Hosts that run though their driver says that they are off.
+        #: Hosts that run although their driver says that they are off.
         self._overruled: set[str] = set()
         self._pool: ThreadPoolExecutor | None = None
         self._worker = Worker("power", self._look, self._times.interval)
 
     def start(self) -> None:
-        """Start to look."""
+        """Start the threads."""
         self._pool = ThreadPoolExecutor(self._times.workers, thread_name_prefix="power")
         self._worker.start()
 
     def wake(self) -> None:
-        """Look at once, as wishes may have changed."""
+        """Check at once, as wishes may have changed."""
         self._worker.wake()
 
     def ask_to_stop(self) -> None:
@@ -132,24 +133,24 @@ class PowerKeeper:
             self._pool.shutdown(cancel_futures=True)
 
     def _look(self) -> float | None:
-        """Deal with the hosts whose time has come, and return the seconds until the next look."""
+        """Have the hosts that are due handled by the pool. Return the seconds until the next check, or None."""
         for host in self.due():
             assert self._pool is not None
             self._running[host] = self._pool.submit(self._deal_with, host, self._known[host])
         return self._times.interval if self._known or self._left_over is None else None
 
     def look(self) -> None:
-        """Deal with the hosts whose time has come, one after the other."""
+        """Handle the hosts that are due, one after the other."""
         for host in self.due():
             self._deal_with(host, self._known[host])
 
     def due(self) -> list[str]:
-        """Return the hosts to deal with now, and update what is known about them."""
+        """Return the hosts to handle now, and update what is known about all."""
         wishes = self._wishes()
         if wishes is None:
             return []
         if self._left_over is None:
-            # An engine may have died between opening a host and knowing that it is awake, or been deposed.
+            # An engine that died or was deposed may have left hosts closed that should be awake.
             self._left_over = frozenset(
                 host for host in self._services.closed() if wishes.get(host, PowerState.AWAKE) is PowerState.AWAKE
             )
@@ -183,7 +184,7 @@ class PowerKeeper:
             else:
                 self._wake_up(host, known)
         except Exception as error:
-            # It is tried again at the next look. When a host is late is for the engine to say.
+            # It is tried again at the next check. The engine decides when a host is late.
             self._complain(host, known, error)
 
     def _complain(self, host: str, known: _Known, error: Exception) -> None:
@@ -195,7 +196,7 @@ class PowerKeeper:
     # -- off ---------------------------------------------------------------------------------------------
 
     def _fall_asleep_or_wake(self, host: str, known: _Known) -> None:
-        """Do what is missing until a host sleeps, and wake it if that takes too long."""
+        """Do the next step until a host sleeps, and wake it if that takes too long."""
         if known.is_over:
             return
         try:
@@ -209,9 +210,9 @@ class PowerKeeper:
             self._give_up(host, known, hindrance)
 
     def _fall_asleep(self, host: str, known: _Known) -> str:
-        """Close a host without servers, look once more, and switch it off.
+        """Close a host without servers, check once more, and switch it off.
 
-        :return: why it does not sleep yet, or "" if there is nothing more to do
+        :return: why it does not sleep yet, or an empty text if there is nothing more to do
         """
         if not self._services.is_vacant(host):
             if known.closed_at is not None:
@@ -221,7 +222,7 @@ class PowerKeeper:
         if not self._is_wished(host, PowerState.FALLING_ASLEEP):
             return ""
         if not self._services.close(host):
-            # Somebody else decides about this host now, and about its power too.
+            # Whoever disabled the service decides about the power of this host, too.
             reason = "its compute service is disabled"
             LOG.warning("host %s does not fall asleep: %s", host, reason)
             self._stays_awake(host, known, reason)
@@ -230,7 +231,7 @@ class PowerKeeper:
         if known.closed_at is None:
             known.closed_at = now
         if now - known.closed_at < self._times.interval:
-            # A server may have been on its way. A later look tells.
+            # A server may still be on its way, which a later check shows.
             return "it was closed just now"
         if self._driver.is_on(host) is not False and self._is_time(known):
             self._tell_off(host, known)
@@ -241,7 +242,7 @@ class PowerKeeper:
         return ""
 
     def _tell_off(self, host: str, known: _Known) -> None:
-        # The driver may have taken long to answer.
+        # Check again, as the driver may have taken long to answer.
         if self._services.is_vacant(host) and self._is_wished(host, PowerState.FALLING_ASLEEP):
             LOG.info("host %s is switched off", host)
             known.told_at = self._told_off[host] = self._steady()
@@ -262,7 +263,7 @@ class PowerKeeper:
         self._report(host, EventKind.HOST_AWAKE, reason)
 
     def _is_wished(self, host: str, state: PowerState) -> bool:
-        """Return whether a wish is still what it was and this process may act on it. Ask before each command."""
+        """Return whether this is still the wish for a host, and this process may act. Call this before each command."""
         wishes = self._wishes()
         return wishes is not None and wishes.get(host) is state and self._may_act()
 
@@ -272,11 +273,11 @@ class PowerKeeper:
     # -- asleep ------------------------------------------------------------------------------------------
 
     def _sleep_on(self, host: str, known: _Known) -> None:
-        """Notice a host that somebody has switched on."""
+        """Report a sleeping host that somebody has switched on."""
         if self._driver.is_on(host) is not True:
             known.heard = None
             return
-        # It is looked at more often now.
+        # Check it more often now.
         known.looks_at = self._steady()
         if self._is_alive(host, known) and self._is_wished(host, PowerState.ASLEEP):
             LOG.warning("host %s was switched on by somebody else; it stays awake", host)
@@ -293,7 +294,7 @@ class PowerKeeper:
             self._told_off.pop(host, None)
         told_off = self._told_off.get(host)
         if told_off is not None and self._steady() - told_off < self._times.shutdown:
-            # It is still going off, and would not notice that it is switched on.
+            # It is still going off, and would ignore a command to switch on.
             return
         if is_on is not True or known.state is PowerState.FAILED or known.told_at is None:
             self._tell_on(host, known)
@@ -312,9 +313,9 @@ class PowerKeeper:
             self._driver.turn_on(host)
 
     def _keep_awake(self, host: str) -> None:
-        """Open and switch on a host right after it was woken: a command that was given before may take effect late.
+        """Open and switch on a host that was woken recently, as an earlier command may take effect late.
 
-        If somebody else has closed it, they decide about its power too. A driver that was wrong is not asked.
+        If others have closed the host, they decide about its power, too. A driver that was wrong before is not asked.
         """
         if not self._is_wished(host, PowerState.AWAKE):
             return
@@ -324,9 +325,9 @@ class PowerKeeper:
             self._driver.turn_on(host)
 
     def _is_alive(self, host: str, known: _Known) -> bool:
-        """Return whether the compute service has given a sign of life since the first look.
+        """Return whether the compute service has given a sign of life since the first check.
 
-        For some time after a host was switched off, its service is still said to run.
+        A single heartbeat proves nothing, as a service counts as running for some time after its host was switched off.
         """
         heard = self._services.heartbeat(host)
         if heard is None or known.heard is None:
@@ -335,11 +336,11 @@ class PowerKeeper:
         return heard != known.heard
 
     def _is_alive_though_off(self, host: str, known: _Known) -> bool:
-        """Return whether the compute service keeps giving signs of life, so that the driver is wrong."""
+        """Return whether the compute service keeps giving signs of life, so that the driver must be wrong."""
         heard, before = self._services.heartbeat(host), known.heard_off
         known.heard_off = heard
         known.signs_off += heard is not None and before is not None and heard != before
-        # A driver may be a little behind.
+        # The driver may report a change a little late.
         if known.signs_off < _SIGNS_OF_LIFE or self._steady() - known.since < self._times.again:
             return False
         self._overruled.add(host)

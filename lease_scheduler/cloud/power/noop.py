@@ -1,4 +1,4 @@
-"""The driver ``noop``: switches nothing."""
+"""The driver ``noop``, which switches nothing."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from lease_scheduler.cloud.power.base import PowerDriverOptions
 
 
 class NoopPower:
-    """Remembers what it was told and switches nothing, for a rehearsal: hosts are closed as if they slept."""
+    """Driver that only remembers commands, to rehearse: hosts are closed as if they slept."""
 
     def __init__(self, options: PowerDriverOptions) -> None:
         del options
         self._on: dict[str, bool] = {}
 
     def is_on(self, host: str) -> bool | None:
-        """See ``PowerDriver.is_on``. What an earlier process was told is not known."""
+        """See ``PowerDriver.is_on``. Commands to an earlier process are not known."""
         return self._on.get(host)
 
     def turn_on(self, host: str) -> None:

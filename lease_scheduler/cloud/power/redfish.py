@@ -1,4 +1,4 @@
-"""The driver ``redfish``: the management controllers of the hosts, by the Redfish standard of DMTF."""
+"""The driver ``redfish``, for management controllers with the Redfish standard of DMTF."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _KEYS = frozenset({"address", "user", "password", "system"})
 
 
 class RedfishPower:
-    """Asks the controller of each host with sushy.
+    """Driver that calls the controller of each host with sushy.
 
-    The file of the hosts is read again when a host is not in it yet, so that hosts can be added at any time.
+    If a host is not known, the file of the hosts is read again, so that hosts can be added at any time.
 
     :raises InvalidValueError: sushy is not installed, or the file of the hosts is missing, open to others, or wrong
     """
@@ -43,7 +43,7 @@ class RedfishPower:
         self._systems: dict[str, Any] = {}
 
     def is_on(self, host: str) -> bool | None:
-        """See ``PowerDriver.is_on``. A host that is switching on counts as on, and one that is going off as on too."""
+        """See ``PowerDriver.is_on``. A host that is going on or off counts as on."""
         found: bool | None = self._ask(host, self._state)
         return found
 
@@ -100,9 +100,9 @@ class RedfishPower:
 
 
 def _read(path: Path) -> Mapping[str, Mapping[str, str]]:
-    """Return the file of the hosts.
+    """Read the file of the hosts: name of each host -> its controller.
 
-    :raises InvalidValueError: it is missing, others may read it, or it is wrong
+    :raises InvalidValueError: the file is missing or wrong, or others may access it
     """
     try:
         mode = path.stat().st_mode

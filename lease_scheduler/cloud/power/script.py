@@ -1,4 +1,4 @@
-"""The driver ``script``: a program of the operator's, such as one that calls ipmitool."""
+"""The driver ``script``, which runs a program of the operator, such as one that calls ipmitool."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from lease_scheduler.model.errors import InvalidValueError
 
 _STATES = {"on": True, "off": False, "unknown": None}
 
-#: Bytes of what the program prints that are read, and of its complaint that an error repeats.
+#: Maximum number of bytes that are read of the program's output and of its error output.
 _LONGEST = 300
 
 
 class ScriptPower:
-    """Runs ``<script> status|on|off <host>``.
+    """Driver that runs ``<script> status|on|off <host>``.
 
-    ``status`` prints ``on``, ``off`` or ``unknown``. An exit status other than 0 is an error. A program that is not
-    over in time is killed, with the programs that it has started.
+    ``status`` must print ``on``, ``off`` or ``unknown``. An exit status other than 0 is an error. A program that does
+    not end in time is killed, with the programs that it has started.
 
     :raises InvalidValueError: there is no such program, or it may not be run
     """
@@ -53,7 +53,7 @@ class ScriptPower:
 
     def _run(self, command: str, host: str) -> str:
         called = f"{self._path} {command} {host}"
-        # Files and no pipes: a program that it leaves in the background, such as ssh, may keep these open for ever.
+        # Files rather than pipes, as a program that stays in the background, such as ssh, may keep pipes open forever.
         with TemporaryFile() as out, TemporaryFile() as complaint:
             try:
                 process = subprocess.Popen(

@@ -1,7 +1,7 @@
-"""The time before the end of a lease when its project is told and images are made (Blazar's ``before_end_lease``).
+"""The instant before the end of a lease at which its project is told and images are made (``before_end_lease``).
 
-Every lease that has such an instant keeps it in its document. The instant moves along whenever the lease gets another
-start or end, whoever moves them: a change, a counter-offer, or a plan that displaces the lease.
+The event is Blazar's. The document of the lease has the instant. It moves whenever the lease gets another start or end:
+by a change, by a counter-offer, or because the plan displaces the lease.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lease_scheduler.service.telling.notifications import BEFORE_END_STOPPED, do
 #: Event type: a lease will end.
 BEFORE_END = "lease.event.before_end_lease"
 
-#: A lease in these states has no place yet, and so no end to remind of.
+#: A lease in these states has no place yet, so there is no end to announce.
 _NOT_STARTED = frozenset({LeaseState.NEW, LeaseState.PENDING, LeaseState.QUEUED})
 
 
@@ -50,7 +50,7 @@ def span_of(lease: Lease) -> Span | None:
 
 
 def default_instant(span: Span, notice: int) -> int | None:
-    """Return the instant for a lease that names none, at the earliest its start.
+    """Return the instant for a lease that names none, but not before its start.
 
     :param notice: seconds before the end, as the operator has set; 0 for no reminder
     """
@@ -58,10 +58,10 @@ def default_instant(span: Span, notice: int) -> int | None:
 
 
 def moved_instant(instant: int, old: Span | None, new: Span, notice: int) -> int:
-    """Return the instant for another span of a lease.
+    """Return the instant after the span of a lease has changed.
 
     The default instant becomes that of the new span. Any other keeps its distance to the end, as in Blazar. It is never
-    before the start, where nobody could be told and no server could be saved.
+    before the start, when there is no server to save yet.
 
     :param old: the span for which the instant was chosen; None if that is not known
     :param notice: as in ``default_instant``
@@ -74,9 +74,9 @@ def moved_instant(instant: int, old: Span | None, new: Span, notice: int) -> int
 
 
 class BeforeEnd:
-    """See the module. It is an occasion for reminders.
+    """Reminders before the ends of leases (an ``Occasion``), and the images that are made at the same instant.
 
-    The document of the lease says whether the reminder was sent.
+    The document of a lease says whether its reminder was sent.
 
     :param notice: returns the seconds from the reminder to the end of leases that name none
     :param is_busy: returns whether the cloud is carrying something out for a lease
@@ -112,7 +112,7 @@ class BeforeEnd:
         return replace(document, before_end=default_instant(span, self._notice()))
 
     def granted(self, document: LeaseDocument, asked: LeaseRequest, lease: Lease) -> LeaseDocument:
-        """Return the document of a new lease with the instant that fits what was granted.
+        """Return the document of a new lease with the instant that fits the granted terms.
 
         :param asked: terms for which the instant was chosen
         """
@@ -122,7 +122,7 @@ class BeforeEnd:
         return self.moved(document, lease)
 
     def for_other_terms(self, instant: int | None, terms: LeaseRequest, other: LeaseRequest) -> int | None:
-        """Return the instant for a lease with other terms that is offered in place of a lease, or None."""
+        """Return the instant for an offer with other terms in place of a lease, or None."""
         old, new = promised_span(terms), promised_span(other)
         if instant is None or old is None or new is None:
             return None
@@ -131,7 +131,7 @@ class BeforeEnd:
     def moved(self, document: LeaseDocument, lease: Lease, given: int | None = None) -> LeaseDocument:
         """Return the document with the instant that fits the present span of its lease.
 
-        If the instant or the end is another one, the project is told again.
+        If the instant or the end has changed, the project is told again.
 
         :param given: the instant that its project asks for, or None
         """
@@ -153,14 +153,14 @@ class BeforeEnd:
         return replace(document, before_end=instant, before_end_done=document.before_end_done and is_same)
 
     def follow(self, lease_id: str) -> None:
-        """Move the instant of a lease along with a start or end that the plan has changed."""
+        """Move the instant of a lease whose start or end the plan has changed."""
         lease, document = self._work.leases[lease_id], self._work.documents[lease_id]
         if lease.is_final:
             self._spans.pop(lease_id, None)
             return
         span = span_of(lease)
         if span is None or span.end <= self._work.now:
-            # It waits, or it is being stopped.
+            # The lease waits for a place, or is being stopped.
             return
         moved = self.moved(document, lease)
         if moved != document:
@@ -180,7 +180,7 @@ class BeforeEnd:
         return document.before_end
 
     def remind(self, lease_id: str, now: int) -> None:
-        """Have images made, and notify the project."""
+        """Have images made if the lease asks for them, and notify the project."""
         lease = self._work.leases[lease_id]
         document = replace(self._work.documents[lease_id], before_end_done=True)
         self._work.put_document(document)
@@ -190,7 +190,7 @@ class BeforeEnd:
     def _save(self, lease: Lease, document: LeaseDocument, now: int) -> None:
         """Have images made of the servers of a lease that asks for them.
 
-        If the lease is being started or suspended now, its end makes the images.
+        If the cloud is carrying out an operation of the lease now, the images are made when the lease ends instead.
         """
         if (
             lease.active_since is not None

@@ -1,4 +1,4 @@
-"""What a change of a lease has changed, in words for its history."""
+"""Texts for the history of a lease that say which of its terms a change has changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lease_scheduler.model.lease import UNLIMITED
 _INSTANTS = frozenset({"start", "end", "deadline", "before_end"})
 _DURATIONS = frozenset({"duration", "min_lifetime"})
 
-#: Longer values are named and not shown.
+#: Maximum number of characters of a value that is shown. Of a longer one, only the key is named.
 _SHOWN = 60
 
 
@@ -40,7 +40,7 @@ def _difference(key: str, old: Any, new: Any) -> str:
 
 
 def _text(key: str, value: Any) -> str | None:
-    """Return a value as text, or None if it is too much to be shown."""
+    """Return a value as text, or None if it is too long or structured to be shown."""
     if value is None or value == "":
         return "none"
     if key in _INSTANTS:

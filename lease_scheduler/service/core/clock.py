@@ -64,7 +64,7 @@ class RealTime:
 
 
 class VirtualClock:
-    """A clock that stands until it is moved. All time follows it, real time too.
+    """A clock that stands still until it is moved. Real time, as the service sees it, follows it too.
 
     :param instant: instant that it shows first
     """
@@ -95,7 +95,7 @@ def real_time(clock: WaitingClock) -> RealTime:
 
 
 class JumpWatch:
-    """Detects that the system's clock was set, or that the machine slept. The monotonic clock shows neither.
+    """Detector of a system clock that was set and of a machine that slept. The monotonic clock shows neither.
 
     :param real: real time
     """

@@ -1,4 +1,4 @@
-"""The weights of flows, from where they come: administrators, the configuration, and hosts that projects donated."""
+"""The weights of flows, which come from administrators, the configuration, and hosts that projects donated."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from lease_scheduler.records.pool import HostRecord
 
-#: Where weights that administrators set are stored, among what policies have learnt: family and name.
+#: Family and name under which the weights that administrators set are stored, in the stored state of policies.
 STORED = ("queueing", "weights")
 
 
 def stored_weights(policy_state: Mapping[tuple[str, str, str], Mapping[str, Any]]) -> dict[str, Mapping[str, float]]:
-    """Return what administrators have set, by name, from the stored state of policies."""
+    """Return the weights that administrators have set, by name of the flow, from the stored state of policies."""
     return {
         name: entry
         for (_, *key), entries in policy_state.items()
@@ -23,12 +23,12 @@ def stored_weights(policy_state: Mapping[tuple[str, str, str], Mapping[str, Any]
 
 
 class FlowWeights:
-    """Weights by name of the flow. One that an administrator has set goes before a configured one.
+    """Weights by name of the flow. A weight that an administrator has set takes precedence over a configured one.
 
-    A configured weight goes before the one that follows from donated hosts (shirako F135).
+    A configured weight takes precedence over the number of hosts that the project donated (shirako F135).
 
-    :param stored: what administrators have set, by name
-    :ivar present: the weights that hold now; replaced when one changes
+    :param stored: weights that administrators have set, by name
+    :ivar present: the present weights; replaced when one changes
     """
 
     def __init__(self, stored: Mapping[str, Mapping[str, float]]) -> None:
@@ -38,7 +38,7 @@ class FlowWeights:
         self.present: Mapping[str, float] = {}
 
     def configure(self, configured: Mapping[str, float], hosts: Iterable[HostRecord], donor_property: str) -> None:
-        """Use other configured weights and other hosts.
+        """Replace the configured weights and the hosts.
 
         :param donor_property: property of hosts that names the project that donated them; empty for none
         """
@@ -48,7 +48,7 @@ class FlowWeights:
         self._refresh()
 
     def set(self, name: str, weight: float | None) -> None:
-        """Set a weight, or remove it."""
+        """Set a weight as an administrator, or remove it if it is None."""
         if weight is None:
             self._set.pop(name, None)
         else:

@@ -1,4 +1,4 @@
-"""Reasons for a project why its lease goes from one state to another, or from one host to another.
+"""Reasons, as projects read them, why a lease goes from one state to another, or from one host to another.
 
 The engine gives the reason where something failed or was requested. The other reasons are derived from the states, and
 from the leases to which the hosts of a lease are promised. Other leases are not named: a reason says only whether they

@@ -1,4 +1,4 @@
-"""Writes which hosts are out of service, and which sleep, so that this survives a restart."""
+"""Records of hosts that are out of service and hosts that sleep, so that this survives a restart."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class HostStates:
                 self._records.put_host(replace(host, out_until=until))
 
     def note_powers(self, powers: Mapping[str, HostPower]) -> None:
-        """Write which hosts sleep, before they are told to."""
+        """Write which hosts are to sleep or wake, before they are told."""
         if not powers:
             return
         for host in list(self._records.hosts.values()):
@@ -47,5 +47,5 @@ class HostStates:
         return taken
 
     def wishes(self) -> dict[str, PowerState]:
-        """Return the power of hosts as it is written, by name."""
+        """Return the recorded power states of hosts, by name."""
         return {host.name: host.power.state for host in self._records.hosts.values() if host.power is not None}

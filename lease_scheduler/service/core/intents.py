@@ -14,7 +14,7 @@ from lease_scheduler.records.writes import StoreChanges
 
 
 class Intents:
-    """The cloud and the carrier of images as the engine sees them. No call here reaches the real cloud.
+    """The cloud and the carrier of images as the engine sees them. No call reaches the real cloud.
 
     :param next_intent: number of the next intent
     :param changes: returns the changes of the current transaction, to which intents are added
@@ -34,7 +34,7 @@ class Intents:
         self._learn = learn
         self._on_over = on_over
         self._open: dict[str, list[Intent]] = {}
-        # Leases that may have something on hosts, and leases that are being stopped in order.
+        # Leases that may have something on hosts, and leases for which a stop operation was begun.
         self._touched: set[str] = set()
         self._stopping: set[str] = set()
         self._transfers: list[Transfer] = []
@@ -43,7 +43,7 @@ class Intents:
         self._aggregates: dict[str, Mapping[str, int]] = {}
 
     def restore(self, intents: Iterable[Intent], leases: Mapping[str, Lease]) -> None:
-        """Start from the intents in a store.
+        """Start with the intents in a store.
 
         :param leases: the live leases
         """
@@ -76,7 +76,7 @@ class Intents:
         return lease_id in self._touched
 
     def is_stopping(self, lease_id: str) -> bool:
-        """Return whether a lease is being stopped in order."""
+        """Return whether a stop operation was begun for a lease."""
         return lease_id in self._stopping
 
     def forget(self, lease_id: str) -> None:
@@ -93,9 +93,9 @@ class Intents:
         self._add(Intent(self._next_intent, operation.lease_id, operation))
 
     def bring(self, transfer: Transfer, now: int) -> None:
-        """Bring a disk image to hosts once everything else is written (engine.interfaces.ImageCarrier).
+        """Bring a disk image to hosts after the transaction (engine.interfaces.ImageCarrier).
 
-        The transfer itself is not written: an engine that takes over starts those that it still needs again.
+        The transfer is not stored: an engine that takes over repeats those that it still needs.
         """
         self._transfers.append(transfer)
 
@@ -137,7 +137,7 @@ class Intents:
         return bool(self._reports)
 
     def take_events(self, now: int) -> list[CloudEvent]:
-        """Return the events that were not taken yet, except for operations that a later one has superseded."""
+        """Return the events that were not taken yet, without those of operations that a later one has superseded."""
         with self._lock:
             reports, self._reports = self._reports, deque()
             aggregates, self._aggregates = self._aggregates, {}

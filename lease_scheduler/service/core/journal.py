@@ -1,4 +1,4 @@
-"""Log lines about what becomes of leases, for which operators look first."""
+"""Log lines about transitions and orders of leases, which operators look for first."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _MOST_NAMED = 8
 
 
 def log_written(changes: StoreChanges, orders: Iterable[AnyOrder]) -> None:
-    """Log the transitions that were written, and the orders that the cloud gets next.
+    """Log the transitions that were written, and the orders that follow.
 
-    :param orders: the orders that follow from the changes
+    :param orders: what the cloud is told next, because of the changes
     """
     for entry in changes.transitions:
         reason = f": {entry.reason}" if entry.reason else ""

@@ -1,4 +1,4 @@
-"""What policies have learnt: restored from the store, and written with the step in which it was learnt."""
+"""What policies have learnt, restored from the store, and written with the step in which they learn it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lease_scheduler.service.core.restoring import PoolParts
 
 
 def by_pool_and_family(policies: Mapping[PoolName, PolicySet]) -> dict[tuple[str, str], Policy]:
-    """Return the policies of pools by pool, which is empty if the site has only one, and family."""
+    """Return the policies of pools by pool and family. The pool is an empty text if the site has only one."""
     return {
         (pool or "", family): policy
         for pool, of_pool in policies.items()
@@ -23,7 +23,7 @@ def by_pool_and_family(policies: Mapping[PoolName, PolicySet]) -> dict[tuple[str
 
 
 def learners(parts: Mapping[PoolName, PoolParts]) -> dict[tuple[str, str], Policy]:
-    """Return all that learns: the policies of pools and their forecasts, by pool and family."""
+    """Return the policies and the forecasts of all pools, which both learn, by pool and family."""
     forecasts: dict[tuple[str, str], Policy] = {
         (pool or "", "forecasts"): each.forecasts for pool, each in parts.items()
     }
@@ -31,12 +31,12 @@ def learners(parts: Mapping[PoolName, PoolParts]) -> dict[tuple[str, str], Polic
 
 
 class Learning:
-    """Keeps what policies have learnt.
+    """What policies have learnt, in memory and as changes to write.
 
-    The policies may have served an engine that broke, and learnt what was never written. They are therefore set back to
+    Policies that served an engine that broke may have learnt something that was never written. So they are reset to
     what the store has.
 
-    :param policies: policies that may learn, by pool, which is empty if the site has only one, and family
+    :param policies: policies that may learn, by pool and family; the pool is an empty text if the site has only one
     :param stored: what the store has, by (pool, family, policy name) and subject
     :ivar learnt: what has been learnt, by (pool, family, policy name) and subject
     """
@@ -68,14 +68,14 @@ class Learning:
                     kept[subject] = learnt
 
     def replace(self, policies: Mapping[tuple[str, str], Policy]) -> None:
-        """Follow other policies of some families; they go on with what policies of their names have learnt."""
+        """Replace policies. Each new one continues with what a policy of the same family and name has learnt."""
         for (pool, family), policy in policies.items():
             policy.restore(self.learnt.get((pool, family, policy.name), {}))
         self._policies = {**self._policies, **policies}
         self._forget_replaced()
 
     def _forget_replaced(self) -> None:
-        """Forget what policies have learnt that are not in use and do not keep it."""
+        """Forget what policies out of use have learnt, in families that do not keep it (``keeps_when_replaced``)."""
         for pool, family, name in list(self.learnt):
             policy = self._policies.get((pool, family))
             if policy is None or (family, name) == STORED or policy.keeps_when_replaced or policy.name == name:

@@ -6,7 +6,7 @@ from lease_scheduler.service.core.metrics.state import Observation
 from lease_scheduler.service.core.transactions import SiteTransactions
 
 #: Real seconds that a request for metrics waits for the engine before it gets the previous observation.
-_MOMENT = 0.5
+_LONGEST_WAIT = 0.5
 
 
 class SiteObservations:
@@ -22,7 +22,7 @@ class SiteObservations:
     def look(self) -> Observation | None:
         """Return the state of the site, or an earlier one while the engine is busy; None if there is none yet."""
         plan = self._plan
-        if plan.lock.acquire(timeout=_MOMENT):
+        if plan.lock.acquire(timeout=_LONGEST_WAIT):
             try:
                 self._seen = Observation(
                     now=plan.clock.now(),

@@ -12,7 +12,7 @@ from lease_scheduler.service.core.unit_of_work import UnitOfWork
 
 
 def order_of(intent: Intent, work: UnitOfWork, site: Site, changes: StoreChanges) -> AnyOrder:
-    """Return an intent together with everything that a driver needs to carry it out.
+    """Return the order for an intent, which has everything that a driver needs to carry it out.
 
     :param changes: the changes that are written with the intent. A lease that has just ended is found only there
     """

@@ -13,7 +13,9 @@ from lease_scheduler.service.core.terms import Terms
 
 
 def in_pool(engines: PoolEngines, terms_in: Callable[[PoolName], Terms], pools: Sequence[PoolName]) -> Terms:
-    """Return the terms of a request in the first pool that grants them; if none does, in the first that could.
+    """Return the terms of a request in the first pool that grants it.
+
+    If no pool grants it, return its terms in the first pool where they are valid, with the refusals of the others.
 
     :param terms_in: returns the terms in a pool
     :param pools: the pools that may be used, in the order in which they are tried; at least one
@@ -50,11 +52,11 @@ def everywhere(refusal: Refusal, terms: Terms) -> Refusal:
     if not terms.elsewhere:
         return refusal
     found = (refusal, *terms.elsewhere)
-    # Only the hosts of the refusal itself are left out for those who do not see the site.
+    # ``Refusal.anonymous`` removes only the hosts of the refusal itself, so the other texts must name none.
     others = (each.anonymous for each in terms.elsewhere)
     return replace(
         refusal,
         message="; ".join((refusal.message, *others)),
-        # The alternatives of another pool are granted there: the request that follows is tried in every pool again.
+        # An alternative of another pool can be granted there, as the project's next request is tried in every pool.
         alternatives=tuple(dict.fromkeys(near for each in found for near in each.alternatives)),
     )

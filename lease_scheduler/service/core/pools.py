@@ -22,8 +22,7 @@ class Pools:
 
     :param plannings: how the leases of each pool are planned, in the configured order; empty if the site has only one
         pool
-    :ivar first: name of the first pool, to which everything belongs for which nothing else is said; None if the site
-        has only one
+    :ivar first: name of the first pool, to which everything belongs by default; None if the site has only one
     """
 
     def __init__(self, plannings: Mapping[str, PoolPlanning]) -> None:
@@ -33,7 +32,7 @@ class Pools:
     def check(self, snapshot: Snapshot) -> None:
         """Refuse a store with hosts, addresses or live leases of a pool that is not configured.
 
-        :raises InvalidValueError: naming them and the command that gives them to another pool
+        :raises InvalidValueError: names them, and the command that moves them to another pool
         """
         hosts = [(host.name, host.pool) for host in snapshot.hosts]
         hosts += [(address.floating_ip_address, address.pool) for address in snapshot.floating_ips]
@@ -70,8 +69,8 @@ class Pools:
     def usable(self, lease: Document) -> list[PoolName]:
         """Return the pools in which a new lease may be planned, in the configured order.
 
-        :param lease: may have ``pool``, the name of the wanted one, and ``pools``, the names of those that the project
-            may use; without, it may use all
+        :param lease: may have ``pool``, the name of the wanted pool, and ``pools``, the names of those that the project
+            may use, by default all
         :raises RefusedError: there is none
         """
         wanted = lease.get("pool")
@@ -87,7 +86,7 @@ class Pools:
         return found if wanted is None else [wanted]
 
     def of_hosts(self, hosts: Iterable[HostRecord], nodes: Iterable[NodeSet]) -> PoolName:
-        """Return the pool of the hosts that node sets name.
+        """Return the pool of the hosts that node sets name, or the first pool if they name none.
 
         :raises RefusedError: 400, they are in several pools
         """
@@ -99,7 +98,7 @@ class Pools:
         return found.pop() if found else self.first
 
     def of_new(self, host: str, given: str | None) -> PoolName:
-        """Return the pool of a host that joins the site.
+        """Return the pool of a host that joins the site: the given one, else by its name, else the first.
 
         :param host: its name
         :param given: the pool that the operator has named, or None

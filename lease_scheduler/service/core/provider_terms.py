@@ -1,4 +1,4 @@
-"""Division of what a node needs: what its host has, and what nested resource providers of the host have."""
+"""Division of what a node needs into resources of its host and resources of nested providers of the host."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.records.pool import HostRecord
 
-#: Modes of preemption in which servers keep what they have of nested providers.
+#: Modes of preemption in which servers keep their resources of nested providers.
 _STAYING = frozenset({PreemptionMode.STOP, PreemptionMode.SUSPEND})
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What a node needs.
+    """Resources and traits that a node needs.
 
     :ivar resources: from its host itself
     :ivar traits: that its host itself must have
@@ -31,7 +31,7 @@ class Needs:
     groups: tuple[ProviderGroup, ...] = field(default=())
 
 
-#: The size of a server says how much it has of these.
+#: Resource classes that the size of a server gives -> field of the size.
 _SIZES = {VCPU: "vcpus", MEMORY_MB: "memory_mb", DISK_GB: "disk_gb"}
 
 
@@ -39,7 +39,7 @@ def extra_needs(extra_specs: Mapping[str, str | int], field: str) -> Needs:
     """Return what extra specs of a reservation add to its size: ``resources:CLASS`` and ``trait:NAME``.
 
     :param field: name of the field in messages
-    :raises InvalidValueError: a value is invalid, or of a class that the size says
+    :raises InvalidValueError: a value is invalid, or of a class that the size gives
     """
     resources: dict[str, int] = {}
     traits = set[str]()
@@ -60,10 +60,10 @@ def extra_needs(extra_specs: Mapping[str, str | int], field: str) -> Needs:
 
 @dataclass(frozen=True)
 class NestedClasses:
-    """Which resource classes some host has on a nested provider.
+    """The resource classes that at least one host has on a nested provider.
 
     :ivar traits: such a class -> traits of all providers that have it
-    :ivar of_hosts: traits that hosts have themselves; empty if nothing is nested, when nobody needs them
+    :ivar of_hosts: traits that hosts have themselves; empty if there are no nested classes, as nobody needs them then
     """
 
     traits: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class NestedClasses:
 
     @classmethod
     def of(cls, hosts: Collection[HostRecord]) -> NestedClasses:
-        """Return those of hosts. It looks at every host."""
+        """Return those of some hosts. Reads every host, so callers should keep the result."""
         traits: dict[str, set[str]] = {}
         for host in hosts:
             for provider in host.providers:
@@ -84,11 +84,11 @@ class NestedClasses:
 
 
 def divide(needs: Needs, nested: NestedClasses) -> Needs:
-    """Return the needs of a node, divided by what the hosts of the pool have themselves and what their providers have.
+    """Return the needs of a node, divided between the host itself and its nested providers.
 
-    A resource class that some host has on a nested provider is needed from one provider; a trait that only nested
-    providers of such a class have is needed of that provider. Groups of classes that no host nests are needed from the
-    host itself.
+    * A resource class that some host has on a nested provider becomes a group: one provider must have it.
+    * A trait that only nested providers of such a class have is required of that provider.
+    * Groups of which no host has a class on a nested provider are required of the host itself.
 
     :param needs: resources and traits as requested, without regard to nested providers
     """
@@ -110,7 +110,7 @@ def divide(needs: Needs, nested: NestedClasses) -> Needs:
 
 
 def groups_of(documents: Iterable[Document], place: str) -> tuple[ProviderGroup, ...]:
-    """Return the groups of a node set of a lease document.
+    """Return the provider groups of a node set of a lease document.
 
     :param place: name of the field in messages
     :raises InvalidValueError: naming the key
@@ -125,11 +125,11 @@ def groups_of(documents: Iterable[Document], place: str) -> tuple[ProviderGroup,
 
 
 def divided_least(least: Mapping[str, int] | None, needs: Needs, place: str) -> Resources | None:
-    """Return what suffices of a host itself, or None if all that is asked for is needed.
+    """Return the least resources of the host itself that suffice, or None if the node needs all that it asks for.
 
     :param needs: the needs of a node, divided
     :param place: name of the field in messages
-    :raises InvalidValueError: it names a class of nested providers, of which there are no ranges
+    :raises InvalidValueError: it names a class of nested providers, for which no ranges are possible
     """
     nested = frozenset(name for group in needs.groups for name in group.resources)
     for name in least or ():

@@ -1,6 +1,6 @@
-"""Reminders for projects: when they are sent, and those that a lease starts soon or will be preempted.
+"""Reminders for projects: when they are due, and those before the start and before the preemption of a lease.
 
-``service.core.before_end`` has the reminders before its end.
+``service.core.before_end`` has the reminders before the end.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BEFORE_START = "lease.event.before_start_lease"
 
 
 class Occasion(Protocol):
-    """An occasion for reminders."""
+    """An occasion for reminders, such as the start of a lease."""
 
     def due(self, lease_id: str) -> int | None:
         """Return the instant at which the reminder for a lease is due, or None if there is none or it was sent."""
@@ -35,9 +35,9 @@ class Occasion(Protocol):
 
 
 class Reminders:
-    """Sends the reminders of an occasion when they are due.
+    """The due reminders of an occasion, in a heap.
 
-    A change of a lease removes nothing from the heap, so entries may be stale. The occasion decides which are valid.
+    A change of a lease removes nothing from the heap, so entries may be stale. ``Occasion.due`` tells which are valid.
 
     :param occasion: the occasion
     :param lease_ids: leases that may have a reminder
@@ -71,10 +71,10 @@ class Reminders:
 
 
 class BeforeStart:
-    """The time before the start of a lease when its project is told, or at once if the start is nearer than that.
+    """Reminders some time before the starts of leases, or at once if a start is nearer than that.
 
-    The document of the lease says of which start its project was told. Another start gets a reminder of its own. Offers
-    get none, since only accepted leases start for certain.
+    The document of the lease has the start of which its project was told; if the start moves, it is told again. Offers
+    get no reminder, as an offer that is not accepted does not start.
 
     :param seconds: seconds from the reminder to the start; 0 for no reminders
     """
@@ -84,7 +84,7 @@ class BeforeStart:
         self._seconds = seconds
 
     def due(self, lease_id: str) -> int | None:
-        """Return the instant of the reminder, or None if there is no start to come or the project was told of it."""
+        """Return the instant of the reminder, or None if there is no future start or the project was told of it."""
         lease, document = self._work.leases.get(lease_id), self._work.documents.get(lease_id)
         if not self._seconds or lease is None or document is None:
             return None
@@ -104,7 +104,7 @@ class BeforeStart:
 class PreemptionWarnings:
     """Warnings to projects some time before a running lease is preempted, or at once if that is too soon.
 
-    Warnings are not stored, so an engine that takes over repeats them. This is better than a missing warning.
+    Which warnings were sent is not stored, so an engine that takes over repeats them. That is better than to miss one.
 
     :param seconds: seconds from the warning to the preemption; 0 for no warnings
     """
@@ -116,7 +116,7 @@ class PreemptionWarnings:
         self._told: dict[str, int] = {}
 
     def due(self, lease_id: str) -> int | None:
-        """Return the instant of the warning, or None if the lease is not preempted or its project was warned."""
+        """Return the instant of the warning, or None if no preemption is planned or the project was warned of it."""
         lease = self._work.leases.get(lease_id)
         instant = None if lease is None else stopped_at(lease)
         if instant is None:
@@ -137,5 +137,5 @@ class PreemptionWarnings:
 
 
 def stopped_at(lease: Lease) -> int | None:
-    """Return when a running lease is preempted, or None if it runs to its end."""
+    """Return the instant at which a running lease is preempted, or None if it is not running or runs to its end."""
     return None if lease.active_since is None else preempted_at(lease)

@@ -23,15 +23,15 @@ _REPLACEMENTS = UUID("90b7f1c4-51c1-4f6e-8a0a-7b1f7d6f2a35")
 
 
 class Replacements:
-    """Offers a replacement for each lease that will fail or start late: a lease that is later or has fewer nodes.
+    """Offers of replacements for leases that will fail or start late: leases that start later or have fewer nodes.
 
-    The project need not answer: an offer that is not accepted expires, and it has no effect on the lease itself. Its
-    price for a node-hour is that of the lease. What a lease has in the cloud from the beginning, such as the trust of a
-    managed lease, ends with it. A replacement gets its own when it is accepted.
+    The project need not answer: an offer that is not accepted expires, and has no effect on the lease itself. Its price
+    for a node-hour is that of the lease. It does not inherit what the lease has in the cloud, such as the trust of a
+    managed lease, but gets its own when it is accepted.
 
     :param work: collects the changes
     :param engine: plans the offers
-    :param ends: chooses when projects are told of the end of an offered lease
+    :param ends: chooses the instant before the end of an offered lease at which its project is told
     :param lifetime: seconds for which an offer is held; 0 to make no offers
     """
 
@@ -70,7 +70,7 @@ class Replacements:
             asked = at_its_rate(lease, _changed(asked, chosen))
             fewer = chosen.nodes if chosen.change == "nodes" else None
         try:
-            # What was approved is not approved again: it is the provider who offers other terms.
+            # The replacement needs no approval of its own, because the provider offers it.
             self._engine.submit(asked, offered_for=self._lifetime, negotiation=lease.lease_id, approval=lease.approval)
         except InvalidValueError:
             # The offer would have to start at once.
@@ -112,7 +112,7 @@ def _id(lease_id: str, of: str) -> str:
 
 
 def _terms(reservation: ReservationRecord, fewer: int | None) -> Mapping[str, Any]:
-    """Return the terms of a reservation for the replacement, without what the lost lease has in the cloud.
+    """Return the terms of a reservation for the replacement, without the ids of what the lost lease has in the cloud.
 
     :param fewer: number of nodes, or None to keep it
     """

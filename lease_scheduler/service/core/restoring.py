@@ -1,4 +1,4 @@
-"""Builds the engines of a site from what the store has, so that they go on where those before stopped."""
+"""Construction of the engines of a site from the store, so that they continue where earlier engines stopped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lease_scheduler.service.core.unit_of_work import StepClock, UnitOfWork
 
 @dataclass(frozen=True)
 class PoolParts:
-    """What the engine of a pool is made of.
+    """Parts of the engine of a pool.
 
     :ivar planning: how leases are planned
     :ivar policies: have learnt nothing yet
@@ -51,7 +51,7 @@ def restored_work(snapshot: Snapshot, now: int) -> UnitOfWork:
 def pool_parts(
     site: Site, pools: Mapping[str, PoolName], plannings: Mapping[PoolName, PoolPlanning]
 ) -> dict[PoolName, PoolParts]:
-    """Return what the engines of the pools are made of.
+    """Return the parts of the engines, by pool.
 
     :param site: all hosts
     :param pools: name of a host -> its pool
@@ -126,7 +126,7 @@ def _engine(
 def _restore(
     engine: Engine, snapshot: Snapshot, work: UnitOfWork, site: Site, pools: Mapping[str, PoolName], pool: PoolName
 ) -> None:
-    """Give an engine what the snapshot has of its pool."""
+    """Restore an engine from the parts of the snapshot that belong to its pool."""
     awaited = {
         intent.lease_id: intent.operation
         for intent in snapshot.intents

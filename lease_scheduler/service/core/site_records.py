@@ -14,7 +14,7 @@ from lease_scheduler.service.core.unit_of_work import UnitOfWork
 
 
 class SiteRecords:
-    """The records of a site besides its leases. All may read the attributes; only the methods change them.
+    """The records of a site besides its leases. Read the attributes freely, but change them only by the methods.
 
     Call methods that change records within a transaction.
 
@@ -47,7 +47,7 @@ class SiteRecords:
     def nested_in(self, pool: str | None) -> NestedClasses:
         """Return what the hosts of a pool have on nested providers.
 
-        It is found anew only after a change of the providers, the traits or the pool of a host.
+        The result is cached until the providers, the traits or the pool of a host change.
 
         :param pool: its name, or None if the site has only one
         """
@@ -106,7 +106,7 @@ class SiteRecords:
         self._work.changes.floating_ips[floating_ip_id] = None
 
     def set_private(self, resource_type: str, name: str, private: bool) -> None:
-        """Show a property to all projects, or to administrators only."""
+        """Set whether only administrators see a property, rather than all projects."""
         self.private_properties[resource_type, name] = private
         self._work.changes.private_properties[resource_type, name] = private
 

@@ -87,7 +87,7 @@ class Terms:
     """The terms of a lease, ready to be planned.
 
     :ivar least: for each node set, the fewest nodes that suffice
-    :ivar elsewhere: why the other pools that could be used refuse it too, if its own does
+    :ivar elsewhere: refusals of the other pools that the request may use, if its own pool refuses it too
     """
 
     request: LeaseRequest
@@ -191,7 +191,7 @@ def _interval(lease: Document, kind: LeaseKind, now: int) -> tuple[int | None, i
     """Return the start of a lease, or None if it is not given, and its duration."""
     start, end, duration = lease.get("start"), lease.get("end"), lease.get("duration")
     if kind.has_start:
-        # Time has passed since the client wrote "now".
+        # A client that wrote "now" did so some time ago.
         start = now if start is None else max(start, now)
     if end is not None and duration is None:
         duration = end - (now if start is None else start)
@@ -225,7 +225,7 @@ def _node_sets(reservation: Document, pool: Pool, field: str, project_id: str) -
         return [_instances(Needs({**resources, **more.resources}, more.traits), pool, hosts, reservation)]
     if resource_type == "flavor:instance":
         flavor = pool.flavors.get(reservation["flavor_id"])
-        # A private flavor of others is not told from one that does not exist, as in Nova.
+        # As in Nova, a private flavor of another project looks like one that does not exist.
         if flavor is None or not flavor.is_for(project_id):
             raise InvalidValueError(f"{field}.flavor_id", f"there is no flavor {reservation['flavor_id']}")
         needs = Needs(flavor.resources, flavor.traits, flavor.groups)
@@ -247,7 +247,10 @@ def _whole_hosts(reservation: Document, pool: Pool) -> tuple[NodeSet, int]:
 
 
 def _instances(needs: Needs, pool: Pool, hosts: frozenset[str] | None, reservation: Document) -> tuple[NodeSet, int]:
-    """Return a node set: one host for all with affinity, one host each with anti-affinity, else any hosts."""
+    """Return the node set of some instances, and the fewest nodes that suffice.
+
+    With affinity, it has one node, large enough for all instances. With anti-affinity, a host gets at most one node.
+    """
     amount, affinity = reservation["amount"], reservation.get("affinity")
     divided = divide(needs, pool.nested)
     each = {**divided.resources, HOST_SHARE: 1}

@@ -50,7 +50,7 @@ _LONG_STEP = 5.0
 
 
 class SiteTransactions:
-    """The plan of a site in memory, restored from the store, and the transactions that keep the two equal.
+    """The plan of a site in memory, restored from the store, and the transactions that keep both equal.
 
     Every change is first written, then carried out. When a step cannot be written, memory and store may differ. The
     plan is then broken: it is discarded, and a new one is built from the store.
@@ -65,9 +65,9 @@ class SiteTransactions:
     :ivar lock: hold it to read or change the plan
     :ivar real: real time, for what does not follow the clock of the site
     :ivar carry_out: called with what was written and with the new orders. By default, nothing is carried out
-    :ivar follow_wishes: called after the power of hosts was written. By default, nobody follows
+    :ivar follow_wishes: called after the wanted power of hosts was written. By default, nothing is switched
     :ivar bring: called with each transfer of an image that begins. By default, nothing is brought
-    :ivar unfiltered: servers that the cloud let in, at the last comparison, where leases have hosts for themselves
+    :ivar unfiltered: servers that the cloud had let onto hosts that leases have for themselves, at the last comparison
     """
 
     def __init__(
@@ -104,20 +104,20 @@ class SiteTransactions:
         self.work = restored_work(snapshot, clock.now())
         self.records = SiteRecords(snapshot, self.work)
         self.host_states = HostStates(self.records)
-        #: Leases whose servers use nothing.
+        #: Idle leases, by id: since when they are idle.
         self.idleness: dict[str, Idleness] = dict(snapshot.idleness)
-        #: What projects want to be told.
+        #: Subscriptions of projects to notifications.
         self.subscriptions = SubscriptionBook(snapshot.subscriptions, self.real.wall)
         self.images = KnownImages(driver, options.fallback_image_mb, self.real.steady)
         where = (self.records.site(), self.records.pool_of_units())
-        #: What the engine of each pool is made of.
+        #: Parts of the engine of each pool.
         self.parts = pool_parts(*where, self.pools.plannings or {None: PoolPlanning(policies, options.engine)})
         #: Weights of flows, the same in all pools.
         self.weights = FlowWeights(stored_weights(snapshot.policy_state))
         self._follow_weights()
         self._learning = Learning(learners(self.parts), snapshot.policy_state)
         self.engine = restored_engines(snapshot, self.work, *where, self.parts)
-        #: When and how projects are notified that their leases end soon.
+        #: Reminders before the ends of leases: which are due, and how they are sent.
         self.ends = BeforeEnd(
             self.work,
             lambda: 60 * self.options.minutes_before_end,
@@ -125,7 +125,7 @@ class SiteTransactions:
             saves_by_default=options.before_end == "snapshot",
         )
         self.before_end = Reminders(self.ends, self.work.documents)
-        #: Reminders that follow from the plan, so that every change of a lease may bring one.
+        #: Reminders that depend on the plan, so that every change of a lease may make one due at once.
         self._planned = (
             Reminders(PreemptionWarnings(self.work, options.preemption_warning), self.work.leases),
             Reminders(BeforeStart(self.work, 60 * options.minutes_before_start), self.work.leases),
@@ -141,7 +141,7 @@ class SiteTransactions:
 
     @contextmanager
     def request(self, context: Mapping[str, Any]) -> Iterator[None]:
-        """Run the block as a request that changes something: one transaction, with refusals put into plain words.
+        """Run the block as a request that changes something: in one transaction, with refusals as ``RefusedError``.
 
         :param context: the context of the request. ``expires`` is the real instant after which the caller no longer
             waits for the answer; with ``sees_site``, refusals name hosts
@@ -153,15 +153,15 @@ class SiteTransactions:
 
     @contextmanager
     def inquiry(self, context: Mapping[str, Any]) -> Iterator[None]:
-        """Run the block as a request that only reads the plan: like ``request``, without a step afterwards."""
+        """Run the block as a request that only reads the plan: like ``request``, but without a step after the block."""
         with self._transaction(context.get("expires"), follows=False), refusals(context):
             yield
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Do what is due, run the block, do what it made due; write all of it, then carry it out.
+        """Do what is due, run the block, and do what it made due; then write all of it and carry it out.
 
-        If the block raises a refusal, it has left the plan unchanged. What was due before it is still written.
+        A block that raises a refusal must have left the plan unchanged. What was due before it is still written.
 
         :raises EngineUnavailableError: the engine is closed or broken, or the store could not be written
         """
@@ -179,7 +179,7 @@ class SiteTransactions:
     def settle(self) -> None:
         """Do what the block made due now instead of after the block.
 
-        For blocks whose answer depends on it. The block must not change the plan afterwards.
+        A block whose answer depends on it calls this, and must not change the plan afterwards.
         """
         self.engine.step()
         self._is_settled = True
@@ -200,7 +200,7 @@ class SiteTransactions:
             began = time.perf_counter()
             self._begun = self.real.steady()
             try:
-                # A clock that is set back must not take the plan back with it.
+                # The plan cannot go back in time, even if the clock is set back.
                 self.work.now = max(self.work.now, self.clock.now())
                 self.engine.step()
                 self._replacements.offer()
@@ -242,12 +242,12 @@ class SiteTransactions:
         return None
 
     def wishes(self) -> dict[str, PowerState] | None:
-        """Return the power of hosts as it is written, by name, or None if this engine may do nothing any more."""
+        """Return the recorded power states of hosts, by name, or None if this engine must not act any more."""
         with self.lock:
             return None if self.is_over else self.host_states.wishes()
 
     def may_act(self) -> bool:
-        """Return whether this engine still leads, as far as can be told at this instant."""
+        """Return whether this engine still leads, according to the store."""
         return not self.is_over and self.store.is_mine()
 
     def record_steps(self, reached: Iterable[tuple[int, int]]) -> None:
@@ -262,7 +262,7 @@ class SiteTransactions:
             raise
 
     def forecasts(self) -> dict[str | None, dict[str, Covered]]:
-        """Return how well forecasts held, by pool and name. Hold the lock."""
+        """Return how often forecasts came true, by pool and name. Hold the lock."""
         return {pool: self.engine.forecasts(pool) for pool in self.parts}
 
     def _write(self, planning_seconds: float) -> None:
@@ -299,10 +299,10 @@ class SiteTransactions:
             self.bring(transfer)
 
     def take_over(self, options: ServiceOptions) -> None:
-        """Switch to other options, and to the policies that are configured now, keeping what policies have learnt.
+        """Switch to new options and to the policies that are configured now. They keep what policies have learnt.
 
         :raises EngineUnavailableError: the engine is closed or broken
-        :raises InvalidValueError: a policy does not exist, or one of its options is wrong; all stay as they are
+        :raises InvalidValueError: a policy does not exist, or one of its options is wrong; nothing has changed
         """
         policies = {pool: parts.planning.policies.make() for pool, parts in self.parts.items()}
         with self.transaction():
@@ -315,7 +315,7 @@ class SiteTransactions:
 
     @property
     def is_over(self) -> bool:
-        """Whether the plan was stopped or is broken."""
+        """Whether the plan takes no further steps, because it was stopped or is broken."""
         return self._closed or self._broken
 
     def stop(self) -> None:
@@ -351,7 +351,7 @@ class SiteTransactions:
             parts.planner.weights = self.weights.present
 
     def set_weight(self, name: str, weight: float | None) -> None:
-        """Set the weight of a flow; None for its configured one. Within a transaction."""
+        """Set the weight of a flow, or return to its configured one if it is None. Call it within a transaction."""
         self.weights.set(name, weight)
         for pool in self.parts:
             self.work.changes.policy_state[(pool or "", *STORED, name)] = None
@@ -371,7 +371,7 @@ class SiteTransactions:
         self.work.intents.begin(Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now))
 
     def put_idleness(self, lease_id: str, idleness: Idleness | None) -> None:
-        """Store since when a lease is idle; None if it is not. Within a transaction."""
+        """Store since when a lease is idle; None if it is not. Call it within a transaction."""
         if self.idleness.get(lease_id) == idleness:
             return
         self.work.changes.idleness[lease_id] = idleness
@@ -383,7 +383,7 @@ class SiteTransactions:
     def pool(self, name: str | None, *, hides_private: bool = False) -> Pool:
         """Return the hosts, addresses and flavors that requests can choose from.
 
-        Hosts and addresses are those of the whole site: a request is told if what it names is in another pool.
+        Hosts and addresses are those of the whole site, so that a refusal can say that a named one is in another pool.
 
         :param name: the pool in which the request is planned, or None if the site has only one
         :param hides_private: whether queries find no private properties of hosts

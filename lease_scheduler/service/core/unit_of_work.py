@@ -37,7 +37,7 @@ _OUTCOMES = {
 
 
 class StepClock:
-    """Clock that stands still within a step, so that a request for "now" is not late when it is planned."""
+    """Clock that stands still within a step, so that a request that starts now is not late when it is planned."""
 
     def __init__(self, work: UnitOfWork) -> None:
         self._work = work
@@ -67,7 +67,7 @@ class UnitOfWork:
         #: Leases whose terms cannot be kept, with their documents, until replacements are offered.
         self.lost_terms: dict[str, tuple[Lease, LeaseDocument]] = {}
         self._changes = StoreChanges(0)
-        # Leases of which somebody asks for something in this step.
+        # Leases for which somebody requests something in this step.
         self._asked: dict[str, Actor] = {}
         self.intents = Intents(next_intent, lambda: self._changes, self._learn_aggregates, self._has_left)
         # Leases of which nothing has been written yet.
@@ -127,7 +127,7 @@ class UnitOfWork:
         )
 
     def asked_by(self, context: Mapping[str, Any], lease_id: str) -> None:
-        """Have the history tell who asked for what happens to a lease in the rest of this step.
+        """Record in the history who asked for what happens to a lease in the rest of this step.
 
         :param context: the context of the request
         """
@@ -135,7 +135,7 @@ class UnitOfWork:
             self._asked[lease_id] = Actor(context["user_id"], context["project_id"])
 
     def note_change(self, lease: Lease, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-        """Add an entry to the history of a lease about what differs between two documents of it, if anything does."""
+        """Add an entry to the history of a lease with the differences between two documents of it, if there are any."""
         changed = changed_terms(before, after)
         if changed:
             self.note(lease, changed)
@@ -212,7 +212,7 @@ class UnitOfWork:
         if not lease.is_final or self._was_refused(lease):
             return False
         if self.intents.has_touched(lease_id):
-            # Its servers may be gone already, but the capacity held for them is not.
+            # Its servers may be gone already, but the capacity that the cloud keeps for them is not.
             return True
         if any(intent.lease_id == lease_id and intent.operation is None for intent in self._changes.begun):
             return False
@@ -259,7 +259,7 @@ class UnitOfWork:
             self._changes.messages.append(told)
 
     def _follow_counts(self, before: Lease, lease: Lease) -> None:
-        """Number the nodes of reservations anew if a lease of the queue takes more of them, or fewer, than before."""
+        """Renumber the nodes of reservations if the number of nodes of a queued lease has changed."""
         counts = [[node_set.count for node_set in each.request.nodes] for each in (before, lease)]
         if counts[0] != counts[1]:
             self.documents[lease.lease_id] = numbered(self.documents[lease.lease_id], lease.request)
@@ -327,7 +327,7 @@ class UnitOfWork:
             self._tell_of_hosts(lease, replace(document, degraded=False, reservations=reservations))
 
     def waits_with_saved_work(self, lease: Lease) -> None:
-        """Notify the project that its lease cannot resume for now, as its saved state is on a failed host."""
+        """Notify the project that its lease cannot resume yet, as its saved state is on a failed host."""
         document = self.documents[lease.lease_id]
         known = self.leases.get(lease.lease_id)
         if known is not None and known.state is lease.state:

@@ -1,4 +1,4 @@
-"""What the service does for tenants, administrators and operators, and when the cloud reports something of the pool.
+"""Operations that tenants, administrators and operators request, and reactions to what a driver observes.
 
 Answers are plain values that fit into JSON.
 """

@@ -21,10 +21,10 @@ _HOUR = 3_600
 
 @dataclass(frozen=True)
 class ApprovalRules:
-    """Which leases need approval, and for how long they are held until it is decided.
+    """Rules that say which leases need approval, and for how long these are held until it is decided.
 
-    A threshold counts a lease together with the other live leases of its project that were not approved, so that a
-    large lease is not made as several small ones. If there is no threshold, every lease of the kinds needs approval.
+    A threshold counts a lease together with the other live leases of its project that were not approved, so that no
+    project splits a large lease into several small ones. Without a threshold, every lease of the kinds needs approval.
 
     :ivar kinds: the kinds of lease that may need it; empty if none does
     :ivar hours: threshold in amount times hours, by resource class or ``NODES``
@@ -48,7 +48,7 @@ class ApprovalRules:
     def reason(
         self, request: LeaseRequest, others: Iterable[LeaseRequest], hosts: Iterable[Mapping[str, int]], now: int
     ) -> str | None:
-        """Return why a lease needs approval, or None if it needs none. ``concern`` must be true of it.
+        """Return why a lease needs approval, or None if it needs none. Call this only if ``concern`` is true of it.
 
         :param others: the other leases with which it counts
         :param hosts: capacity of each host of the site
@@ -73,7 +73,7 @@ class ApprovalRules:
 
 
 def only_shrinks(before: LeaseRequest, after: LeaseRequest) -> bool:
-    """Return whether new terms of a lease are a part of the present ones: fewer of the same nodes, within its time."""
+    """Return whether new terms ask for no more than the present ones: the same nodes or fewer, within the same time."""
     if any(getattr(before, name) != getattr(after, name) for name in _SAME):
         return False
     if after.duration > before.duration or len(after.nodes) != len(before.nodes):
@@ -96,7 +96,7 @@ def _is_part(new: NodeSet, old: NodeSet) -> bool:
 
 
 def _largest(hosts: Iterable[Mapping[str, int]]) -> Counter[str]:
-    """Return the largest capacity of any host, by class. A whole host may be the largest one."""
+    """Return the largest capacity of any host, by class: what a whole host has at most."""
     largest: Counter[str] = Counter()
     for capacity in hosts:
         largest |= Counter(capacity)
@@ -104,9 +104,9 @@ def _largest(hosts: Iterable[Mapping[str, int]]) -> Counter[str]:
 
 
 def _hours(request: LeaseRequest, largest: Mapping[str, int]) -> dict[str, Fraction]:
-    """Return amounts times hours that a lease may use at most, by class and for ``NODES``.
+    """Return the most that a lease may use, in amounts times hours, by class and for ``NODES``.
 
-    Servers that must share a host are planned as one node. They count as several, or thousands would count as one.
+    Servers that must share a host are planned as one node, but each of them counts.
     """
     total: Counter[str] = Counter()
     for each in request.nodes:

@@ -1,4 +1,4 @@
-"""Leases that start only when somebody has approved them: when that is needed, and the decision."""
+"""Approval of leases: whether a lease needs it before it starts, and the decision."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FIELD = "approval"
 
 
 class Approvals:
-    """Decides on leases that await approval.
+    """Operation that approves or declines leases that await approval.
 
     :param site: the plan of the site
     """
@@ -56,8 +56,8 @@ def need_of(
 ) -> str:
     """Return why a lease needs approval, or an empty text if it needs none; within a transaction of the site.
 
-    :param request: its terms, which need not be those that it has
-    :param negotiation: id that it shares with offers of which the project accepts at most one
+    :param request: the terms to check, which may be new ones
+    :param negotiation: id that the lease shares with offers of which the project accepts at most one
     """
     rules = site.options.approval
     if document.maintenance or not rules.concern(request.kind, document.project_id):
@@ -90,7 +90,7 @@ def need_of_new(
 ) -> str:
     """Return why a new lease needs approval, or an empty text if it needs none; within a transaction of the site.
 
-    :param offered: whether its project asks to hold it and decide later
+    :param offered: whether its project asks for an offer, to accept it later
     :param negotiation: as in ``need_of``
     :raises NoPlaceError: it needs approval, and cannot wait for that
     """
@@ -98,19 +98,21 @@ def need_of_new(
     if not why:
         return ""
     if offered:
-        raise _refused(f"{_needs(why)}; ask for the lease itself, which is held until that is decided")
+        raise _refused(f"{_need_text(why)}; ask for the lease itself, which is held until that is decided")
     if not request.kind.may_be_held:
         kinds = " or ".join(kind.value for kind in LeaseKind if kind.may_be_held)
-        raise _refused(f"{_needs(why)}, for which a {request.kind.value} lease cannot wait; ask for a {kinds} lease")
+        raise _refused(
+            f"{_need_text(why)}, for which a {request.kind.value} lease cannot wait; ask for a {kinds} lease"
+        )
     assert request.start is not None
     latest = request.start if request.deadline is None else request.deadline - request.duration
     if latest <= site.work.now:
-        raise _refused(f"{_needs(why)}, which takes time; it would have to start at once, so ask for a later start")
+        raise _refused(f"{_need_text(why)}, which takes time; it would have to start at once, so ask for a later start")
     return why
 
 
 def check_waiting(site: SiteTransactions, project_id: str) -> None:
-    """Refuse another lease that has to wait for approval, if too many of its project do; within a transaction.
+    """Refuse a lease that must wait for approval if too many of its project wait already; within a transaction.
 
     :raises RefusedError: 403
     """
@@ -137,11 +139,11 @@ def check_acceptance(site: SiteTransactions, lease: Lease, document: LeaseDocume
         return
     why = need_of(site, document, lease.request, negotiation=lease.negotiation)
     if why:
-        raise _refused(f"{_needs(why)} by now; ask for the lease itself, which is held until that is decided")
+        raise _refused(f"{_need_text(why)} by now; ask for the lease itself, which is held until that is decided")
 
 
 def check_answer(lease: Lease) -> None:
-    """Refuse that a project answers a lease which others decide on as if it were an offer.
+    """Refuse the project's answer to a lease that is held for approval, not as an offer.
 
     :raises RefusedError: 409, the lease awaits approval
     """
@@ -151,7 +153,7 @@ def check_answer(lease: Lease) -> None:
 
 
 def check_change(site: SiteTransactions, lease: Lease, document: LeaseDocument, request: LeaseRequest) -> None:
-    """Refuse new terms that nobody has approved although they need that; within a transaction of the site.
+    """Refuse new terms that need approval; within a transaction of the site.
 
     :raises NoPlaceError: they need approval, or the lease awaits it with its present terms
     """
@@ -161,10 +163,10 @@ def check_change(site: SiteTransactions, lease: Lease, document: LeaseDocument, 
         return
     why = need_of(site, document, request, negotiation=lease.negotiation)
     if why:
-        raise _refused(f"with these terms, {_needs(why)}; ask for another lease")
+        raise _refused(f"with these terms, {_need_text(why)}; ask for another lease")
 
 
-def _needs(why: str) -> str:
+def _need_text(why: str) -> str:
     return f"the lease needs approval ({why})"
 
 

@@ -10,7 +10,7 @@ from lease_scheduler.service.requests.enforcement.proposals import account_of
 
 
 class BudgetReport:
-    """Shows what is left of budgets.
+    """Operation that shows what is left of budgets.
 
     :param site: the plan of the site
     :param enforcement: has the filter that knows the budgets
@@ -28,5 +28,5 @@ class BudgetReport:
         """
         with self._site.inquiry(context):
             account = account_of(self._site, project_id)
-        # Outside of a transaction, as usage is added up and limits may be asked for.
+        # Outside of a transaction: to add up usage takes long, and Keystone may be asked for limits.
         return {"budget": self._enforcement.statement(account, None)}

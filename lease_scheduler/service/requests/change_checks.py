@@ -29,10 +29,10 @@ def check_change(
 ) -> None:
     """Ask the filters whether a live lease may be changed. Outside of a transaction, as filters may take long.
 
-    :param changes_terms: whether one of the changes is part of the plan
-    :param is_quote: whether nothing will change
-    :raises RefusedError: a filter refuses, or the plan does and a filter would have to know it. If a shorter extension
-        would be granted, it is an alternative
+    :param changes_terms: whether any of the changes concerns the plan
+    :param is_quote: whether the change is only quoted
+    :raises RefusedError: a filter refuses, with a shorter extension as an alternative if that would be granted; or the
+        plan refuses, so that a filter that weighs the plan has nothing to check
     :raises EngineUnavailableError: a filter cannot decide at present
     """
     documents = LeaseDocuments(site)
@@ -54,7 +54,7 @@ def check_change(
             found = _granted(site, enforcement, context, lease_id, changes, shorter, least)
         raise RefusedError(error.code, error.message, error.field, found) from error
     if enforcement.weighs_plan and proposal.planned is None and not is_quote:
-        # What no filter has seen must not be granted, even if it fits by now.
+        # The change may fit by now, but no filter has checked it.
         with site.inquiry(context):
             site.engine.quote_change(lease_id, request, least=least)
         raise EngineUnavailableError("the plan has changed while the change was being checked; try again")
@@ -90,7 +90,7 @@ def _granted(
     request: LeaseRequest,
     least: tuple[int, ...] | None,
 ) -> list[Document]:
-    """Return other terms of a change as an alternative, or nothing if the plan or a filter would refuse them."""
+    """Return a change with other terms as an alternative, or nothing if the plan or a filter would refuse it."""
     with site.inquiry(context):
         if lease_id not in site.work.leases:
             return []
@@ -101,7 +101,7 @@ def _granted(
         kinds = kinds_of(site.work.leases[each] for each in preempted)
         proposal = _proposal(site, enforcement, lease_id, changes, request, least)
     try:
-        # Filters that keep count must not count what is only suggested.
+        # As for a quote, because filters that keep count must not count what is only suggested.
         enforcement.check_update(context, proposal, is_quote=True)
     except RefusedError:
         return []

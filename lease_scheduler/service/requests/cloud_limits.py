@@ -13,7 +13,7 @@ from lease_scheduler.records.documents import LeaseDocument
 def check_cloud_can(driver: Driver, request: LeaseRequest, document: LeaseDocument) -> None:
     """Refuse terms that need an ability or a capability that the driver does not have.
 
-    :raises InvalidValueError: naming the field, and what to ask for instead
+    :raises InvalidValueError: names the field, and what to ask for instead
     """
     problem = _problem(driver, request, document)
     if problem is not None:

@@ -10,7 +10,7 @@ from lease_scheduler.service.core.transactions import SiteTransactions
 
 
 class FeedKeeper:
-    """Makes and withdraws secret addresses.
+    """Operations that create and withdraw secret addresses.
 
     :param site: the plan of the site
     """

@@ -1,4 +1,4 @@
-"""What the fluid leases of a site would get with fewer hosts."""
+"""Report of the yields that the fluid leases of a site would get with fewer hosts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lease_scheduler.service.core.transactions import SiteTransactions
 
 
 class FewerHostsReport:
-    """Shows what fluid leases would get with fewer hosts.
+    """Operation that shows the least yields of fluid leases with fewer hosts.
 
     :param site: the plan of the site
     """
@@ -23,7 +23,7 @@ class FewerHostsReport:
         """Return the least yields, by pool and number of hosts."""
         with self._site.inquiry(context):
             asked = {pool: self._site.engine.with_fewer_hosts(pool, fewer) for pool in self._site.parts}
-        # To pack a large site takes a while, in which the engine goes on.
+        # Outside of the transaction: to pack a large site takes long, and the engine works on meanwhile.
         return {
             "least_yields": [
                 {"pool": pool, **asdict(found), "without": list(found.without)}

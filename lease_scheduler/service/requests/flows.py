@@ -11,7 +11,7 @@ from lease_scheduler.model.weights import checked_weight
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.core.transactions import SiteTransactions
 
-#: What a report has by lease.
+#: Fields of a report with values by lease.
 _OF_LEASES = ("positions", "expected", "blocked")
 
 
@@ -29,7 +29,7 @@ class FlowKeeper:
         """Return the flows that have had leases, and those with a weight."""
         site = self._site
         with site.inquiry(context):
-            # A site with several pools is shared in each of them by itself.
+            # Each pool is shared separately. The answer has the policy of the first pool.
             queueing = site.engine.policies(next(iter(site.parts))).queueing
             weights = site.weights
             shown: dict[str, dict[str, Any]] = {
@@ -60,7 +60,7 @@ class FlowKeeper:
 
     @answers(EngineRequests.set_flow)
     def set(self, context: Document, name: str, weight: float | None) -> Document:
-        """Set the weight of a flow, or let it have its configured weight again.
+        """Set the weight of a flow, or return to its configured weight if it is None.
 
         :raises RefusedError: the weight is not valid
         """

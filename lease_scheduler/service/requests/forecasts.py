@@ -1,4 +1,4 @@
-"""How well the forecasts of a site held."""
+"""Report of how often the forecasts of a site came true."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lease_scheduler.service.core.transactions import SiteTransactions
 
 
 class ForecastReport:
-    """Shows how well forecasts held.
+    """Operation that shows how often forecasts came true.
 
     :param site: the plan of the site
     """
@@ -20,7 +20,7 @@ class ForecastReport:
 
     @answers(EngineRequests.list_forecasts)
     def list(self, context: Document) -> Document:
-        """Return how well forecasts held, by pool and name."""
+        """Return how often forecasts came true, by pool and name."""
         with self._site.inquiry(context):
             found = self._site.forecasts()
         return {

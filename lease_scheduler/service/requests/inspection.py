@@ -1,4 +1,4 @@
-"""Requests of operators about the engine itself: whether it works, and whether leases and cloud agree."""
+"""Operations about the engine itself: whether it works, and whether leases and cloud agree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lease_scheduler.service.upkeep.reconcile import as_document
 
 
 class Inspection:
-    """Answers these requests.
+    """Operations that operators request to inspect the engine.
 
     :param engine: the engine that is inspected
     """
@@ -19,7 +19,7 @@ class Inspection:
 
     @answers(EngineRequests.ping)
     def ping(self, context: Document) -> Document:
-        """Return what keeps the engine from working."""
+        """Return what keeps the engine from working, or None for ``problem``."""
         return {"problem": self._engine.plan.problem()}
 
     @answers(EngineRequests.reconcile)

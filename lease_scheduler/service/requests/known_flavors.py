@@ -12,9 +12,9 @@ LOG = logging.getLogger(__name__)
 
 
 def learn_flavors(flavors: Mapping[str, Flavor], lease: Document) -> None:
-    """Have the cloud asked for the flavors that a request names. It may take long, so the plan must not be locked.
+    """Have the flavors that a request names read from the cloud. This may take long, so do not lock the plan.
 
-    :param flavors: the flavors of the cloud; the lookup of one that is unknown or private asks the cloud
+    :param flavors: the flavors of the cloud; to look up an unknown or private one asks the cloud
     :param lease: a lease document, or changes of one
     """
     for reservation in lease.get("reservations") or ():

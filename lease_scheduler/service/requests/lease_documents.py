@@ -1,4 +1,4 @@
-"""The documents of leases: what projects asked for, and how that becomes terms to plan with."""
+"""The documents of leases, with what projects asked for, and their translation into terms to plan with."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class LeaseDocuments:
         return document
 
     def expected(self, lease_id: str, changes: Document) -> tuple[Lease, LeaseDocument]:
-        """Return a live lease in the version that its changes expect.
+        """Return a live lease and its document, if it has the version that the changes expect.
 
-        :raises RefusedError: there is no such lease, or it was changed meanwhile
+        :raises RefusedError: there is no such lease, or it has another version
         """
         document = self.of(lease_id)
         expected = changes.get("version")
@@ -118,7 +118,9 @@ class LeaseDocuments:
         check_images(document.servers, nodes, document.reservations, self._site.images.facts)
 
     def _check_usable(self, lease: Document, pool: Pool, terms: Terms) -> None:
-        """Refuse devices that servers could not use. On whole hosts, projects choose the flavors of their servers.
+        """Refuse devices that servers could not use.
+
+        Whole hosts without templates of servers are not checked, as projects choose the flavors of servers there.
 
         :raises InvalidValueError: naming them
         """
@@ -134,7 +136,11 @@ class LeaseDocuments:
                         raise InvalidValueError("nodes.groups", problem)
 
     def new_terms(self, lease: Lease, document: LeaseDocument, changes: Document) -> tuple[LeaseRequest, Terms]:
-        """Return the changed request of a lease, and the terms built from its new document alone."""
+        """Return the changed request of a lease, and the terms built from its changed document.
+
+        Unlike the terms, the request keeps nodes and image sizes that the changes do not touch, and the start of a
+        lease that has begun.
+        """
         site = self._site
         now = site.work.now
         merged = {**lease_document(lease, document), **{k: v for k, v in changes.items() if v is not None}}
@@ -200,7 +206,7 @@ def _in_pool(terms: Terms, pool: PoolName) -> Terms:
 def _counted_from(lease: Lease, now: int) -> int:
     """Return the instant from which the duration of a started lease counts.
 
-    Servers that started late still leave at the end of the lease.
+    A late start does not move the end of a reservation or an immediate lease.
     """
     if lease.kind is LeaseKind.RESERVATION and lease.request.start is not None:
         return lease.request.start
@@ -211,7 +217,7 @@ def _counted_from(lease: Lease, now: int) -> int:
 
 
 def _check_sizes_kept(before: LeaseDocument, after: LeaseDocument) -> None:
-    """Refuse other sizes for servers that may be running, as they keep the size that they were booted with.
+    """Refuse other sizes for servers that may be running, as these keep the sizes with which they were booted.
 
     :raises RefusedError: 409, as in Blazar
     """
@@ -235,7 +241,7 @@ def _sizes(terms: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_known_sizes(old: tuple[NodeSet, ...], new: tuple[NodeSet, ...]) -> tuple[NodeSet, ...]:
-    """Return the new node sets, each with its known image sizes kept if it is otherwise unchanged."""
+    """Return the new node sets, keeping the known image sizes of each set that is otherwise unchanged."""
     pairs = zip_longest(old[: len(new)], new)
     return tuple(
         before if before is not None and replace(after, boots=before.boots) == before else after

@@ -41,16 +41,16 @@ LOG = logging.getLogger(__name__)
 #: Fields of a request that have another name in a lease document.
 _KEYS = {"start": "start_date"}
 
-#: Keys of a lease document that are part of the plan and may be changed.
+#: Keys of a lease document that concern the plan and may be changed.
 _TERMS = frozenset({"start", "end", "duration", "deadline", "reservations", *(each.name for each in TERMS)})
 #: Attributes that are stored beside the terms and may be changed.
 _REMARKS = tuple(each for each in REMARKS if each.changed is not None)
-#: Reasons that requests have if the caller gives none.
+#: Reasons that the API gives for a deletion if the caller gives none.
 _BY_ITS_PROJECT = ("deleted by its project", "cancelled by its project")
 
 
 class Leases:
-    """Creates, changes and ends leases.
+    """Operations that create, change and end leases.
 
     :param site: the plan of the site
     :param enforcement: limits and filters that are checked before a lease is made or changed
@@ -88,8 +88,8 @@ class Leases:
             is_asked = enforcement.is_on and not lease.get("maintenance")
             groups: list[str] = []
             budget: list[Document] | None = None
-            # Filters and server groups may take long, so the cloud and filters are asked outside of a transaction,
-            # while the plan goes on. The terms are therefore built again afterwards, from the state at that time.
+            # Filters and server groups may take long, so they are asked outside of a transaction, and the engine works
+            # on meanwhile. The terms are therefore built again afterwards, from the state at that time.
             if is_asked or are_wanted(lease):
                 with site.request(context):
                     is_new = self._again(lease, offered=offered) is None
@@ -113,7 +113,7 @@ class Leases:
                     groups = []
                 return {**answer, "budget": budget} if offered else answer
             finally:
-                # The lease was refused, or a repetition of this request has made it meanwhile.
+                # Groups left over: the lease was refused, or a repetition of this request has made it meanwhile.
                 if groups:
                     self._groups.remove(groups)
 
@@ -136,7 +136,7 @@ class Leases:
         return new_proposal(site, lease, document, found.lease, weighs_plan=self._enforcement.weighs_plan)
 
     def _note_missed(self, terms: Terms) -> None:
-        """Record what a lease without a place would have been worth, if the project named a price."""
+        """Record the missed revenue of a lease without a place, if its project named a maximum price."""
         request, work = terms.request, self._site.work
         if request.max_price is not None:
             project_id = terms.document.project_id
@@ -235,7 +235,7 @@ class Leases:
         }
 
     def _refusal(self, terms: Terms) -> Refusal | None:
-        """Ask once more why there is no place, with alternatives, and return it."""
+        """Return why there is no place, with alternatives, by asking for a quote of the same terms."""
         other = replace(terms.request, lease_id=f"{terms.request.lease_id}?")
         refusal = self._site.engine.quote(other, terms.least).refusal
         return None if refusal is None else everywhere(refusal, terms)
@@ -302,9 +302,9 @@ class Leases:
         return change.after, numbered(renewed, change.after.request)
 
     def _follow(self, change: Change) -> None:
-        """Make the cloud follow other terms of a lease whose servers run.
+        """Make the cloud follow changed terms of a lease whose servers run.
 
-        When the hosts change, the engine does so itself.
+        If the hosts change, the engine does this itself.
         """
         before, after = change.before, change.after
         if after.active_since is None or after.is_final or not after.holdings:

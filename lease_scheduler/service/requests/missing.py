@@ -1,4 +1,4 @@
-"""Refusals of requests for what the site does not have, whatever its leases hold."""
+"""Refusals of requests for what the site does not have at all, leased or free."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lease_scheduler.model.property_query import keys, parse_query
 from lease_scheduler.service.core.terms import Pool, facts
 
 _FLOATING_IP = "virtual:floatingip"
-#: Keys with queries by resource type. A flavor describes itself in resource_properties.
+#: Resource type -> keys with queries. Flavors are left out, as they describe themselves in resource_properties.
 _QUERIES = {
     "physical:host": ("hypervisor_properties", "resource_properties"),
     "virtual:instance": ("resource_properties",),
@@ -19,7 +19,7 @@ def check_site_has(lease: Document, pool: Pool) -> None:
     """Refuse a lease of hosts when there are none, of properties that no host has, and of unknown floating IPs.
 
     :param lease: a lease document (see ``api.requests.lease`` for its keys)
-    :raises RefusedError: 409, naming the field
+    :raises RefusedError: 409, names the field
     """
     for position, reservation in enumerate(lease["reservations"]):
         field = f"reservations[{position}]"

@@ -26,9 +26,9 @@ _TRIES = 6
 
 
 class Negotiations:
-    """Makes offers, and counter-offers in place of those that cannot be granted.
+    """Operation that makes offers, or counter-offers for requests that cannot be granted.
 
-    Every offer holds hosts of its own, because two offers that overlap would be safe only while nothing changes the
+    Every offer holds hosts of its own, because offers that share hosts would be safe only while nothing changes the
     plan. So a project holds no more than its limits allow, and each of its offers has a place if it is accepted.
 
     :param site: the plan of the site
@@ -74,7 +74,7 @@ class Negotiations:
         tried: set[Alternative] = set()
         made: Counter[str] = Counter()
         while len(offers) < wanted and len(tried) < _TRIES * wanted:
-            # Earlier counter-offers hold hosts, so other terms are near now. Prefer the change that was offered least.
+            # Ask again, as earlier counter-offers hold hosts now. Prefer the kind of change that was offered least.
             found = [each for each in self._quotes.near(context, lease, flexibility) if each not in tried]
             if not found:
                 break

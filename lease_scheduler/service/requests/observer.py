@@ -41,7 +41,7 @@ class SiteObserver:
         self._unless_stopping(lambda: self._pool.refresh(names))
 
     def on_aggregate(self, change: AggregateChange) -> None:
-        """Bring an aggregate back to what the plan says. A change of the pool's aggregate may add hosts to the pool."""
+        """Restore the aggregate of a lease. If the aggregate of the pool has changed, look for new hosts instead."""
         if change.lease_id is None:
             reconciler = self._engine.reconciler
             if reconciler.discover is not None:
@@ -69,10 +69,10 @@ class SiteObserver:
                 site.work.note(lease, f"server {server_id} is deleted without an image: {reason}")
 
     def on_stranger(self, stranger: Stranger) -> None:
-        """Notify the project of the lease and the operator. The server stays, as it is not ours to remove.
+        """Notify the project of the lease and the operator. The server stays, as it belongs to somebody else.
 
-        A comparison of leases and cloud follows at once. It tells why the server is there, and marks the leases that
-        lack what it uses.
+        A comparison of leases and cloud follows at once. It finds out why the server is there, and marks the leases
+        that lack the resources that it uses.
         """
         self._unless_stopping(lambda: self._tell(stranger))
         self._engine.reconciler.wake()

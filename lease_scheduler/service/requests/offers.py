@@ -18,7 +18,7 @@ from lease_scheduler.service.telling.notifications import document_message
 
 
 class Offers:
-    """Accepts, rejects and changes offered leases.
+    """Operations that accept, reject and change offers.
 
     :param site: the plan of the site
     :param enforcement: limits and filters that are checked before a lease is changed
@@ -34,7 +34,7 @@ class Offers:
     def accept(self, context: Document, lease_id: str, trust_id: str | None = None) -> Document:
         """Accept a lease that is held for its project.
 
-        :param trust_id: for a lease that has no trust and needs one, because it was offered in place of another
+        :param trust_id: trust for a replacement or counter-offer of a managed lease, which has none of its own yet
         :raises RefusedError: it is not held, or no longer
         """
         site = self._site
@@ -42,7 +42,7 @@ class Offers:
             self._check_offered(lease_id)
             check_acceptance(site, site.work.leases[lease_id], site.work.documents[lease_id])
             asked = lease_document(site.work.leases[lease_id], site.work.documents[lease_id])
-        # Outside of a transaction, as making groups may take long.
+        # Outside of a transaction, as the cloud may take long.
         groups = self._groups.missing(asked if trust_id is None else {**asked, "trust_id": trust_id})
         try:
             with site.request(context):
@@ -83,7 +83,7 @@ class Offers:
     def counter(self, context: Document, lease_id: str, changes: Document) -> Document:
         """Change the terms of a lease that is held for its project.
 
-        :raises RefusedError: it is not held, or there is no place for the new terms; it then stays held as it was
+        :raises RefusedError: it is not held, or there is no place for the new terms. It then stays as it was
         """
         enforcement = self._enforcement
         with enforcement.one_at_a_time(self._documents.of(lease_id).project_id, context.get("expires")):

@@ -1,4 +1,4 @@
-"""Requests that add hosts and addresses to the site, change them and remove them."""
+"""Operations that add hosts and addresses to the site, change them and remove them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOG = logging.getLogger(__name__)
 
 
 class PoolKeeper:
-    """Registers hosts and addresses.
+    """Operations on the hosts and addresses of the site.
 
     :param engine: has the cloud follow the pool
     """
@@ -36,7 +36,7 @@ class PoolKeeper:
     def create_host(self, context: Document, host: Document, *, pool: str | None = None) -> Document:
         """Add a compute host to the site, with properties set by the operator.
 
-        :param pool: name of its pool; None for the pool that the configuration says
+        :param pool: name of its pool; None for the pool that follows from the configuration
         :raises RefusedError: there is no such host in the cloud, or it is already in the pool
         """
         site = self._site
@@ -49,7 +49,10 @@ class PoolKeeper:
         return {"host_id": host_id}
 
     def _name_of(self, hypervisor_id: str) -> str:
-        """Return the name of the compute host with this id in the cloud. Blazar's clients send either."""
+        """Return the name of the compute host with this id in the cloud, or the id itself if there is none.
+
+        Blazar's clients send either a name or an id.
+        """
         found = (each.name for each in self._site.driver.hypervisors() if each.hypervisor_id == hypervisor_id != "")
         return next(found, hypervisor_id)
 
@@ -216,8 +219,8 @@ class PoolKeeper:
     def _refuse_if_held(self, host: HostRecord, *, with_saved: bool) -> None:
         """Refuse to take a host away from a live lease that holds it, now or later.
 
-        :param with_saved: whether leases count that only have saved memory there
-        :raises RefusedError: 409, naming the lease
+        :param with_saved: whether a lease that only has saved memory there counts, too
+        :raises RefusedError: 409, names the lease
         """
         number = self._site.store.units.number(str(host.host_id))
         for lease in self._site.engine.live_leases():
@@ -315,9 +318,9 @@ class PoolKeeper:
 
 
 def _refuse_if_not_awake(host: HostRecord) -> None:
-    """Refuse to take a host away while it sleeps, is on its way, or should have woken.
+    """Refuse to take a host away unless it is awake.
 
-    :raises RefusedError: 409, naming the state
+    :raises RefusedError: 409, names its power state
     """
     if host.power is not None and host.power.state is not PowerState.AWAKE:
         raise RefusedError(409, f"host {host.name} is {host.power.state.value}; wake it first")

@@ -29,7 +29,7 @@ from lease_scheduler.service.requests.lease_documents import LeaseDocuments
 
 
 class Quotes:
-    """Answers what would be granted, when, and at which price.
+    """Operations that tell what would be granted, when, and at which price.
 
     :param site: the plan of the site
     :param enforcement: limits and filters that are checked before a lease is changed
@@ -42,7 +42,7 @@ class Quotes:
 
     @answers(EngineRequests.quote_lease)
     def quote(self, context: Document, lease: Document) -> Document:
-        """Return what ``create`` would come to, reserving nothing."""
+        """Return what ``Leases.create`` would grant, without reserving anything."""
         site = self._site
         site.images.learn(lease.get("servers") or ())
         learn_flavors(site.driver.flavors, lease)
@@ -106,9 +106,9 @@ class Quotes:
 
     @answers(EngineRequests.quote_change)
     def quote_change(self, context: Document, lease_id: str, changes: Document) -> Document:
-        """Return what ``update`` would come to: the answer of ``quote`` and the present price.
+        """Return what ``Leases.update`` would grant: the answer of ``quote`` and the present price.
 
-        Filters that keep count are not asked.
+        Filters that keep count are not asked, as they would count it.
 
         :raises RefusedError: there is no such live lease, a term cannot be changed, or a filter refuses
         """
@@ -178,7 +178,7 @@ def granted(units: Units, lease: Lease) -> Document:
 
 
 def _promise(lease: Lease) -> Document | None:
-    """Return what a lease would be promised; None if it asks for nothing."""
+    """Return the promised lifetime of a lease, or None if it asks for no promise."""
     request, held = lease.request, lease.holdings
     if request.min_lifetime is None:
         return None
@@ -193,7 +193,7 @@ def _promise(lease: Lease) -> Document | None:
 
 
 def _granted_nodes(node_set: NodeSet) -> Document:
-    """Return how many nodes a set would have, and of which size; the smallest one if that is open."""
+    """Return the number and size of the nodes of a set: the smallest size, if it asks for a range."""
     needs = together(node_set.smallest, (group.resources for group in node_set.groups))
     resources = {name: amount for name, amount in needs.items() if name != HOST_SHARE}
     return {"count": node_set.count, "resources": resources}

@@ -14,13 +14,13 @@ from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.core.transactions import SiteTransactions
 from lease_scheduler.service.requests.leases import Leases
 
-_BEGINNINGS = frozenset(
+_NOT_STARTED = frozenset(
     {LeaseState.PENDING, LeaseState.QUEUED, LeaseState.SCHEDULED, LeaseState.PREPARING, LeaseState.READY}
 )
 
 
 class SeriesKeeper:
-    """Makes and deletes series. Every occurrence of the rule is a lease of its own, and all are requested at once.
+    """Operations that create and delete series. Every occurrence of the rule is a lease; all are requested at once.
 
     :param site: the plan of the site
     :param leases: makes the leases
@@ -78,7 +78,7 @@ class SeriesKeeper:
             waiting = [
                 lease_id
                 for lease_id, document in site.work.documents.items()
-                if document.series_id == series_id and site.work.leases[lease_id].state in _BEGINNINGS
+                if document.series_id == series_id and site.work.leases[lease_id].state in _NOT_STARTED
             ]
         for lease_id in waiting:
             self._leases.delete(context, lease_id, "its series was deleted")
@@ -88,7 +88,7 @@ class SeriesKeeper:
 
 
 def occurrence(first: Document, series_id: str, start: int) -> Document:
-    """Return the lease document of an occurrence: that of the first one, moved to a later start."""
+    """Return the lease document of an occurrence: the document of the first one, moved to the start of this one."""
     later = start - first["start"]
     if later == 0:
         return {**first, "series_id": series_id}

@@ -13,7 +13,7 @@ LOG = logging.getLogger(__name__)
 
 
 class ServerGroups:
-    """Makes the groups of leases. When a lease ends, the cloud removes them with the rest of it.
+    """Creation of server groups. When a lease ends, its groups are removed with everything else that it has.
 
     :param site: the plan of the site
     """

@@ -1,4 +1,4 @@
-"""Checks of the server templates of a lease, so that mistakes show at the request and not at the start."""
+"""Checks of the server templates of a lease, so that a mistake is found at the request rather than at the start."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_servers(servers: Sequence[Mapping[str, Any]], nodes: Sequence[NodeSet]
         number = server.get("node_set", 0)
         if number not in left:
             raise InvalidValueError(f"{field}.node_set", f"there is no node set {number}; they count from 0")
-        # Without a count, a template makes as many servers as there is room for.
+        # Without a count, a template makes as many servers as its node set has left.
         count = server.get("count", max(left[number], 1))
         if count > left[number]:
             had = f"node set {number} has room for {most[number]} servers, of which {left[number]} is left"
@@ -120,7 +120,7 @@ def check_images_exist(
 
 
 def _field(resource_class: str, position: int, record: ReservationRecord) -> str:
-    """Return the name that the client knows for the amount of a resource."""
+    """Return the name of the field in which the client gave the amount of a resource."""
     if "nodes" in record.terms:
         return f"nodes[{position}].resources.{resource_class}"
     key = "flavor_id" if record.resource_type == "flavor:instance" else _KEYS[resource_class]

@@ -14,7 +14,7 @@ from lease_scheduler.service.telling.subscriptions.urls import check_url
 
 
 class SubscriptionKeeper:
-    """Makes, changes and deletes subscriptions.
+    """Operations that create, change and delete subscriptions.
 
     :param site: the plan of the site
     """
@@ -53,7 +53,7 @@ class SubscriptionKeeper:
 
     @answers(EngineRequests.update_subscription)
     def update(self, context: Document, subscription_id: str, changes: Document) -> Document:
-        """Change where or what a subscription is sent.
+        """Change the target or the event types of a subscription.
 
         :param changes: ``target``, ``event_types``
         :raises RefusedError: there is no such subscription, or the target is not allowed
@@ -73,7 +73,7 @@ class SubscriptionKeeper:
 
     @answers(EngineRequests.delete_subscription)
     def delete(self, context: Document, subscription_id: str) -> Document:
-        """Delete a subscription. What waits for it is not sent any more."""
+        """Delete a subscription. Deliveries that wait for it are not sent any more."""
         site = self._site
         with site.request(context):
             site.subscriptions.remove(subscription_id, site.work.changes)

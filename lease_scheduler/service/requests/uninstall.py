@@ -1,7 +1,7 @@
 """Removal of the service from a cloud: leases end, hosts leave the pool, and what was made for leases is removed.
 
-Each call does what is possible at once and returns what is left; call it until nothing is left. Nothing is remembered
-between calls, so a removal that was interrupted is simply started again.
+Each call does what is possible at once and returns what is left; call it until nothing is left. There is no state
+between calls, so an interrupted removal is simply started again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REASON = "the reservation service is uninstalled"
 
 
 class Uninstall:
-    """Lists or removes what the service has in a cloud.
+    """Operations that list or remove what the service has in a cloud.
 
     :param engine: compares leases and cloud
     :param leases: ends the leases
@@ -55,8 +55,8 @@ class Uninstall:
 
         :param end_leases: whether to end live leases and series now
         :param keep_providers: whether to keep the empty resource providers of slots
-        :raises RefusedError: there are live leases or series that should not end, or the driver cannot tell what is
-            ours
+        :raises RefusedError: ``end_leases`` is false and there are live leases or series, or the driver cannot tell
+            what is ours
         """
         site = self._site
         refuse_mistakes(site)
@@ -133,7 +133,7 @@ def list_all(site: SiteTransactions) -> dict[str, Any]:
         series = [{"id": each.series_id, "name": each.name} for each in site.records.series.values()]
         hosts = sorted(host.name for host in site.records.hosts.values())
         floating_ips = sorted(ip.floating_ip_address for ip in site.records.floating_ips.values())
-    # The cloud may take long, and the plan goes on meanwhile.
+    # Without the lock, as the cloud may take long.
     things = [*site.driver.repair.differences([], {}, hosts)]
     return {
         "leases": leases,
@@ -142,12 +142,12 @@ def list_all(site: SiteTransactions) -> dict[str, Any]:
         "floating_ips": floating_ips,
         "things": [
             {"kind": each.kind.value, "name": each.name, "lease_id": each.lease_id, "detail": each.detail}
-            for each in _of_ours(site, things)
+            for each in _belonging_to_leases(site, things)
         ],
     }
 
 
-def _of_ours(site: SiteTransactions, things: list[Difference]) -> list[Difference]:
+def _belonging_to_leases(site: SiteTransactions, things: list[Difference]) -> list[Difference]:
     """Return the things that belong to leases of this service, live or ended."""
     ours: set[str] = set()
     with site.lock:
@@ -163,9 +163,9 @@ def _of_ours(site: SiteTransactions, things: list[Difference]) -> list[Differenc
 
 @dataclass(frozen=True)
 class _Known:
-    """The store as it is when all leases have ended.
+    """View of the store in which all leases have ended.
 
-    :ivar ours: ids of trusts and reservations of leases that are live
+    :ivar ours: ids of trusts and reservations of live leases, which count as ended here
     """
 
     store: ServiceStore

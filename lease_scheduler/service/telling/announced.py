@@ -13,7 +13,7 @@ from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 
 
 def announced(lease: Lease, document: LeaseDocument) -> dict[str, Any]:
-    """Return Blazar's payload, without the attributes of the lease. Dates are texts, as Blazar sends them."""
+    """Return Blazar's payload, without the attributes (``ATTRIBUTES``). Dates are texts, as Blazar sends them."""
     start, end = _span(lease)
     found = events(
         {
@@ -60,7 +60,7 @@ def _reservation(lease: Lease, record: ReservationRecord) -> dict[str, Any]:
 
 
 def _span(lease: Lease) -> tuple[int, int]:
-    """Return the start and end of a lease: as promised to a reservation, else as planned, run or requested."""
+    """Return the start and end of a lease: as promised if it is a reservation, else as planned, run or requested."""
     request, held = lease.request, lease.holdings
     planned = (held[0].run_start, planned_end(lease)) if held else (lease.started, lease.ended)
     if lease.kind is LeaseKind.RESERVATION and request.start is not None:

@@ -14,13 +14,13 @@ from lease_scheduler.records.messages import Message
 from lease_scheduler.records.subscriptions import AWAITING_APPROVAL
 from lease_scheduler.service.telling.announced import announced
 
-#: Version of the payload. The second number grows with every field that is added.
+#: Version of the payload. The second number is raised for every added field.
 PAYLOAD_VERSION = "1.8"
 
 #: Event type, as in Blazar: the end that a project was reminded of has changed, so there will be another reminder.
 BEFORE_END_STOPPED = "lease.event.before_end_lease.stop"
 
-#: What has become of an approval -> event type that says so.
+#: Value of the approval of a lease -> event type of the notification about it.
 _APPROVAL_EVENTS = {
     Approval.AWAITING: AWAITING_APPROVAL,
     Approval.APPROVED: "lease.approved",
@@ -29,7 +29,7 @@ _APPROVAL_EVENTS = {
 }
 
 #: States of a lease before it is admitted. A transition from one of them is ``lease.create``.
-_BEGINNINGS = frozenset({LeaseState.NEW, LeaseState.PENDING})
+_NOT_ADMITTED = frozenset({LeaseState.NEW, LeaseState.PENDING})
 
 
 def _payload(lease: Lease, document: LeaseDocument, instant: int) -> dict[str, Any]:
@@ -51,14 +51,14 @@ def _payload(lease: Lease, document: LeaseDocument, instant: int) -> dict[str, A
 
 
 def transition_message(lease: Lease, document: LeaseDocument, before: LeaseState, instant: int) -> Message:
-    """Return the notification that a lease changed its state.
+    """Return the notification about a change of the state of a lease.
 
     The event types are those of Blazar where it has one: ``lease.create`` when the lease is admitted,
     ``lease.event.start_lease`` when it first runs, and ``lease.event.end_lease`` when it has ended. Otherwise it is
     ``lease.transition``.
     """
     payload = {**_payload(lease, document, instant), "state_before": before.value}
-    if before in _BEGINNINGS:
+    if before in _NOT_ADMITTED:
         return Message("lease.create", payload)
     if lease.state is LeaseState.ACTIVE and lease.started == instant:
         return Message("lease.event.start_lease", payload)
@@ -68,14 +68,14 @@ def transition_message(lease: Lease, document: LeaseDocument, before: LeaseState
 
 
 def approval_message(before: Lease | None, lease: Lease, document: LeaseDocument, instant: int) -> Message | None:
-    """Return the notification that a lease awaits approval, or that this was decided; None if neither is new.
+    """Return the notification that a lease awaits approval, or of the decision; None if neither is new.
 
     :param before: its value before, or None if it is new
     """
     if lease.approval is None or (before is not None and before.approval is lease.approval):
         return None
     if lease.approval is not Approval.AWAITING and (before is None or before.approval is not Approval.AWAITING):
-        # A replacement of a lease that was approved.
+        # A replacement has the approval of its lease from the beginning.
         return None
     event_type = _APPROVAL_EVENTS.get(lease.approval)
     return None if event_type is None else document_message(event_type, lease, document, instant)

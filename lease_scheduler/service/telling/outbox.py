@@ -19,7 +19,7 @@ _GATHERING = 0.1
 
 
 class Outbox(UpkeepWorker):
-    """Sends the notifications that wait. When it stops, the next engine sends what remains.
+    """Worker that sends the notifications that wait. What it leaves when it stops, the next engine sends.
 
     :param send: sends one notification, or raises an error
     :param on_sent: called with the number of notifications that were sent and deleted
@@ -34,7 +34,7 @@ class Outbox(UpkeepWorker):
         self._on_sent = on_sent
 
     def round(self, now: float) -> float:
-        """Send some of the notifications that wait."""
+        """Send the oldest of the notifications that wait."""
         return FirmPause(_GATHERING) if self._send_some() else _PAUSE
 
     def failed(self, error: Exception) -> None:

@@ -1,1 +1,1 @@
-"""What is done without a request: comparison with the cloud, reports and orders, measurements, and what is due."""
+"""Work without a request: steps of the plan, orders and reports, comparison with the cloud, and measurements."""

@@ -1,4 +1,4 @@
-"""The ids of the host aggregates of leases, which are shown to Blazar's clients. Nothing else depends on them."""
+"""The ids of the host aggregates of leases. Only Blazar's clients see them; nothing else depends on them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAKING = frozenset({OperationKind.START, OperationKind.RESUME, OperationKind.AD
 
 
 def aggregates_made(driver: Driver, order: AnyOrder) -> Mapping[str, int]:
-    """Return reservation -> id of its aggregate, for an order that was carried out; empty if it made none."""
+    """Return the ids of the aggregates that an order has made, by reservation id."""
     if isinstance(order, Removal) or order.operation.kind not in _MAKING:
         return {}
     wanted = [each.reservation_id for each in order.document.reservations if each.resource_type in INSTANCE_TYPES]

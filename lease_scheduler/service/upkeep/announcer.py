@@ -1,4 +1,4 @@
-"""Tells the cloud on which hosts leases start soon, and when."""
+"""Announcements to the cloud of the hosts on which leases start soon, and when."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INTERVAL = 5.0
 
 
 def coming(leases: Iterable[Lease], site: Site, now: int, horizon: int) -> dict[str, int]:
-    """Return the instant at which the next lease starts, by name of the compute host.
+    """Return the instants at which the next leases start, by name of the compute host.
 
     :param now: the present instant
     :param horizon: seconds after ``now`` within which starts are returned
@@ -35,7 +35,7 @@ def coming(leases: Iterable[Lease], site: Site, now: int, horizon: int) -> dict[
 
 
 class Announcer(UpkeepWorker):
-    """Tells the cloud when leases start soon, whenever that changes.
+    """Worker that tells the cloud which leases start soon, whenever that changes.
 
     :param look: returns the instants of the next starts by name of the compute host
     :param tell: passes them to the cloud
@@ -52,7 +52,7 @@ class Announcer(UpkeepWorker):
         self._told: Mapping[str, int] | None = None
 
     def prepare(self) -> bool:
-        """Do nothing if the cloud is not told."""
+        """Return whether the cloud is told at all."""
         return self._is_on
 
     def round(self, now: float) -> float:

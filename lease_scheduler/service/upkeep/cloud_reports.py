@@ -1,4 +1,4 @@
-"""Reports from the cloud: orders that have ended, and what happens there by itself."""
+"""Reports from the cloud: ends of orders, and events that nobody here caused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOG = logging.getLogger(__name__)
 
 
 class CloudReports:
-    """Passes reports from the cloud to the engine of a site.
+    """Channel that passes reports from the cloud to the engine of a site.
 
     :param wake: makes the engine take the reports
     :param is_busy: returns whether a lease has an order under way
@@ -68,13 +68,13 @@ class CloudReports:
             self._occupied_alarm.forget(order.lease_id)
 
     def _refused(self, order: AnyOrder, error: HostsOccupiedError, now: int) -> CloudEvent:
-        """Return the event that a lease does not get some hosts, because other servers are on them."""
+        """Return the event that a lease does not get some of its hosts, because other servers are on them."""
         index = self._site.engine.site.index
         occupied = frozenset(index[host] for host in error.servers if host in index)
         return CloudEvent(EventKind.FAILED, now, order.lease_id, reason=str(error), occupied=occupied)
 
     def happened(self, event: DriverEvent) -> None:
-        """Report something that happened in the cloud by itself. Called by the driver."""
+        """Report an event that the driver noticed in the cloud."""
         host = None if event.host is None else self._site.engine.site.index.get(event.host)
         if event.host is None or host is not None:
             self.noticed(CloudEvent(event.kind, self._site.clock.now(), event.lease_id, host, event.reason))
@@ -91,10 +91,10 @@ class CloudReports:
             self.noticed(CloudEvent(kind, self._site.clock.now(), host=number, reason=reason))
 
     def restore_hosts(self, lease_id: str, hosts: frozenset[str] | None) -> None:
-        """Have the cloud give a running lease its hosts again, if an aggregate of it differs from the plan.
+        """Have the cloud restore the hosts of a running lease, if its aggregate differs from the plan.
 
         :param hosts: names of the hosts in the aggregate, or None if it is gone. If the lease has several aggregates,
-            each needs only a part of the hosts. A host that none of them has is found by the next reconciliation
+            each has only a part of the hosts, so a missing host is left to the next reconciliation
         """
         with self._site.transaction():
             lease = self._site.engine.lease(lease_id)

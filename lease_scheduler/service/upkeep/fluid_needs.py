@@ -1,4 +1,4 @@
-"""Measures what fluid leases use, and tells the engine what they need."""
+"""Measurement of what fluid leases use, from which the engine learns what they need."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from lease_scheduler.service.rounds import UpkeepWorker
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds, at most, that agents are given to carry out their orders before it is measured what follows.
+#: Maximum real seconds between new shares and the next measurement, in which agents apply the shares.
 _SETTLING = 5.0
 
 
 class NeedsWatch(UpkeepWorker):
-    """Measures the fluid leases of a site at intervals.
+    """Worker that measures the fluid leases of a site at intervals.
 
     :param source: tells what servers use; None means that leases need what they declare
     :param steady: returns seconds from a clock that cannot be set
@@ -45,11 +45,15 @@ class NeedsWatch(UpkeepWorker):
         self._has_measured = False
 
     def prepare(self) -> bool:
-        """Do nothing without a source."""
+        """Return whether there is a source."""
         return self._source is not None
 
     def round(self, now: float) -> float:
-        """Measure an interval; in the next round, begin another one when servers have their new shares."""
+        """Measure an interval, or begin one.
+
+        With a prompt source, the rounds alternate: after a measurement, servers get some time for their new shares, and
+        the next round begins another interval. Otherwise every round measures.
+        """
         began, interval = self._steady(), float(self._site.options.needs_interval)
         settling = min(_SETTLING, interval / 4) if self._source is not None and self._source.is_prompt else 0.0
         if self._has_measured and settling:
@@ -66,14 +70,14 @@ class NeedsWatch(UpkeepWorker):
         return max(0.1, wait - (self._steady() - began))
 
     def begin(self) -> None:
-        """Have the source count from now on: what servers used with other shares tells nothing."""
+        """Have the source count from now on, because what servers used with other shares says nothing."""
         with self._site.lock:
             asked = self._asked()
         if asked:
             self._cpus(asked)
 
     def measure(self) -> None:
-        """Measure what leases have used in the interval that is over, and begin another one.
+        """Measure what leases have used in the past interval, and begin another one.
 
         :raises EngineUnavailableError: the engine is stopping
         """
@@ -85,7 +89,7 @@ class NeedsWatch(UpkeepWorker):
             return
         used = self._used(asked)
         with site.lock:
-            # The source may be slow, so leases may have changed since.
+            # The source may be slow, so the present leases may be others.
             needs = self._discovered(used)
             if needs != self._needs or self._since is None:
                 self._needs = needs
@@ -101,7 +105,7 @@ class NeedsWatch(UpkeepWorker):
         return self._discovery.observe(leases)
 
     def _sharing(self, lease: Lease, used: Mapping[str, float], ratios: Mapping[int, float]) -> Sharing | None:
-        """Return how a lease has shared CPU, or None if that has changed within the interval."""
+        """Return how a lease has shared CPU, or None if its share has changed within the interval."""
         progress = lease.progress
         if progress is None or self._since is None or progress.since > self._since:
             return None
@@ -111,7 +115,7 @@ class NeedsWatch(UpkeepWorker):
         return Sharing(progress.share, hosts, part)
 
     def _ratios(self) -> Mapping[int, float]:
-        """Return how many VCPU each host offers for each CPU that it has: what is given is counted in those."""
+        """Return the VCPU that each host offers for each of its CPUs. Shares are counted in VCPU, usage in CPUs."""
         site = self._site
         cpus = {host.name: host.vcpus for host in site.records.hosts.values()}
         return {
@@ -125,7 +129,7 @@ class NeedsWatch(UpkeepWorker):
         return [LeaseOnHosts(each.lease_id, owners[each.lease_id].project_id) for each in _fluid(self._site)]
 
     def _used(self, leases: Sequence[LeaseOnHosts]) -> Mapping[str, float] | None:
-        """Return the part of its VCPU that the busiest server of each lease used, or None if nothing is known.
+        """Return the part of its VCPU that the busiest server of each lease used, by lease; None if nothing is known.
 
         Leases with a server of which nothing is known are left out.
         """
@@ -139,7 +143,10 @@ class NeedsWatch(UpkeepWorker):
     def _cpus(
         self, leases: Sequence[LeaseOnHosts]
     ) -> tuple[Mapping[str, Sequence[LeaseServer]], Mapping[str, float]] | None:
-        """Return the servers of leases, and what they used, or None if nothing is known. Log when that changes."""
+        """Return the servers of leases, and the CPUs that each server used, or None if nothing is known.
+
+        Log when usage becomes unknown, and when it is known again.
+        """
         assert self._source is not None
         try:
             servers = self._site.driver.usage.servers_of(leases)

@@ -1,4 +1,4 @@
-"""Tells the cloud how fluid leases share CPU, whenever that changes. It follows from the values of leases alone."""
+"""Reports to the cloud of how fluid leases share CPU. This follows from the values of leases alone."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ LOG = logging.getLogger(__name__)
 #: Real seconds before a failed call to the cloud is repeated: at first, and at most.
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 
-#: Revisions of one engine: enough for a change each millisecond for a month.
+#: Number of revisions that one engine can use: enough for a change each millisecond for a month.
 _OF_ENGINE = 2**32
 
 
 class FluidYields(UpkeepWorker):
-    """Tells the cloud the yields of all fluid leases that run, and repeats this if it fails.
+    """Worker that tells the cloud the yields of all running fluid leases when one changes, and repeats failed calls.
 
-    :param share: tells the cloud; see ``Driver.share``
+    :param share: tells the cloud; see ``capabilities.Shares.share``
     :param number: number of this engine, which is higher than those of all engines before it
     :param leases: returns the live leases
     """
@@ -39,7 +39,7 @@ class FluidYields(UpkeepWorker):
         self._pause = _FIRST_PAUSE
 
     def prepare(self) -> bool:
-        """Have the cloud told the present yields, as an earlier engine may have told it others."""
+        """Have the cloud told all present yields, as an earlier engine may have told it others."""
         with self._lock:
             self._yields = {lease.lease_id: part for lease in self._leases() if (part := _part(lease)) is not None}
         return True
@@ -74,12 +74,12 @@ class FluidYields(UpkeepWorker):
             LOG.warning("the cloud could not be told how fluid leases share CPU; it is tried again", exc_info=True)
             with self._lock:
                 self._has_changed = True
-            # Wake-ups must not shorten the pause of a cloud that does not answer.
+            # Wake-ups must not shorten the pause after a failure.
             pause, self._pause = self._pause, min(2 * self._pause, _LONGEST_PAUSE)
             return FirmPause(pause)
         return 0.0
 
 
 def _part(lease: Lease) -> float | None:
-    """Return what a lease is given, or None if it does not run or is not fluid."""
+    """Return the share that a lease is given, or None if it does not run or is not fluid."""
     return lease.progress.share if lease.progress is not None and lease.progress.permille > 0 else None

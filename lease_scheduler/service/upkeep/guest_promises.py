@@ -1,4 +1,4 @@
-"""Tells the cloud for how long servers without a lease are promised to run, host by host."""
+"""Promises to the cloud of how long servers without a lease may run on each host."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from lease_scheduler.service.upkeep.announcer import coming
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds between two looks at what is promised.
+#: Real seconds between two checks.
 _INTERVAL = 60.0
-#: Seconds for which what was told holds. It is told again after half of them.
+#: Seconds for which a promise to the cloud is valid. It is repeated after half of them.
 VALID = 900
-#: Seconds after which what the past says is computed anew.
+#: Seconds after which lifetimes are computed again from past observations.
 _LEARN = 3_600
 
 #: By probability, the default first: host -> seconds.
@@ -27,7 +27,7 @@ Lifetimes = Mapping[float, Mapping[str, int]]
 
 
 class Promising(Protocol):
-    """What is asked of the engine of a site."""
+    """The part of the engines of a site that is needed here."""
 
     @property
     def site(self) -> Site:
@@ -39,17 +39,17 @@ class Promising(Protocol):
         ...
 
     def guest_lifetimes(self, assurances: Collection[float]) -> Callable[[], Lifetimes]:
-        """Return a function that returns for how long servers without a lease are promised to run."""
+        """Return a function that returns for how long servers without a lease can be promised to run."""
         ...
 
 
 def within_plan(lifetimes: Lifetimes, starts: Mapping[str, int], until: int) -> dict[float, dict[str, int]]:
-    """Return lifetimes that the plan allows, shortened to the next start of a lease on the host.
+    """Return the lifetimes, shortened to the next planned start of a lease on each host.
 
-    They are shortened to whole parts of an hour, so that what is told changes seldom.
+    The time until a start is rounded down to a multiple of ``VALID``, so that promises change seldom.
 
     :param starts: host -> instant of the next planned start there
-    :param until: last instant at which a server may start that is promised so much
+    :param until: last instant at which a server may start with this promise
     """
     found: dict[float, dict[str, int]] = {}
     for assurance, of_hosts in lifetimes.items():
@@ -62,7 +62,7 @@ def within_plan(lifetimes: Lifetimes, starts: Mapping[str, int], until: int) -> 
 
 
 class GuestPromises(UpkeepWorker):
-    """Tells the cloud what servers without a lease are promised, before what it told is out of date.
+    """Worker that tells the cloud what servers without a lease are promised, before the last message is out of date.
 
     :param engine: returns the engine of the site
     :param lock: held while the engine is asked
@@ -93,11 +93,11 @@ class GuestPromises(UpkeepWorker):
         self._told: tuple[int, Lifetimes] | None = None
 
     def prepare(self) -> bool:
-        """Do nothing if nothing is promised."""
+        """Return whether anything is promised."""
         return bool(self._assurances())
 
     def round(self, now: float) -> float:
-        """Tell what is promised now if it has changed or is soon out of date."""
+        """See ``tell_again``."""
         self.tell_again()
         return _INTERVAL
 
@@ -106,7 +106,7 @@ class GuestPromises(UpkeepWorker):
         LOG.error("the cloud could not be told what servers without a lease are promised", exc_info=error)
 
     def tell_again(self) -> None:
-        """Tell what is promised now if it has changed or is soon out of date."""
+        """Tell the cloud what is promised now, if that has changed or the last message is soon out of date."""
         with self._lock:
             now, engine = self._now(), self._engine()
             assurances = tuple(self._assurances())
@@ -114,7 +114,7 @@ class GuestPromises(UpkeepWorker):
             ask = engine.guest_lifetimes(assurances) if is_old else None
             leases, site = engine.live_leases(), engine.site
         if ask is not None:
-            # Without the lock, as it takes some time on a large site.
+            # Without the lock, as this takes some time on a large site.
             self._past = now, assurances, ask()
         assert self._past is not None
         until = now + VALID

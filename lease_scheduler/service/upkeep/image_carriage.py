@@ -15,12 +15,14 @@ from lease_scheduler.service.rounds import UpkeepWorker
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds between two looks at transfers.
+#: Real seconds between two checks of transfers.
 _INTERVAL = 1.0
 
 
 class ImageCarriage(UpkeepWorker):
-    """Passes transfers to the cloud, and their progress to the engine. The plan has host numbers, the cloud has names.
+    """Worker that passes transfers to the cloud, and their progress to the engine.
+
+    It translates between the numbers of hosts in the plan and their names in the cloud.
 
     :param site: returns the current site
     :param report: receives the events
@@ -36,7 +38,7 @@ class ImageCarriage(UpkeepWorker):
         self._carriage = Carriage(driver, clock, self._tell, _INTERVAL)
 
     def round(self, now: float) -> float | None:
-        """Look how far transfers are; in the first round, remove what an earlier engine has left."""
+        """Check the progress of transfers; in the first round, also remove what an earlier engine has left."""
         return self._carriage.look()
 
     def begin(self, transfer: Transfer) -> None:

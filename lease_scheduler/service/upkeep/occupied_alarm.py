@@ -1,4 +1,4 @@
-"""The alarm for operators when a lease cannot have a host, because servers on it do not give way."""
+"""Alarm for operators that a lease does not get a host, because servers on it do not give way."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ OCCUPIED = "lease.event.occupied"
 
 
 class OccupiedAlarm:
-    """Logs that a lease cannot have a host and notifies operators, once for each server that is in the way.
+    """Alarm that logs and notifies that a lease does not get a host, once for each server that is in the way.
 
-    A lease asks for its hosts repeatedly, so the same servers are in its way many times.
+    A lease tries to get its hosts again and again, so the same servers are in its way many times.
 
     :param transaction: begins a transaction of the site
     :param notify: sends a notification with the transaction

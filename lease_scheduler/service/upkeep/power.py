@@ -1,4 +1,4 @@
-"""Hosts sleep and wake as the plan wishes."""
+"""The worker that switches hosts off and on as the engine wants."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from lease_scheduler.service.rounds import OwnThreads, UpkeepWorker
 
 
 class PowerUpkeep(UpkeepWorker):
-    """Has the power of hosts follow the wishes of the engine.
+    """Worker that makes the power of hosts what the engine wants.
 
-    :param keeper: does the work. Unless it is stepped, it deals with several hosts at the same time
-    :param times: how often it looks
+    :param keeper: does the work; unless it is stepped, for several hosts at the same time
+    :param times: how often it checks
     """
 
     def __init__(self, keeper: PowerKeeper, times: PowerTimes) -> None:
@@ -23,11 +23,11 @@ class PowerUpkeep(UpkeepWorker):
         return self._keeper
 
     def wake(self) -> None:
-        """Look at once, as wishes may have changed."""
+        """Check at once, as wishes may have changed."""
         self._keeper.wake()
         super().wake()
 
     def round(self, now: float) -> float:
-        """Deal with the hosts whose time has come, one after the other."""
+        """Switch or check the hosts that are due, one after the other."""
         self._keeper.look()
         return self._interval

@@ -1,4 +1,4 @@
-"""Tells the cloud when leases end, whenever that changes. The end follows from the present value of a lease alone."""
+"""Reports to the cloud of when leases end. The end follows from the present value of a lease alone."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ LOG = logging.getLogger(__name__)
 #: Real seconds before a failed call to the cloud is repeated: at first, and at most.
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 5.0
 
-#: States of leases whose servers resume. The cloud may still know the end from before the suspension.
+#: States of leases whose servers resume. The cloud may still have the end from before the suspension.
 _RESUMING = frozenset({LeaseState.RESUMING, LeaseState.RESUMED_READY})
 
 
 def promised_end(lease: Lease) -> int | None:
-    """Return when a lease gives its hosts back, or None unless it runs.
+    """Return the instant at which a running lease gives its hosts back, or None for a lease that does not run.
 
-    The end is open while its servers start or resume. A lease that promises work rather than an interval ends later if
-    they take longer, and a server that resumes slowly must not be refused on the hosts of its own lease.
+    There is no end while servers start or resume. If they take long, a lease that promises work rather than an interval
+    ends later, and a server that resumes slowly must not be refused on the hosts of its own lease.
     """
     return lease.holdings[0].end if lease.active_since is not None else None
 
 
 class PromisedEnds(UpkeepWorker):
-    """Tells the cloud which ends have changed, and repeats this if it fails.
+    """Worker that tells the cloud which ends have changed, and repeats failed calls.
 
     :param tell: passes ends to the cloud: lease -> instant or None, see ``promised_end``
     :param leases: returns the live leases
@@ -71,7 +71,7 @@ class PromisedEnds(UpkeepWorker):
         """Tell the cloud what has changed."""
         with self._lock:
             ends, self._pending = self._pending, {}
-            # Set before the call, so that a change during the call is noticed as one.
+            # Set before the call, so that ``note`` recognizes a change during the call.
             self._told |= ends
         if not ends:
             return None
@@ -82,7 +82,7 @@ class PromisedEnds(UpkeepWorker):
             LOG.warning("the cloud could not be told when leases end; it is tried again", exc_info=True)
             with self._lock:
                 self._pending = {key: end for key, end in ends.items() if key in self._told} | self._pending
-            # Wake-ups must not shorten the pause of a cloud that does not answer.
+            # Wake-ups must not shorten the pause after a failure.
             pause, self._pause = self._pause, min(2 * self._pause, _LONGEST_PAUSE)
             return FirmPause(pause)
         return 0.0

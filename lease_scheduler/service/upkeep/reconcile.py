@@ -1,6 +1,6 @@
-"""The comparison of leases and cloud, and the decision what to repair.
+"""Comparison of leases and cloud, and the decision what to repair.
 
-The functions here compute from values alone. ``reconciler`` looks at the cloud and ``repairs`` acts on the result.
+The functions here are pure. ``reconciler`` reads the cloud, and ``repairs`` acts on the result.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.service.upkeep.promised_ends import promised_end
 
-#: Seconds after which an unfinished repair is reported again, as something prevents it.
+#: Seconds after which a lease with an unfinished adjustment is compared again, as something prevents its repair.
 REPAIR_TIME = 60
 
 
 class Action(Enum):
-    """What is done about a lease that differs from the cloud."""
+    """Repair of a lease that differs from the cloud."""
 
     DESTROY = "destroyed"
     END = "ended"
@@ -43,7 +43,7 @@ _COUNTED_AS = {Action.DESTROY: "destroyed", Action.END: "gone", Action.LOSE: "go
 class Reconciliation:
     """The result of a comparison.
 
-    :ivar differences: what differed
+    :ivar differences: the differences that were found
     :ivar repaired: number of repairs by kind, see ``cloud.differences.REPAIRS``
     """
 
@@ -88,7 +88,7 @@ class Leases:
         return dict.fromkeys(self.busy, 0) | {key: lease.request.node_count for key, lease in self.by_id.items()}
 
     def has_changed(self, lease_id: str, before: Leases) -> bool:
-        """Return whether a lease changed since ``before``, so that what was seen of it may be out of date."""
+        """Return whether a lease has changed since ``before``, so that what was seen of it may be out of date."""
         if lease_id in self.stuck and lease_id in before.stuck:
             return False
         is_or_was_busy = lease_id in self.busy or lease_id in before.busy
@@ -114,7 +114,7 @@ def _is_stuck(intent: Intent, now: int) -> bool:
 
 
 def expectations(leases: Leases) -> list[Expectation]:
-    """Return the expectations for the leases that can be compared: those without an order under way."""
+    """Return the expectations for the leases that can be compared: those without an order under way, or stuck."""
     found = []
     for lease_id, lease in leases.by_id.items():
         presence = _presence(lease)
@@ -126,18 +126,17 @@ def expectations(leases: Leases) -> list[Expectation]:
 def _presence(lease: Lease) -> Presence | None:
     """Return how much of a lease should be in the cloud, or None if this is undetermined.
 
-    It is undetermined while a lease is prepared: its start creates everything step by step, and following the plan
-    before the start would admit its servers too early. The first comparison after the start finds what was lost
-    meanwhile.
+    It is undetermined while a lease is prepared. Its start creates everything step by step, and a repair before the
+    start would let its servers in too early. The first comparison after the start finds what was lost meanwhile.
     """
     if lease.missing_since is not None:
-        # The lease goes on without some of its hosts, which the engine replaces.
+        # The lease runs on without some of its hosts, which the engine replaces.
         return None
     if lease.state is LeaseState.ACTIVE and lease.active_since is not None:
         return Presence.RUNNING
     if lease.state in SUSPENDED_STATES and lease.state is not LeaseState.MIGRATING:
         return Presence.SAVED
-    # A prepared lease is in between. The others have at most a trust or a server group.
+    # Undetermined while prepared or running in another state. The others have at most a trust or a server group.
     return None if lease.is_prepared or lease.active_since is not None else Presence.WAITING
 
 
@@ -159,11 +158,11 @@ def _order(lease: Lease, leases: Leases) -> Order:
 def decide(leases: Leases, before: Leases, footprints: Collection[Footprint]) -> dict[str, Action]:
     """Return the actions for leases with more or less in the cloud than there should be.
 
-    Leases with an order under way are left alone, and so are leases that changed while the cloud was examined: what was
-    seen of them may be out of date.
+    Leases with an order under way are left alone. So are leases that changed while the cloud was read, as what was seen
+    of them may be out of date.
 
-    :param before: the leases before the cloud was examined
-    :param footprints: what exists in the cloud, examined in between
+    :param before: the leases before the cloud was read
+    :param footprints: what exists in the cloud
     """
     found = {footprint.lease_id: footprint for footprint in footprints}
     actions = {}
@@ -181,8 +180,7 @@ def _action(lease: Lease | None, footprint: Footprint | None, leases: Leases) ->
         return Action.DESTROY
     has_servers = footprint is not None and footprint.servers != "none"
     if footprint is None and not leases.documents[lease.lease_id].servers:
-        # The record of the lease in the cloud is gone. This says nothing about its servers, which the project boots
-        # itself.
+        # The record of the lease in the cloud is gone. Nothing follows for its servers, which the project boots itself.
         return Action.ADJUST if lease.active_since is not None else None
     if lease.state is LeaseState.ACTIVE and not has_servers:
         return Action.END
@@ -206,14 +204,14 @@ def compute_hosts(lease: Lease, site: Site) -> frozenset[str]:
 
 
 class Known(Protocol):
-    """What the store knows of things that others name as this service does."""
+    """The store, which distinguishes things of this service from those of others with the same form of name."""
 
     def of_leases_that_are_over(self, ids: Collection[str]) -> Collection[str]:
         """Return which of these ids belong to trusts or reservations of leases that have ended."""
         ...
 
     def known_trusts(self, ids: Collection[str]) -> Collection[str]:
-        """Return those of some trusts that hosts have, or leases, live, ended or deleted."""
+        """Return which of these trusts a host or a lease refers to, whether the lease is live, ended or deleted."""
         ...
 
 
@@ -223,7 +221,7 @@ def settled(
     before: Leases,
     store: Known,
 ) -> list[Difference]:
-    """Return the differences that are still valid: of unchanged leases, and leftovers of this service.
+    """Return the differences that are still valid: those of unchanged leases, and leftovers of this service.
 
     :param store: tells what belongs to leases of this service
     """
@@ -264,7 +262,7 @@ def count(actions: Mapping[str, Action]) -> Counter[str]:
 
 
 def to_adjust(differences: Iterable[Difference]) -> frozenset[str]:
-    """Return the leases that are repaired by following the plan again."""
+    """Return the ids of the leases that an adjustment to the plan repairs."""
     return frozenset(
         each.lease_id
         for each in differences
@@ -275,7 +273,7 @@ def to_adjust(differences: Iterable[Difference]) -> frozenset[str]:
     )
 
 
-#: Objects that other services, such as Blazar, name alike; the store knows which are ours.
+#: Things that other services, such as Blazar, name in the same way. The store tells which are ours.
 _TOLD_BY_THE_STORE = frozenset({Kind.TRUST, Kind.SERVER_GROUP})
 
 _WHAT_DIFFERS = {

@@ -29,13 +29,13 @@ LOG = logging.getLogger(__name__)
 
 
 class Reconciler(UpkeepWorker):
-    """Compares leases and cloud at intervals, and repairs the differences.
+    """Worker that compares leases and cloud at intervals, and repairs the differences.
 
     The driver reports nothing before the first comparison.
 
     :param site: its leases and hosts are compared
     :param is_busy: returns whether a lease has an order under way
-    :param watch: starts the driver's reports of what happens in the cloud
+    :param watch: starts the driver's reports of events in the cloud
     """
 
     def __init__(self, site: SiteTransactions, is_busy: Callable[[str], bool], watch: Callable[[], None]) -> None:
@@ -47,14 +47,14 @@ class Reconciler(UpkeepWorker):
         self._pool_lock = Lock()
         #: Held during a comparison.
         self._comparing = Lock()
-        #: Takes in hosts that an operator has added to the pool in the cloud. None leaves this to requests.
+        #: Registers hosts that an operator has added to the pool in the cloud. If None, only requests register hosts.
         self.discover: Callable[[], None] | None = None
         self._is_watched = False
 
     def reconcile(self, *, dry_run: bool = False) -> Reconciliation:
         """Compare intents, leases and cloud, and repair the differences.
 
-        Comparisons run one at a time: an older one would undo what a newer one has found.
+        Comparisons run one at a time, as an older one would undo the repairs of a newer one.
 
         :param dry_run: only report the differences
         """
@@ -66,7 +66,7 @@ class Reconciler(UpkeepWorker):
         with self._site.lock:
             before, pool = self._leases(), [host.name for host in self._site.records.hosts.values()]
         expected = expectations(before)
-        # The cloud may be slow, so the lock is not held and the plan goes on.
+        # The cloud may be slow, so the lock is not held meanwhile.
         footprints = list(self._site.driver.footprints())
         found = self._site.driver.repair.differences(expected, before.vms(), pool)
         with self._site.lock if dry_run else self._site.transaction():
@@ -96,7 +96,7 @@ class Reconciler(UpkeepWorker):
         return Leases(live, documents, self._site.engine.site, frozenset(busy), stuck_leases(intents, now), now)
 
     def _repair(self, expected: Mapping[str, Expectation], differences: Collection[Difference]) -> Counter[str]:
-        """Repair what no operation repairs: suspended leases, server groups, and leftovers."""
+        """Repair what no operation repairs: records of suspended leases, server groups, and leftovers."""
         repaired: Counter[str] = Counter()
         with self._site.lock:
             # The lock keeps suspended leases from resuming meanwhile.
@@ -135,7 +135,7 @@ class Reconciler(UpkeepWorker):
             self.ask_to_stop()
 
     def follow_pool(self) -> None:
-        """Reserve the hosts of the pool for leases in the cloud. The next comparison retries what fails."""
+        """Have the cloud reserve the hosts of the pool for leases. After a failure, the next round tries again."""
         with self._pool_lock:
             with self._site.lock:
                 names = [host.name for host in self._site.records.hosts.values()]
@@ -145,7 +145,7 @@ class Reconciler(UpkeepWorker):
                 LOG.exception("the cloud could not be told which hosts are for leases; it is tried again")
 
     def _try_to_reconcile(self) -> None:
-        """Compare and repair. A cloud that does not answer does not stop the planning."""
+        """Compare and repair. Errors of the cloud are only logged, as planning works without it."""
         if self.discover is not None:
             self.discover()
         self.follow_pool()

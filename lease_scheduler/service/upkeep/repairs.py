@@ -1,4 +1,4 @@
-"""Carries out the repairs that a comparison of leases and cloud has found necessary."""
+"""The repairs that a comparison of leases and cloud has found necessary, and reports of what cannot be repaired."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _WHAT_IS_GONE = {
 }
 
 
-#: What tenants are told. Only operators may know whose server it is.
+#: Reason that tenants see. Only operators may know whose server it is.
 _INTRUDED = "a server that does not belong to it is on one of its hosts"
 
 
 class Repairs:
-    """Repairs the differences between leases and cloud, and reports those that it cannot repair.
+    """Repairs of the differences between leases and cloud, with a memory of what was reported.
 
     :param engine: the engine of the leases
     :param is_busy: returns whether a lease has an order under way
@@ -63,9 +63,9 @@ class Repairs:
     def plan(
         self, actions: Mapping[str, Action], differences: Iterable[Difference], changed: Collection[str]
     ) -> Counter[str]:
-        """Order the repairs that operations do, and return their numbers by kind.
+        """Begin the operations that repair leases, and return the number of repairs by kind.
 
-        :param changed: ids of leases that changed during the comparison, so that it says nothing of them
+        :param changed: ids of leases that changed during the comparison, which therefore says nothing of them
         """
         differences = list(differences)
         counts: Counter[str] = Counter()
@@ -94,7 +94,7 @@ class Repairs:
         self._work.intents.begin(Operation(OperationKind.ADJUST, lease_id, lease.holdings[0].assignment, now, now))
 
     def _tell_of_lost_capacity(self, taken: Mapping[str | None, Difference], changed: Collection[str]) -> None:
-        """Report capacity that others have taken like a failed host, until the lease holds it again."""
+        """Report capacity that others have taken, as if its host had failed, and again when the lease has it back."""
         for lease_id, difference in taken.items():
             lease = None if lease_id is None else self._engine.lease(lease_id)
             if lease is None or lease.lease_id in self._short:
@@ -120,7 +120,7 @@ class Repairs:
                 self._work.hosts_whole(lease)
 
     def _tell_of_lost_trusts(self, differences: Iterable[Difference]) -> None:
-        """Report a lost trust once. Only the user who created the lease can give a new one."""
+        """Report each lost trust once. Only the user who created the lease could give a new one."""
         lost = {each.lease_id for each in differences if each.kind is Kind.TRUST and each.problem is Problem.MISSING}
         untrusted = frozenset(each for each in lost if each is not None)
         for lease_id in sorted(untrusted - self._untrusted):
@@ -160,7 +160,7 @@ class Repairs:
         return mended
 
     def new_groups(self, differences: Iterable[Difference]) -> dict[str, dict[str, str]]:
-        """Make new server groups for those that are gone; return reservation -> group by lease."""
+        """Make new server groups in place of missing ones. Return lease -> reservation -> id of its new group."""
         made = {}
         lost = [each for each in differences if each.kind is Kind.SERVER_GROUP and each.problem is Problem.MISSING]
         for lease_id in sorted({each.lease_id for each in lost if each.lease_id is not None}):
@@ -175,7 +175,7 @@ class Repairs:
         return made
 
     def follow_groups(self, made: Mapping[str, Mapping[str, str]]) -> list[str]:
-        """Assign new server groups to leases, within a transaction; return the groups that are not needed."""
+        """Assign new server groups to leases, within a transaction. Return the groups of leases that have ended."""
         unwanted: list[str] = []
         for lease_id, groups in made.items():
             document, lease = self._work.documents.get(lease_id), self._engine.lease(lease_id)

@@ -1,4 +1,4 @@
-"""Executor of orders that is stepped, for services that run without threads."""
+"""Executor of orders for a service that is stepped and runs without threads."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from lease_scheduler.cloud.orders import AnyOrder
 from lease_scheduler.engine.interfaces import WaitingClock
 from lease_scheduler.service.rounds import UpkeepWorker
 
-#: Seconds after which a round is tried again that has failed.
+#: Seconds after which a failed round is tried again.
 _RETRY = 1.0
 
 
 class SteppedExecutor(Executor, UpkeepWorker):
-    """Carries orders out in the thread that steps it, one after the other, by the rules of ``Executor``.
+    """Executor that carries orders out in the thread that steps it, one after the other.
 
     :param workers: unused, as there are no threads
     """

@@ -1,4 +1,4 @@
-"""Does what is due, when it is due."""
+"""The worker that makes the steps of a site when something is due."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lease_scheduler.service.rounds import UpkeepWorker
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds after which a step is tried again that has failed unexpectedly.
+#: Real seconds after which a step that failed unexpectedly is tried again.
 _RETRY = 2.0
 
 
 class Timer(UpkeepWorker):
-    """Makes the steps of a site when they are due, until the site is closed or broken.
+    """Worker that makes the steps of a site when they are due, until the site is closed or broken.
 
     :param site: the site
     :param on_jump: called when the clock has jumped
@@ -44,18 +44,18 @@ class Timer(UpkeepWorker):
                     self._has_news = False
                     self._site.step()
             except EngineUnavailableError:
-                # It was closed or has broken.
+                # The site was closed or has broken.
                 self.ask_to_stop()
                 return 0.0
             waits = (self._pause(), self._site.real.longest_wait)
         return min((seconds for seconds in waits if seconds is not None), default=None)
 
     def _has_work(self) -> bool:
-        """Return whether there is something to do before the next instant at which something is due."""
+        """Return whether a step is needed now, even if no instant is due."""
         return self._has_news or self._site.is_over or self._site.work.intents.has_reports
 
     def _note_jump(self) -> None:
-        """Have everything that waits for an instant checked again if the clock has jumped."""
+        """If the clock has jumped, have everything that waits for an instant checked again."""
         jumped = self._jumps.jump()
         if jumped:
             direction = "forward" if jumped > 0 else "back"

@@ -1,4 +1,4 @@
-"""All that a site does without a request, as one list of workers."""
+"""All work that a site does without a request, as one list of workers."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from lease_scheduler.service.upkeep.promised_ends import PromisedEnds
 from lease_scheduler.service.upkeep.reconciler import Reconciler
 from lease_scheduler.service.upkeep.timer import Timer
 
-#: Makes what carries out orders; the last argument is the maximum number of steps at the same time.
+#: Makes an executor of orders; the last argument is the maximum number of steps at the same time.
 MakeExecutor = Callable[[Driver, WaitingClock, RecordSteps, OnOver, int], Executor]
 
 
 @dataclass(frozen=True)
 class Instruments:
-    """What a site measures and switches with, beside the driver of its cloud.
+    """Drivers with which a site measures servers and switches hosts, beside the driver of its cloud.
 
-    :ivar meter: tells which leases are idle; None if nobody wants to know
+    :ivar meter: tells which leases are idle; None if this is not measured
     :ivar needs: tells how much CPU servers of fluid leases use; None means that they need what they declare
     :ivar power: switches hosts off and on
-    :ivar power_times: how often to look whether it has
+    :ivar power_times: times for switching hosts, and for checking them
     """
 
     meter: Meter | None = None
@@ -49,10 +49,10 @@ class Instruments:
 
 
 class Upkeep:
-    """The workers of a site, and what connects them with its plan and its cloud.
+    """The workers of a site, connected with its plan and its cloud.
 
-    :param watch: starts the driver's reports of what happens in the cloud
-    :param make_executor: makes what carries out orders. An executor that is a worker is stepped with the others
+    :param watch: starts the driver's reports of events in the cloud
+    :param make_executor: makes the executor of orders. An executor that is a worker runs with the other workers
     :ivar timer: makes the steps of the plan
     :ivar reports: receives events from the cloud
     :ivar executor: carries out orders
@@ -110,7 +110,7 @@ class Upkeep:
         plan.bring = self._images.begin
 
     def written(self, changes: StoreChanges) -> None:
-        """Have the cloud told what follows from changes of leases."""
+        """Have the cloud told the ends and yields that have changed."""
         for lease in changes.leases.values():
             self._ends.note(lease)
             self._yields.note(lease)

@@ -1,4 +1,4 @@
-"""What Nova, Placement, Glance, Neutron and Keystone offer, as this driver uses it.
+"""The parts of the APIs of Nova, Placement, Glance, Neutron and Keystone that this driver uses.
 
-Modules here know requests and answers. They know no leases, apart from how things of leases are named.
+Modules here know requests and answers. Of leases they know only how their things are named.
 """

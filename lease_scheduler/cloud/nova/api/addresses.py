@@ -1,4 +1,4 @@
-"""Floating IPs of leases in Neutron, which has them while the lease runs (Blazar's ``virtual:floatingip``)."""
+"""Floating IPs of leases. They exist in Neutron while the lease runs (Blazar's ``virtual:floatingip``)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _PATH = "/v2.0/floatingips"
 
 
 class Addresses:
-    """Creates and deletes the floating IPs of leases.
+    """The floating IPs of leases.
 
-    :param adapter: returns an adapter for the service ``network``; called when the first lease with an address comes
+    :param adapter: returns an adapter for the service ``network``; called when it is first needed
     """
 
     def __init__(self, adapter: Callable[[], Adapter]) -> None:
@@ -31,7 +31,7 @@ class Addresses:
         return self._made
 
     def ensure(self, lease_id: str, reservation_id: str, network_id: str, address: str, project_id: str) -> None:
-        """Make the project the owner of an address, with the tags by which Blazar's clients find it.
+        """Create an address for a project, with the tags by which Blazar's clients find it.
 
         :raises StepFailedError: another project has the address, or there is no such network
         """
@@ -66,7 +66,7 @@ class Addresses:
 
 
 def _message(error: HttpError) -> str:
-    """Return Neutron's message. Its errors have a form that keystoneauth does not know."""
+    """Return Neutron's message, from a form of errors that keystoneauth does not know."""
     if error.response is None:
         return str(error.message)
     try:

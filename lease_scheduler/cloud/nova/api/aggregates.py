@@ -11,7 +11,7 @@ from novaclient.exceptions import Conflict, NotFound
 
 from lease_scheduler.cloud.nova.api.recent import Recent
 
-#: Seconds for which an answer of Nova's is used, unless a change is reported earlier.
+#: Seconds for which an answer from Nova is used, unless a change is reported earlier.
 _RECENT = 3.0
 
 
@@ -32,8 +32,8 @@ class Aggregate:
 class Aggregates:
     """The aggregates of Nova.
 
-    Listing all of them takes long in a large cloud, so that is done once, and again after a surprise. A step reads the
-    same aggregate many times, so an answer of Nova's is used for a few seconds, or until something is written here.
+    To list all of them takes long in a large cloud, so their ids are kept. A step reads the same aggregate many times,
+    so an answer from Nova is used for a few seconds, or until something is written here.
 
     :param nova: novaclient's client, of an administrator
     """
@@ -56,7 +56,7 @@ class Aggregates:
         return [_value(each) for each in found]
 
     def look_again(self, name: str) -> None:
-        """Forget the last answer about an aggregate, because something else has changed it."""
+        """Forget the last answer about an aggregate, because others have changed it."""
         self._recent.change(name)
 
     def find(self, name: str) -> Aggregate | None:
@@ -65,7 +65,7 @@ class Aggregates:
         return None if found is None else _value(found)
 
     def ids(self, names: Iterable[str]) -> dict[str, int]:
-        """Return name -> id of the aggregates that exist, as far as known from the last look at each."""
+        """Return name -> id of those of the aggregates that exist, as far as is known. Usually this asks nothing."""
         with self._lock:
             known = self._ids
         if known is None:
@@ -94,7 +94,7 @@ class Aggregates:
         self._described(name, metadata, zone)
 
     def add(self, name: str, hosts: Iterable[str]) -> Mapping[str, str]:
-        """Add hosts to an aggregate that exists.
+        """Add hosts to an aggregate, if it exists.
 
         :return: host -> why Nova refuses; it moves no host that has servers to another availability zone
         """
@@ -160,7 +160,7 @@ class Aggregates:
                 continue
             except Conflict as error:
                 now = self._find(name)
-                # Something else may have done it a moment ago.
+                # The conflict may mean that others have just made the change.
                 if now is not None and is_wanted(host, now.hosts):
                     refused[host] = error.message
         return refused
@@ -192,7 +192,7 @@ class Aggregates:
         try:
             made = self._nova.aggregates.create(name, zone)
         except Conflict:
-            # It was created meanwhile, for example by a former leader that does not know yet that it leads no more.
+            # It was created meanwhile, for example by a former leader that does not know yet that it is deposed.
             self.all()
             found = self._find(name)
             if found is None:
@@ -204,7 +204,7 @@ class Aggregates:
         return self._ask(name, made.id)
 
     def _ignore(self, error: type[Exception], call: Callable[..., Any], found: Any, *arguments: Any) -> None:
-        """Make a call, and ignore the error that says that its work is done already."""
+        """Make a call that changes an aggregate, and ignore the error which says that the change is made already."""
         try:
             self._write(call, found, *arguments)
         except error:

@@ -1,4 +1,4 @@
-"""Logging of failed calls: one line for an error of an OpenStack service, a stack trace for one of our own."""
+"""Logging of failed calls: one line for an error from an OpenStack service, a stack trace for an error of our own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _THEIRS = (ClientException, NovaClientException)
 def complain(log: logging.Logger, complaint: str, error: Exception) -> None:
     """Log an exception that is being handled.
 
-    :param complaint: what failed, and when it is tried again
+    :param complaint: text that says what failed, and when it is tried again
     """
     if isinstance(error, _THEIRS):
         log.warning("%s: %s", complaint, error)

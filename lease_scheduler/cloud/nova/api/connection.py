@@ -11,16 +11,16 @@ from keystoneauth1.exceptions.http import NotFound
 from keystoneauth1.session import Session
 from novaclient import client
 
-#: Unshelving to a host came with 2.91; the last one that tells vcpus and CPU of a hypervisor is 2.87.
+#: Versions of the compute API. 2.91 added unshelving to a host; 2.87 is the last with VCPUs and CPU of hypervisors.
 _MICROVERSION = "2.93"
 _MICROVERSION_OF_FACTS = "2.87"
 
-#: Maximum number of clients for trusts that are kept, with their tokens.
+#: Maximum number of clients for trusts that are kept, each with its token.
 _KEPT_SESSIONS = 1_000
 
 
 class LogIn(Protocol):
-    """Logs in as the service, with the login options given in place of the configured ones."""
+    """Login as the service. Given login options replace the configured ones."""
 
     def __call__(self, **options: Any) -> Session:
         """Return a session."""
@@ -28,10 +28,10 @@ class LogIn(Protocol):
 
 
 class Connection:
-    """Logs in as the service itself, or for a project that gave it a trust.
+    """Clients for the service itself, and for users who gave it a trust.
 
-    :param interface: of the services in Keystone's catalogue, such as ``internal``
-    :param region_name: of the services; None for the only one
+    :param interface: interface of the services in Keystone's catalogue, such as ``internal``
+    :param region_name: region of the services; None for the only one
     """
 
     def __init__(self, log_in: LogIn, interface: str | None, region_name: str | None) -> None:
@@ -39,7 +39,7 @@ class Connection:
         self._interface = interface
         self._region_name = region_name
         self._session = log_in()
-        self._for_consumer = lru_cache(_KEPT_SESSIONS)(self._of_trust)
+        self._for_trust = lru_cache(_KEPT_SESSIONS)(self._of_trust)
 
     @property
     def nova(self) -> Any:
@@ -48,7 +48,7 @@ class Connection:
 
     @property
     def nova_with_facts(self) -> Any:
-        """Nova for the service itself, with the API version that shows all facts of hypervisors."""
+        """Nova for the service itself, with an API version that shows all facts of hypervisors."""
         return self._nova(self._session, _MICROVERSION_OF_FACTS)
 
     @property
@@ -68,7 +68,7 @@ class Connection:
 
     def on_behalf_of(self, trust_id: str | None) -> Any:
         """Return Nova for the user who gave a trust, or for the service itself if there is none."""
-        return self.nova if trust_id is None else self._for_consumer(trust_id)
+        return self.nova if trust_id is None else self._for_trust(trust_id)
 
     def user_id(self) -> str | None:
         """Return the id of the service's own user."""
@@ -82,7 +82,7 @@ class Connection:
             identity.delete(f"/OS-TRUST/trusts/{trust_id}")
 
     def trusts(self) -> dict[str, int | None]:
-        """Return the ids of the trusts that were given to the service's own user, and how often they may be used."""
+        """Return id -> remaining uses of the trusts that were given to our own user; None for unlimited uses."""
         identity = self._adapter(service_type="identity", min_version="3", max_version="3.latest")
         found = identity.get("/OS-TRUST/trusts", params={"trustee_user_id": self.user_id()}).json()["trusts"]
         return {str(each["id"]): each.get("remaining_uses") for each in found}

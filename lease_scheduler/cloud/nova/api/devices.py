@@ -1,8 +1,8 @@
-"""Devices of a host that are free, apart from those that are lent: a server of a lease may claim them at any time.
+"""Free devices of a host, without lent ones, which a server of a lease may claim at any time.
 
-A lease gives its devices up for its servers, so Placement counts them as free until a server claims them. Each server
-takes a slot in the same claim, and a lease has slots for devices only from the moment when it gives them up. So each
-free slot stands for what a server of its flavor would claim.
+A lease releases its devices for its servers, so Placement counts them as free until a server claims them. Each server
+takes a slot in the same claim, and a lease has slots for devices only after it has released them. So each free slot
+stands for the devices that a server of its flavor would claim.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from lease_scheduler.model.resources import Resources
 
 @dataclass(frozen=True)
 class Devices:
-    """What the providers of a host offer, its root among them, and what is free.
+    """What the providers of a host offer, including its root provider, and what is free.
 
     :ivar offered: provider -> what it offers
     :ivar free: provider -> class -> amount that nobody has claimed
-    :ivar lent: what servers of leases may still claim
+    :ivar lent: groups that servers of leases may still claim
     """
 
     offered: Mapping[str, Provider]
@@ -38,7 +38,7 @@ class Devices:
         return stock
 
     def are_displaced(self, held: Iterable[Mapping[str, Mapping[str, int]]]) -> bool:
-        """Return whether some of what is lent is missing because of what a lease holds.
+        """Return whether lent devices are missing because a lease holds others.
 
         :param held: provider -> class -> amount, for each consumer of the lease
         """
@@ -54,7 +54,7 @@ class Devices:
 
 
 class DeviceReader:
-    """Reads the devices of hosts.
+    """Reader of the devices of hosts.
 
     :param groups_of: returns what a server of a flavor with this id claims of nested providers
     """
@@ -67,8 +67,8 @@ class DeviceReader:
         """Return the devices of a host.
 
         :param root_id: id of its root provider
-        :param own: classes of slots -> servers for which a lease has lent devices there; for classes of other leases,
-            these are all slots that there are
+        :param own: class of slots of the lease that asks -> number of servers for which it has lent devices there. For
+            classes of other leases, all slots count
         """
         providers = (*self._placement.tree(root_id), root_id)
         offered, amounts = {}, {}
@@ -80,7 +80,7 @@ class DeviceReader:
                 self._placement.traits(provider_id),
                 Resources({name: inventory["max_unit"] for name, inventory in inventories.items()}),
             )
-        # A server that claims devices in between would have neither a free slot nor a usage, or both.
+        # Otherwise a server that claims devices between the two readings could count twice, or not at all.
         slots, used = self._placement.with_slots(
             names.slots_provider_id(host), lambda: {each: self._placement.usages(each) for each in providers}
         )

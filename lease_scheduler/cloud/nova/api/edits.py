@@ -11,12 +11,12 @@ from novaclient.exceptions import NotFound
 from lease_scheduler.cloud.observations import AggregateChange
 from lease_scheduler.nova import aggregates as metadata
 
-#: Names of the aggregates of leases (``names.aggregate``), for those whose metadata does not name the lease any more.
+#: Names of the aggregates of leases (``names.aggregate``), to recognize those whose metadata has lost the lease.
 _NAME = re.compile(r"lease-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:-shared)?")
 
 
 class Edits:
-    """See the module. It cannot tell what changed an aggregate; that may have been the engine itself.
+    """Detector of changed aggregates. It cannot tell who changed one; it may have been the engine itself.
 
     :param nova: novaclient's client with administrator rights
     :param node_names: returns compute service -> name of its hypervisor
@@ -30,7 +30,7 @@ class Edits:
         self._known: dict[int, AggregateChange] | None = None
 
     def look(self, aggregates: Iterable[Any]) -> list[AggregateChange]:
-        """Return the aggregates that have changed or gone since the last call. The first call returns none.
+        """Return our aggregates that have changed or gone since the last call. The first call returns none.
 
         :param aggregates: all aggregates, as novaclient lists them
         """
@@ -43,9 +43,9 @@ class Edits:
         return sorted((*changed, *gone), key=lambda each: each.name)
 
     def look_at(self, number: int) -> list[AggregateChange]:
-        """Return the aggregate with this id, if it is ours and has changed or gone since the last look.
+        """Return a list of the aggregate with this id, if it is ours and has changed or gone since it was last seen.
 
-        One that is not known yet counts as changed, because a notification named it.
+        An aggregate that was not seen yet counts as changed, because a notification named it.
         """
         known = (self._known or {}).get(number)
         try:

@@ -9,7 +9,7 @@ from lease_scheduler.cloud.nova.api.pci_aliases import ALIAS, PciAliases
 from lease_scheduler.model.providers import ProviderGroup, together
 from lease_scheduler.model.resources import Resources
 
-#: Extra specs that override what Placement counts for a flavor, and those that ask for traits.
+#: Prefixes of extra specs that override what Placement counts for a flavor, and of those that ask for traits.
 RESOURCES = "resources:"
 _TRAIT = "trait:"
 _REQUIRED = "required"
@@ -17,17 +17,17 @@ _REQUIRED = "required"
 #: Nova's numbered and named groups, each of which one provider must serve: ``resources1:VGPU``, ``resources_A:VGPU``.
 _GROUPED = re.compile("(resources|trait)([a-zA-Z0-9_-]{1,64}):(.+)")
 
-#: Extra spec by which Nova weighs the CPU time of a server against that of other servers of its host.
+#: Extra spec by which Nova weighs the CPU time of a server against that of the other servers on its host.
 CPU_SHARES = "quota:cpu_shares"
 
 #: Range of weights that cgroups of both versions accept.
 _SHARES = range(2, 10_001)
 
-#: Suffix of the groups of flavors of leases; a number follows.
+#: Beginning of the suffixes of groups in flavors of leases; a number follows.
 _OWN = "_LEASE"
 
-#: Placement needs it for several groups. Nova's AggregateInstanceExtraSpecsFilter also wants it in the metadata of an
-#: aggregate of the host, because it has no name space.
+#: Extra spec that Placement needs if there are several groups. Nova's AggregateInstanceExtraSpecsFilter also wants it
+#: in the metadata of an aggregate of the host, because its key has no name space.
 GROUP_POLICY = ("group_policy", "none")
 
 
@@ -69,7 +69,7 @@ def groups(extra_specs: Mapping[str, str]) -> tuple[ProviderGroup, ...]:
 
 
 def asking_for(found: Iterable[ProviderGroup], aliases: PciAliases) -> dict[str, str]:
-    """Return the extra specs of a lease's flavor that ask for groups. Several may come from the same provider."""
+    """Return the extra specs of a lease's flavor that ask for groups. One provider may serve several groups."""
     alias, others = aliases.divided(found)
     said: dict[str, str] = {} if alias is None else {ALIAS: alias}
     for number, group in enumerate(others):
@@ -81,7 +81,7 @@ def asking_for(found: Iterable[ProviderGroup], aliases: PciAliases) -> dict[str,
 def weighing(vcpus: int, shares_per_vcpu: int) -> dict[str, str]:
     """Return the extra specs of a lease's flavor that weigh the CPU time of its servers.
 
-    :param shares_per_vcpu: 0 for none
+    :param shares_per_vcpu: weight for each VCPU; 0 to set none
     """
     if not shares_per_vcpu:
         return {}
@@ -89,10 +89,10 @@ def weighing(vcpus: int, shares_per_vcpu: int) -> dict[str, str]:
 
 
 def is_asked(key: str) -> bool:
-    """Return whether an extra spec is one of those that say what Placement counts, as flavors of leases have them."""
+    """Return whether an extra spec is one by which flavors of leases say what Placement counts."""
     return key == ALIAS or key.startswith((RESOURCES, f"resources{_OWN}", f"trait{_OWN}"))
 
 
 def all_resources(extra_specs: Mapping[str, str]) -> Mapping[str, int]:
-    """Return resource class -> amount that extra specs set, in and outside of groups."""
+    """Return resource class -> amount that extra specs set, inside and outside of groups."""
     return together(resources(extra_specs), (group.resources for group in groups(extra_specs)))

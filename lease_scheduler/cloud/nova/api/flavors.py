@@ -21,12 +21,12 @@ from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
 from lease_scheduler.nova.boots import FLAVOR_LEASE
 
-#: Real seconds for which what is known of a private flavor counts: the projects that may use it can be changed.
+#: Real seconds after which a private flavor is read again, as the projects that may use it can change.
 _FRESH = 10.0
 
 
 class FlavorCatalogue(Mapping[str, Flavor]):
-    """The flavors of the cloud by id. The lookup of an unknown flavor asks Nova, and so does that of a private one.
+    """The flavors of the cloud by id. To look up an unknown or a private flavor asks Nova.
 
     :param nova: novaclient's client with administrator rights
     :param clock: returns real seconds
@@ -38,12 +38,12 @@ class FlavorCatalogue(Mapping[str, Flavor]):
         self._clock = clock
         self._lock = Lock()
         self._known: dict[str, Flavor] | None = None
-        #: Private flavor -> when the projects that may use it were last read.
+        #: Private flavor -> seconds at which the projects that may use it were last read.
         self._read_at: dict[str, float] = {}
 
     def refresh(self) -> None:
         """Read all flavors again."""
-        # Leases have many private flavors, so the projects that may use one are read when a request names it.
+        # Leases have many private flavors, so the projects that may use one are read only when a request names it.
         found = {each.id: self._value(each, frozenset()) for each in all_flavors(self._nova)}
         with self._lock:
             self._known = found
@@ -98,8 +98,8 @@ def _is_public(found: Any) -> bool:
 
 
 def read_flavor(found: Any, aliases: PciAliases) -> Flavor:
-    """Return what one server of a flavor of Nova's needs."""
-    # Nova lists extra specs from 2.61 on. An empty list is an answer too.
+    """Return what one server of a flavor in Nova needs."""
+    # From 2.61 on, Nova lists extra specs with the flavor. An empty list is an answer, too.
     listed: Mapping[str, str] | None = getattr(found, "extra_specs", None)
     said = found.get_keys() if listed is None else listed
     extra_specs, unknown = aliases.spelled_out(said), aliases.unknown(said)
@@ -118,12 +118,12 @@ class WantedFlavor:
     :ivar labels: names of flavor and slots
     :ivar resources: amount of each class that the guest sees
     :ivar shared: whether the servers take slots
-    :ivar claims: whether a server claims what it needs on its host itself, so that nothing is held for it
-    :ivar groups: what a server claims of nested resource providers, which it always does itself
-    :ivar aliases: by which Nova gives PCI devices to servers
-    :ivar shares_per_vcpu: weight of the CPU time of a server for each CPU that it holds; 0 for Nova's own
-    :ivar fluid: CPUs of a server that it does not hold
-    :ivar ephemeral_gb: GB of its disk that are an empty second disk
+    :ivar claims: whether a server claims what it needs of its host itself, so that the lease holds nothing for it
+    :ivar groups: what a server claims of nested resource providers; it always claims this itself
+    :ivar aliases: aliases by which Nova gives PCI devices to servers
+    :ivar shares_per_vcpu: weight of the CPU time of a server for each VCPU that it holds; 0 for Nova's own weight
+    :ivar fluid: number of VCPUs of a server that it does not hold
+    :ivar ephemeral_gb: GB of its disk that are a second, empty disk
     """
 
     labels: Labels
@@ -148,7 +148,7 @@ class WantedFlavor:
         return names.lease_of_flavor(self.labels.flavor, self.labels.flavor_id) is not None
 
     def extra_specs(self, lease_id: str) -> dict[str, str]:
-        """Return its extra specs, which include all that say what Placement counts."""
+        """Return its extra specs, with all that say what Placement counts for a server."""
         needed = {} if self.claims else {VCPU: 0, MEMORY_MB: 0, DISK_GB: 0, names.ANCHOR: 1}
         if self.shared:
             needed[self.labels.slot_class] = 1
@@ -165,9 +165,9 @@ class WantedFlavor:
 class LeaseFlavors:
     """The private flavors of leases.
 
-    A server on a shared host takes a slot, for which everything is held already. A server of a lease that has the host
-    for itself claims what it needs, as any other server does. The exception is a server that stays on the host when its
-    lease makes room, because no other server could start there then.
+    A server on a shared host takes a slot, for which the lease holds everything already. A server of a lease that has
+    the host for itself claims what it needs, as any other server does. The exception is a server that stays on the host
+    when its lease is preempted. It claims nothing, as otherwise no other server could start there.
 
     :param nova: novaclient's client with administrator rights
     """
@@ -177,14 +177,14 @@ class LeaseFlavors:
         self._aliases = aliases
 
     def ensure(self, lease_id: str, wanted: WantedFlavor, project_id: str) -> None:
-        """Create or change the flavor of a node set, and let the project use it. One that Blazar made becomes ours."""
+        """Create or change the flavor of a node set, and let the project use it. A flavor made by Blazar is adopted."""
         labels = wanted.labels
         try:
             flavor = self._nova.flavors.get(labels.flavor_id)
         except NotFound:
             flavor = self._create(wanted)
         if wanted.has_our_size and (flavor.ram, flavor.vcpus, flavor.disk) != wanted.size:
-            # Nova cannot change a flavor. Servers keep a copy of the one that they were made with.
+            # Nova cannot change a flavor. Servers keep a copy of the flavor with which they were made.
             self.remove([labels.flavor_id])
             flavor = self._create(wanted)
         extra_specs = wanted.extra_specs(lease_id)
@@ -197,7 +197,7 @@ class LeaseFlavors:
             self._nova.flavor_access.add_tenant_access(flavor, project_id)
 
     def groups(self, flavor_id: str) -> tuple[ProviderGroup, ...]:
-        """Return what a server of a flavor claims of nested providers: nothing if the flavor does not exist."""
+        """Return what a server of a flavor claims of nested providers; empty if the flavor does not exist."""
         try:
             return read_flavor(self._nova.flavors.get(flavor_id), self._aliases).groups
         except NotFound:

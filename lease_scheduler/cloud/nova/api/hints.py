@@ -1,4 +1,4 @@
-"""Hints: plain values read from Nova's versioned notifications, which are not trusted.
+"""Hints: plain values from Nova's versioned notifications, which are not trusted.
 
 A hint only says where to look. The facts are then read from Nova's API.
 """
@@ -11,13 +11,13 @@ from typing import Any
 
 from lease_scheduler.nova.boots import FLAVOR_LEASE
 
-#: Prefix of notifications of images that the hosts of an aggregate fetch into their caches.
+#: Prefix of notifications about images that the hosts of an aggregate fetch into their caches.
 _CACHING = "aggregate.cache_images."
 
-#: Suffixes of notifications of actions that are over.
+#: Suffixes of notifications about actions that are over.
 _OVER = (".end", ".error")
 
-#: Part of a deletion, which has its own notification.
+#: Notification about a part of a deletion. The deletion has its own notification.
 _PART = "instance.shutdown.end"
 
 
@@ -25,7 +25,7 @@ _PART = "instance.shutdown.end"
 class ServiceHint:
     """A compute service was registered, removed, enabled, disabled or forced down.
 
-    :ivar host: its name, which aggregates also use
+    :ivar host: name of the compute service, which aggregates also use
     """
 
     host: str
@@ -36,7 +36,8 @@ class ServerHint:
     """An action on a server is over.
 
     :ivar lease_id: lease of its flavor, or None for an ordinary flavor
-    :ivar host: name of the compute service that has the server, or that reports it if none has it any more
+    :ivar host: name of the compute service that has the server, or that reports it if none has it any more; None if not
+        known
     :ivar user_id: user who requested the action
     """
 
@@ -61,13 +62,13 @@ class AggregateHint:
 
 @dataclass(frozen=True)
 class CacheHint:
-    """The hosts of an aggregate fetch images into their caches, on request.
+    """The hosts of an aggregate fetch requested images into their caches.
 
     :ivar phase: ``start``, ``progress`` of one host, or ``end``
     :ivar aggregate: name of the aggregate
     :ivar request_id: id of the request
     :ivar host: name of the compute service that has finished
-    :ivar cached: ids of images that it has now, or had already
+    :ivar cached: ids of the images that this host has now
     """
 
     phase: str
@@ -84,7 +85,7 @@ def read(publisher: str, event_type: str, payload: Any, context: Any) -> Hint | 
     """Return the hint of a notification, or None if it is of no interest or cannot be read.
 
     :param publisher: its sender, such as ``nova-compute:node1``
-    :param payload: an object of Nova's in serialised form
+    :param payload: a serialised object of Nova
     :param context: context of the request that caused it
     """
     data = _data(payload)
@@ -102,7 +103,7 @@ def read(publisher: str, event_type: str, payload: Any, context: Any) -> Hint | 
         host = _text(data.get("host")) or _compute(publisher)
         return ServerHint(event_type, server_id, _lease(data), host, user_id) if server_id else None
     if subject == "compute_task" and rest.endswith(_OVER):
-        # Sent when no host is found, in which case no compute service sends anything.
+        # Sent when no host is found. No compute service sends anything then.
         server_id = _text(data.get("instance_uuid"))
         lease_id = _lease(_data(data.get("request_spec")))
         return ServerHint(event_type, server_id, lease_id, user_id=user_id) if server_id else None
@@ -121,7 +122,7 @@ def _cache_hint(phase: str, data: Mapping[str, Any], request_id: str | None) -> 
 
 
 def _data(payload: Any) -> Mapping[str, Any]:
-    """Return the fields of an object of Nova's."""
+    """Return the fields of a serialised object of Nova."""
     found = payload.get("nova_object.data") if isinstance(payload, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 

@@ -1,4 +1,4 @@
-"""Nova's compute services, when hosts go to sleep and wake."""
+"""Nova's compute services, which are disabled and enabled when hosts sleep and wake."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from lease_scheduler.cloud.nova.api.hosts import Hosts, Node
 from lease_scheduler.cloud.nova.api.placement import Placement
 
-#: Why Nova's service of a host is disabled that sleeps. A host that is disabled for another reason is not ours to wake.
+#: Reason with which the compute service of a sleeping host is disabled. With another reason, it is not ours to enable.
 ASLEEP = "lease-scheduler: asleep"
 
 _ENABLED = "enabled"
@@ -25,7 +25,7 @@ class NovaServices:
         self._placement = placement
 
     def is_vacant(self, host: str) -> bool:
-        """See ``HostServices.is_vacant``. Until a server is on the host that was chosen, only Placement knows it."""
+        """See ``HostServices.is_vacant``. A server on its way to the host is known only to Placement."""
         node = self._node(host)
         if self._placement.consumers_on(node.provider_id):
             return False
@@ -59,7 +59,7 @@ class NovaServices:
         return frozenset(by_service[host] for host in found if host in by_service)
 
     def heartbeat(self, host: str) -> str | None:
-        """See ``HostServices.heartbeat``. Nova writes when it has heard of a service last."""
+        """See ``HostServices.heartbeat``. This is the time at which Nova last heard of the service."""
         service = self._service(host)
         return str(service.updated_at) if service.state == "up" else None
 

@@ -96,7 +96,7 @@ class Hosts:
             local_gb=inventories.get(DISK_GB, {}).get("total", 0),
             capacity={**{name: amount for name, amount in capacity.items() if amount}, HOST_SHARE: WHOLE_HOST},
             max_unit={name: inventory["max_unit"] for name, inventory in inventories.items() if name in capacity},
-            # Nova marks a disabled service with it. That is reported as an event instead.
+            # Without the trait by which Nova marks a disabled service, as an event reports that.
             traits=tuple(sorted(self._placement.traits(node.provider_id) - {_DISABLED})),
             hypervisor_type=found.hypervisor_type,
             hypervisor_version=int(found.hypervisor_version),

@@ -18,13 +18,13 @@ from lease_scheduler.cloud.facts import ImageFacts
 _MB = 1024 * 1024
 _MB_PER_GB = 1024
 
-#: Longest wait for Glance in real seconds. Requests for leases wait for it.
+#: Longest wait for Glance in real seconds. Requests of tenants wait meanwhile.
 _PATIENCE = 10.0
 
-#: Content type of changes of an image.
+#: Headers of a change of an image.
 _PATCH = {"Content-Type": "application/openstack-images-v2.1-json-patch"}
 
-#: Page size of a list of images that have the owner and properties of one server. One page is always enough.
+#: Page size of a list of images with the owner and properties of one server. One page is always enough.
 _PAGE = 25
 
 
@@ -48,7 +48,7 @@ class Image:
 
 
 class GlanceImages:
-    """See the module.
+    """The images in Glance.
 
     :param glance: returns an adapter for Glance with administrator rights
     """
@@ -59,7 +59,7 @@ class GlanceImages:
     def facts(self, image_id: str) -> ImageFacts:
         """Return what Glance says about an image.
 
-        The size to copy is that of what is stored or, if that is not known, the size of the disk.
+        The size to copy is the stored size, or the size of the disk if that is not known.
         """
         try:
             found: dict[str, Any] = self._glance().get(_path(image_id), timeout=_PATIENCE).json()
@@ -82,13 +82,13 @@ class GlanceImages:
             return None
         if visibility == "private":
             return frozenset({owner})
-        # Most images are called shared, and have no members.
+        # Shared is Glance's default visibility, so most shared images have no members.
         listed = self._glance().get(f"{_path(image_id)}/members", timeout=_PATIENCE).json()["members"]
         return frozenset({owner, *(each["member_id"] for each in listed)})
 
     @property
     def own_project(self) -> str | None:
-        """Id of the service's own project, which owns the images that it makes itself."""
+        """Id of the service's own project, which owns the images that the service makes."""
         found: str | None = self._glance().get_project_id()
         return found
 

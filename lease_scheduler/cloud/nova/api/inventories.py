@@ -1,4 +1,4 @@
-"""Detection of changes of inventories and traits of hosts. Placement sends no notifications, but counts changes."""
+"""Detection of changed inventories and traits of hosts. Placement sends no notifications, but counts changes."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from lease_scheduler.cloud.nova.api.placement import Placement
 #: From 1.14 on, a resource provider shows the root of its tree, which is the provider of a host.
 _MICROVERSION = "1.38"
 
-#: Set by Nova on the provider of a host whose service is disabled. That is reported as an event of its own.
+#: Trait that Nova sets on the provider of a host whose service is disabled. An event reports that.
 _IS_DISABLED = "COMPUTE_STATUS_DISABLED"
 
 
 @dataclass(frozen=True)
 class _Facts:
-    """What plans depend on."""
+    """The facts about a provider on which plans depend."""
 
     inventories: Mapping[str, Mapping[str, Any]]
     traits: frozenset[str]
 
 
 class Inventories:
-    """See the module.
+    """Detector of changes.
 
     :param adapter: adapter for the service ``placement``
-    :param pool: returns the names of the hosts that are followed
+    :param pool: returns the names of the hosts to observe
     """
 
     def __init__(self, adapter: Adapter, placement: Placement, pool: Callable[[], Collection[str]]) -> None:
         self._adapter = adapter
         self._placement = placement
         self._pool = pool
-        # Host -> id of a provider in its tree -> its generation, or what is known about it.
+        # Host -> id of a provider in its tree -> its generation, or its facts.
         self._generations: dict[str, Mapping[str, int]] = {}
         self._facts: dict[str, Mapping[str, _Facts]] = {}
 
     def forget(self, names: Iterable[str]) -> None:
-        """Make hosts count as changed the next time."""
+        """Have the next call of ``changed`` return these hosts."""
         for name in names:
             self._generations.pop(name, None)
             self._facts.pop(name, None)
@@ -51,9 +51,9 @@ class Inventories:
     def changed(self) -> frozenset[str]:
         """Return the names of the hosts that may have changed since the last call.
 
-        These are hosts of which nothing was known, and hosts of which a total, reserve, ratio or trait differs, of the
-        host itself or of a provider below it. This takes one request, and two more for each provider that changed in
-        any way, which each boot and each end of a server causes.
+        These are new hosts, and hosts with another total, reserve, ratio or trait of the host itself or of a provider
+        below it. This takes one request, and two more for each provider whose generation changed. Each boot and each
+        end of a server changes it.
         """
         pool = frozenset(self._pool())
         if not pool:
@@ -77,14 +77,14 @@ class Inventories:
                 }
                 if found != known:
                     changed.add(name)
-        # Only after all were read, so that no change is missed when a request fails.
+        # Not earlier, so that no change is missed if a request fails.
         self._generations, self._facts = generations, facts
         return frozenset(changed)
 
     def _trees(self, pool: Collection[str]) -> dict[str, Mapping[str, int]]:
         """Return host -> id -> generation of the providers in its tree, for hosts of the pool that have one.
 
-        The provider of the slots is left out: it changes with every lease.
+        The provider of the slots is left out, as it changes with every lease.
         """
         listed = self._adapter.get("/resource_providers", microversion=_MICROVERSION).json()["resource_providers"]
         hosts = {

@@ -1,4 +1,4 @@
-"""Lists of all servers or flavors that satisfy a query, page by page. Nova returns a limited number at once."""
+"""Complete lists of the servers or flavors that satisfy a query. Nova returns them page by page."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from urllib.parse import urlencode
 
 from novaclient.exceptions import BadRequest
 
-#: Most things that may be deleted at the ends of pages while one list is read. A Nova that lists something and then
-#: knows nothing of it, again and again, must not be asked for ever.
+#: Maximum number of times that the last entry of a page may be deleted before the next page is read. Without a bound, a
+#: Nova that lists an entry and then does not know it would be asked forever.
 _MOST_DELETED = 20
 
 
 def all_servers(nova: Any, **query: object) -> list[Any]:
     """Return the servers of all projects that satisfy a query, as novaclient's objects.
 
-    This takes one request a page. Nova says whether there is another page, but novaclient, when it lists all, always
-    requests one more and finds it empty.
+    This takes one request a page. novaclient would take one more, as it does not see that Nova has no further page.
 
     :param query: parameters of Nova's API, such as ``host`` or ``tags``
     """
@@ -26,7 +25,7 @@ def all_servers(nova: Any, **query: object) -> list[Any]:
 def all_flavors(nova: Any, *, is_public: bool | None = None) -> list[Any]:
     """Return all flavors, as novaclient's objects; novaclient itself returns only the first page.
 
-    :param is_public: whether they are for everybody; None for all
+    :param is_public: whether to return public or private flavors; None for both
     """
     return _all(nova, nova.flavors, "flavors", {"is_public": is_public})
 
@@ -41,7 +40,7 @@ def _all(nova: Any, manager: Any, kind: str, query: dict[str, object]) -> list[A
         except BadRequest:
             if not found or deleted == _MOST_DELETED:
                 raise
-            # What the page follows was deleted in the meantime, so the page follows what is before it.
+            # The last known entry was deleted meanwhile, so ask for the page after the entry before it.
             found.pop()
             deleted += 1
             continue

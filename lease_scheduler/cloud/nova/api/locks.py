@@ -1,8 +1,8 @@
-"""Locks of servers that make room. Nova then takes commands for them from administrators only.
+"""Locks of servers that give way. Nova then takes commands for them from administrators only.
 
-Without a lock, a project could keep its server busy, or start it again where its lease has no capacity any more: Nova
+Without a lock, a project could keep its server busy, or start it again where its lease has no capacity any more. Nova
 asks no scheduler for that, and Placement counts nothing for a server whose lease held all that it needs. The reason of
-the lock says what has to be restored, so any engine can lift it.
+the lock says what must be restored, so any engine can lift it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ LOG = logging.getLogger(__name__)
 #: Beginning of the reason of our locks; more follows as JSON.
 REASON = "lease-scheduler: makes room for a lease"
 
-#: Characters of a reason that Nova takes, and characters of the project's own reason that are kept.
+#: Maximum length of a reason in Nova, and the length to which a project's own reason is cut, in characters.
 _LONGEST, _KEPT = 255, 80
 
-#: Keys of the JSON: the project's own lock with its reason, and what the server has given up in Placement.
+#: Keys of the JSON: reason of the project's own lock, and what the server has released in Placement.
 _OWN, _CLAIMS = "own", "claims"
 
 #: Nova's name of the action that locks a server.
@@ -36,10 +36,10 @@ _ACTION = "lock"
 
 @dataclass(frozen=True)
 class Reason:
-    """What a lock of ours says.
+    """The reason of one of our locks.
 
-    :ivar own: reason of the lock that the project itself had set before; None if it had set none
-    :ivar claims: class -> amount that the server had on its host, and has given up
+    :ivar own: reason of the lock that the project itself had set before; None if there was no such lock
+    :ivar claims: class -> amount that the server had claimed on its host, and has released
     """
 
     own: str | None = None
@@ -53,12 +53,12 @@ class Reason:
         if self.own is not None:
             said[_OWN] = self.own[:_KEPT]
         text = f"{REASON} {json.dumps(said)}" if said else REASON
-        # Characters that JSON has to escape may make a reason too long. Then it is only known that there was a lock.
+        # Characters that JSON escapes may make the text too long. Then only the fact that there was a lock is kept.
         return text if len(text) <= _LONGEST else str(Reason("", self.claims))
 
 
 def reason(server: Any) -> Reason | None:
-    """Return what the lock of a server says if it may be ours, or None. Projects can write the same."""
+    """Return the reason of the lock of a server if it may be ours, or None. Projects can write the same text."""
     text = getattr(server, "locked_reason", None) or ""
     if not getattr(server, "locked", False) or not text.startswith(REASON):
         return None
@@ -71,7 +71,7 @@ def reason(server: Any) -> Reason | None:
 
 
 class Locks:
-    """See the module.
+    """The locks that this service sets and lifts.
 
     :param nova: novaclient's client with administrator rights
     :param on_behalf_of: returns a client that acts for the user who gave a trust
@@ -81,13 +81,13 @@ class Locks:
         self._nova = nova
         self._on_behalf_of = on_behalf_of
         self._lock = Lock()
-        #: Servers that this engine has locked: what a lock says may be the project's word.
+        #: Reasons of the servers that this engine has locked. The text in Nova could also come from the project.
         self._ours: dict[str, Reason] = {}
 
     def lock(self, server: Any, claims: Mapping[str, int] | None = None) -> None:
-        """Lock a server as administrator, also one that its own project has locked. Repeated calls change nothing.
+        """Lock a server as administrator, even if its own project has locked it. Repeated calls change nothing.
 
-        :param claims: what it gives up in Placement; None leaves what is known
+        :param claims: what it releases in Placement; None to keep what the lock says
         """
         with self._lock:
             known = self._ours.get(server.id)
@@ -109,7 +109,7 @@ class Locks:
     def unlock(self, server: Any, trust_id: str | None = None) -> None:
         """Lift our lock of a server, and restore the lock that its project had set.
 
-        :param trust_id: trust of the project, without which the service cannot lock the server in its name
+        :param trust_id: trust by which the service locks the server for the project; without it, it stays unlocked
         """
         said = self.reason(server)
         with self._lock:
@@ -121,7 +121,7 @@ class Locks:
             self._restore(server, said.own, trust_id)
 
     def reason(self, server: Any) -> Reason | None:
-        """Return what our lock of a server says, or None if it has no lock of ours."""
+        """Return the reason of our lock of a server, or None if it has no lock of ours."""
         with self._lock:
             known = self._ours.get(server.id)
         return (known or reason(server)) if getattr(server, "locked", False) else None
@@ -148,8 +148,8 @@ class Locks:
     def prune(self, before: Collection[str], locked: Collection[str]) -> None:
         """Forget servers that are gone or that others have unlocked.
 
-        :param before: servers that were known before Nova was asked
-        :param locked: servers that Nova has listed as locked
+        :param before: ids of servers that were known before Nova was asked
+        :param locked: ids of servers that Nova has listed as locked
         """
         with self._lock:
             for server_id in set(before) - set(locked):

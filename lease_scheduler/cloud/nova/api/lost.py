@@ -1,9 +1,9 @@
-"""Commands that Nova has lost, which leave a server busy for ever.
+"""Commands that Nova has lost, which leave a server busy forever.
 
-Nova's API records that a server is busy before it sends the message for the work. If the API ends in between, or the
-message broker loses the message, nothing follows, and Nova takes no other command for the server. A service that
-carries out a command records that it has begun (the events of Nova's instance actions). That tells a lost command from
-work that takes long.
+Nova's API records that a server is busy before it sends the message for the work. If the API dies in between, or the
+message broker loses the message, nothing happens, and Nova takes no other command for the server. A service of Nova
+that carries out a command records that it has begun (in the events of instance actions). This distinguishes a lost
+command from work that takes long.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lease_scheduler.cloud.nova.api import server as of
 
 LOG = logging.getLogger(__name__)
 
-#: Tasks that take as long as their data is large: disks to and from the image store, memory, disks to other hosts.
+#: Tasks whose time grows with the data: copies of disks to and from the image store, of memory, and to other hosts.
 _COPYING = frozenset(
     {
         *("shelving_image_pending_upload", "shelving_image_uploading"),
@@ -33,17 +33,18 @@ _COPYING = frozenset(
     }
 )
 
-#: Real seconds after the last look at a server when it is forgotten.
+#: Real seconds after the last check of a server at which it is forgotten.
 _FORGOTTEN_AFTER = 600.0
 
 
 @dataclass(frozen=True)
 class LostOptions:
-    """When a command counts as lost, set by the operator.
+    """Options that say when a command counts as lost.
 
-    :ivar lost_after: real seconds for which a server is busy and no service has begun the work
-    :ivar stalled_after: real seconds since a service has begun work that copies nothing; the service may have died
-    :ivar hung_after: real seconds since a service has begun to copy data, which shows no progress
+    :ivar lost_after: real seconds for which a server is busy although no service has begun the work
+    :ivar stalled_after: real seconds for which a server is busy with work that copies no data, even if a service has
+        begun it, as that may have died
+    :ivar hung_after: the same for work that copies data, whose progress cannot be seen
     """
 
     lost_after: float = 60.0
@@ -53,7 +54,7 @@ class LostOptions:
 
 @dataclass
 class _Busy:
-    """What a server is busy with, and since when it has been seen so, in real seconds."""
+    """What a server is busy with (task and time of its last update), and since when, in real seconds."""
 
     what: tuple[str, str]
     since: float
@@ -63,7 +64,7 @@ class _Busy:
 
 
 class LostCommands:
-    """Detects lost commands, and makes Nova take commands for their servers again.
+    """Detector of lost commands, which also makes Nova take commands for their servers again.
 
     :param nova: novaclient's client with administrator rights
     :param clock: returns real seconds
@@ -78,7 +79,7 @@ class LostCommands:
 
     @property
     def lost_after(self) -> float:
-        """Real seconds for which a server is busy, and no service has begun the work, until the command is lost."""
+        """See ``LostOptions.lost_after``."""
         return self._options.lost_after
 
     def repair(self, server: Any) -> bool:
@@ -94,7 +95,7 @@ class LostCommands:
         return True
 
     def is_stranded(self, server: Any) -> bool:
-        """Return whether a busy server is on no host and Nova has lost the command that should bring it to one.
+        """Return whether a busy server is on no host, and Nova has lost the command that should bring it to one.
 
         Until an operator has repaired Nova's database, Nova can only delete it.
         """
@@ -142,6 +143,6 @@ class LostCommands:
             latest = next(iter(actions.list(server)), None)
             events = [] if latest is None else actions.get(server, latest.request_id).events
         except NotFound:
-            # The server has gone meanwhile, or no service has taken its boot on.
+            # The server is gone, or no service has begun to boot it.
             return bool(server.status != of.BUILD)
         return any(event["finish_time"] is None for event in events)

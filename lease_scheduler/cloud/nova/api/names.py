@@ -1,6 +1,6 @@
 """Names and ids of the things of a lease in Nova and Placement. The same thing always has the same name.
 
-Ids are derived from names (UUID version 5), so nothing has to be remembered to find a thing again. Things that Blazar's
+Ids are derived from names (UUID version 5), so a thing is found again without any stored state. Things that Blazar's
 clients look for have Blazar's names, which are made from the id of the reservation.
 """
 
@@ -14,14 +14,14 @@ from uuid import NAMESPACE_URL, uuid5
 _NAMESPACE = uuid5(NAMESPACE_URL, "lease-scheduler")
 _PREFIX = "lease-"
 
-#: Prefix of the names of temporary aggregates, whose hosts fetch an image.
+#: Prefix of the names of temporary aggregates whose hosts fetch an image.
 PRECACHE = "lease-precache-"
 
-#: Resource class that a provider configuration file adds to every compute host. Nova must request something from the
-#: host's own provider, even for a flavor that needs only a slot.
+#: Resource class that a provider configuration file adds to every compute host, because Nova must request something
+#: from the host's own provider, even for a flavor that needs only a slot.
 ANCHOR = "CUSTOM_LEASE_ANCHOR"
 
-#: Extra specs of the flavor of a reservation. A filter of Nova's compares them with the metadata of aggregates.
+#: Extra specs of the flavor of a reservation, which a filter in Nova compares with the metadata of aggregates.
 FLAVOR_RESERVATION = "aggregate_instance_extra_specs:reservation"
 AFFINITY = "affinity_id"
 
@@ -39,7 +39,7 @@ _RESERVATION_CLASS = re.compile(f"CUSTOM_RESERVATION_({_ID_IN_CLASS})")
 
 @dataclass(frozen=True)
 class Labels:
-    """Names of the flavor and the slots of a node set.
+    """Names of the flavor and of the slots of a node set.
 
     :ivar flavor_id: id of the flavor
     :ivar flavor: name of the flavor
@@ -100,7 +100,7 @@ def tag(lease_id: str) -> str:
 
 
 def lease_of_tag(text: str) -> str | None:
-    """Return the lease of a tag of a server, or None if the tag is not ours."""
+    """Return the lease that a tag of a server names, or None if the tag is not ours."""
     return text.removeprefix("lease:") if text.startswith("lease:") else None
 
 
@@ -125,9 +125,9 @@ def flavor_id(lease_id: str, number: int) -> str:
 
 
 def consumer(lease_id: str, number: int) -> str:
-    """Return the id of the consumer that holds the capacity of one VM of a lease.
+    """Return the id of the consumer that holds the capacity of one node of a lease.
 
-    There is one for each VM, because Placement gives a consumer at most what a single server may have.
+    Each node has its own consumer, because Placement gives a consumer at most what a single server may have.
     """
     return str(uuid5(_NAMESPACE, f"consumer {lease_id} {number}"))
 
@@ -146,8 +146,8 @@ def host_of_slots_provider(name: str, its_id: str) -> str | None:
 def slots_provider_id(host: str) -> str:
     """Return the id of the child provider with the slots of all leases on a host.
 
-    The provider stays when the leases are over. nova-compute remembers the children of its own provider, and fails for
-    some minutes after one of them is removed.
+    The provider stays when the leases are over, because nova-compute remembers the children of its own provider, and
+    fails for some minutes after one of them was removed.
     """
     return str(uuid5(_NAMESPACE, f"slots {host}"))
 

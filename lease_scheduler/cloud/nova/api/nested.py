@@ -1,4 +1,4 @@
-"""Nested resource providers of compute hosts, such as GPUs: what they offer to leases, and how it is taken."""
+"""Nested resource providers of compute hosts, such as GPUs: what they offer to leases, and which serves a group."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lease_scheduler.cloud.nova.api.placement import Placement, capacity
 from lease_scheduler.model.providers import Provider, ProviderGroup
 from lease_scheduler.records.pool import ProviderRecord
 
-#: Classes that stand for something that a lease has, here or in Blazar. They are not capacity of the host.
+#: Classes of what leases have, here or in Blazar. They are not capacity of the host.
 _OF_LEASES = re.compile("CUSTOM_(?:LEASE|RESERVATION)_.*")
 
 
@@ -47,10 +47,10 @@ def _record(name: str, inventories: Mapping[str, Mapping[str, Any]], traits: fro
 
 
 class Stock:
-    """What is free on the providers of a host, its root among them, as it is taken group by group.
+    """What is free on the providers of a host, including its root provider, while groups are taken from it.
 
     :param offered: provider -> what it offers
-    :param free: provider -> class -> amount that is free, negative if more is taken than there is
+    :param free: provider -> class -> free amount, negative if the provider is overdrawn
     """
 
     def __init__(self, offered: Mapping[str, Provider], free: Mapping[str, Mapping[str, int]]) -> None:
@@ -58,7 +58,7 @@ class Stock:
         self._free = {provider_id: dict(amounts) for provider_id, amounts in free.items()}
 
     def take(self, group: ProviderGroup) -> str | None:
-        """Take a group from a provider that has room for it. Return its id, or None if there is none."""
+        """Take a group from the first provider that can serve it, and return the id of the provider, or None."""
         for provider_id, offered in self._offered.items():
             free = self._free[provider_id]
             if offered.can_ever_serve(group) and group.resources.fits_in(free):

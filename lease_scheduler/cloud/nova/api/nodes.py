@@ -9,7 +9,7 @@ from lease_scheduler.cloud.nova.api.hosts import Hosts, Node
 
 
 class Nodes:
-    """See the module."""
+    """The names of compute hosts, for steps that fail if a host does not exist."""
 
     def __init__(self, hosts: Hosts) -> None:
         self._hosts = hosts
@@ -36,6 +36,6 @@ class Nodes:
         return frozenset(self.node(host).service for host in hosts)
 
     def names(self, services: Iterable[str]) -> frozenset[str]:
-        """Return the hosts of compute services."""
+        """Return the hosts of compute services. A service that is not known stands for itself."""
         by_service = self._hosts.services()
         return frozenset(by_service.get(service, service) for service in services)

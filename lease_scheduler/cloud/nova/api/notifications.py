@@ -22,16 +22,16 @@ LOG = logging.getLogger(__name__)
 #: Real seconds between two attempts to listen when the broker refuses.
 _PAUSE = 30.0
 
-#: Longest wait for the thread to end, in real seconds. A thread that waits for a broker ends when there is one again.
+#: Longest wait for the end of the thread in real seconds. A thread that waits for a broker ends only when that is back.
 _END_LIMIT = 5.0
 
-#: Real seconds after which an unused queue expires. Not an option, because a broker refuses a client that declares an
-#: existing queue with another value.
+#: Real seconds after which an unused queue expires. This is no option, because a broker refuses a client that declares
+#: an existing queue with another value.
 QUEUE_TTL = 600.0
 
 
 class _Endpoint:
-    """Receives notifications of the two priorities that Nova uses."""
+    """Receiver of notifications of the two priorities that Nova uses."""
 
     def __init__(self, on_hint: Callable[[Hint], None]) -> None:
         self._on_hint = on_hint
@@ -48,10 +48,11 @@ class _Endpoint:
 
 
 class NotificationListener:
-    """Receives Nova's notifications, from ``start`` to ``stop``.
+    """Listener to Nova's notifications, from ``start`` to ``stop``.
 
-    All engines of a site share one queue of their own. So no notification is lost while another engine takes over, and
-    other listeners still get all notifications. A queue without a listener expires, so that it does not grow for ever.
+    All engines of a site share one queue, which no other listener uses. So no notification is lost while another engine
+    takes over, and other listeners still get all notifications. A queue without a listener expires, so that it does not
+    grow forever.
 
     :param make_transport: returns oslo.messaging's notification transport; it is closed with the listener
     :param exchange: Nova's exchange (its option ``control_exchange``)
@@ -77,14 +78,14 @@ class NotificationListener:
         self._thread: Thread | None = None
 
     def start(self, on_hint: Callable[[Hint], None]) -> None:
-        """Begin to listen as soon as there is a broker. This does not wait for it.
+        """Begin to listen as soon as there is a broker, without waiting for it.
 
         :param on_hint: called from several threads; must be quick
         """
         self.start_with(_Endpoint(on_hint))
 
     def start_with(self, endpoint: Any) -> None:
-        """Begin to listen, with an endpoint that gets the notifications unchanged.
+        """Begin to listen as in ``start``, with an endpoint that gets the notifications unchanged.
 
         :param endpoint: object with methods ``info`` and ``error``, which oslo.messaging calls from several threads
         """
@@ -95,7 +96,7 @@ class NotificationListener:
         self._thread.start()
 
     def is_listening(self, timeout: float) -> bool:
-        """Wait until the queue exists, so that no notification is missed. Return False after the timeout.
+        """Wait until the queue exists, so that no notification is missed any more. Return False after the timeout.
 
         :param timeout: longest wait in real seconds
         """
@@ -117,7 +118,7 @@ class NotificationListener:
                 server = oslo_messaging.get_notification_listener(
                     transport, self._targets, [endpoint], executor="threading", pool=self._queue
                 )
-                # This waits for the broker. From then on oslo.messaging reconnects by itself.
+                # This waits for the broker. Later, oslo.messaging reconnects by itself.
                 server.start()
                 self._listens.set()
                 LOG.info("listening to notifications of Nova")
@@ -133,10 +134,10 @@ class NotificationListener:
 
 
 def _let_queues_expire(transport: Any, seconds: float) -> None:
-    """Make RabbitMQ remove queues that had no listener for a while.
+    """Have RabbitMQ remove queues that have had no listener for a while.
 
-    oslo.messaging does so for queues of remote procedure calls (``rabbit_transient_queues_ttl``) but has no option for
-    those of notifications. So each queue gets the argument when it is declared.
+    oslo.messaging has an option for this for queues of remote procedure calls (``rabbit_transient_queues_ttl``), but
+    none for queues of notifications. So each queue gets the argument when it is declared.
     """
     driver = transport._driver
     if not isinstance(driver, RabbitDriver):

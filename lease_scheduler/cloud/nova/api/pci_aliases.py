@@ -1,7 +1,7 @@
-"""PCI aliases of Nova: the only way in which a flavor asks for PCI devices so that servers get them.
+"""PCI aliases of Nova: the only way for a flavor to ask for PCI devices so that servers get them.
 
-Nova itself asks Placement for what an alias stands for, with ``[filter_scheduler] pci_in_placement``: each device in a
-group of its own, of one unit of a resource class, with the traits of the alias. No API shows the aliases.
+With ``[filter_scheduler] pci_in_placement``, Nova itself asks Placement for the devices of an alias. Each device is a
+separate group of one unit of a resource class, with the traits of the alias. No API shows the aliases.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.providers import ProviderGroup
 from lease_scheduler.model.resources import Resources
 
-#: Extra spec of a flavor: the names of aliases and how many devices of each, such as ``a100:2,nic:1``.
+#: Extra spec of a flavor: names of aliases, and the number of devices of each, such as ``a100:2,nic:1``.
 ALIAS = "pci_passthrough:alias"
 
-#: Prefix of the resource classes that nova-compute gives to PCI devices by itself.
+#: Prefix of the resource classes that nova-compute gives to PCI devices by default.
 _PREFIX = "CUSTOM_PCI_"
 
 _OPTION = "nova.pci_alias"
@@ -29,9 +29,9 @@ _ASKED = re.compile(r"\s*(.+?)\s*:\s*([0-9]+)\s*")
 
 
 class PciAliases:
-    """The aliases of a Nova.
+    """The PCI aliases of a Nova.
 
-    :param devices: name of an alias -> what one device takes
+    :param devices: name of an alias -> group that one device takes
     """
 
     def __init__(self, devices: Mapping[str, ProviderGroup] | None = None) -> None:
@@ -50,11 +50,11 @@ class PciAliases:
         return {**extra_specs, **said}
 
     def unknown(self, extra_specs: Mapping[str, str]) -> list[str]:
-        """Return the names of aliases in the extra specs of a flavor that are not known."""
+        """Return the names of unknown aliases in the extra specs of a flavor."""
         return [name for name, _ in _asked(extra_specs) if name not in self._devices]
 
     def divided(self, groups: Iterable[ProviderGroup]) -> tuple[str | None, list[ProviderGroup]]:
-        """Divide groups into those that aliases ask for, as the value of the extra spec, and all others."""
+        """Return the value of the extra spec that asks for groups by alias, or None, and the groups without alias."""
         asked: Counter[str] = Counter()
         others = []
         for group in groups:
@@ -84,13 +84,13 @@ class PciAliases:
 
 
 def _asked(extra_specs: Mapping[str, str]) -> list[tuple[str, int]]:
-    """Return the name of each alias in the extra specs of a flavor, and how many devices of it are asked for."""
+    """Return the name of each alias in the extra specs of a flavor, with the number of its devices."""
     found = map(_ASKED.fullmatch, extra_specs.get(ALIAS, "").split(","))
     return [(match[1], int(match[2])) for match in found if match is not None]
 
 
 def parse(lines: Iterable[str]) -> PciAliases:
-    """Return the aliases of lines in the format of the option ``alias`` of the group ``pci`` of Nova.
+    """Parse lines in the format of Nova's option ``alias`` of the group ``pci``.
 
     :raises InvalidValueError: a line is not one that Nova accepts with PCI devices in Placement
     """

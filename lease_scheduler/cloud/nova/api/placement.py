@@ -1,4 +1,4 @@
-"""Requests to Placement. Its generations detect concurrent changes; a request that loses is repeated."""
+"""Requests to Placement, which are repeated if its generations show a concurrent change."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ LOG = logging.getLogger(__name__)
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-#: Consumer types came with 1.38; nothing newer is needed.
+#: Version of the API that added consumer types.
 _MICROVERSION = "1.38"
 _CONSUMER_TYPE = "LEASE"
 
-#: Type of the consumers that are servers.
+#: Consumer type of servers.
 SERVER = "INSTANCE"
 
 #: Maximum number of attempts at a change that conflicts with others, and longest pause between two, in real seconds.
@@ -43,7 +43,7 @@ def _again(method: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(method)
     def repeated(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        # One for each call: tenacity's decorator shares a dictionary between calls, which threads clear for others.
+        # One for each call, because tenacity's decorator shares a dictionary, which one thread would clear for others.
         retrying = Retrying(
             retry=retry_if_exception_type(_ChangedMeanwhileError),
             stop=stop_after_attempt(_ATTEMPTS),
@@ -67,7 +67,7 @@ class Placement:
     # -- what there is ---------------------------------------------------------------------------------------
 
     def inventories(self, provider_id: str) -> Mapping[str, Mapping[str, Any]]:
-        """Return resource class -> total, reserved, allocation ratio and so on of a provider."""
+        """Return resource class -> inventory of a provider: total, reserved, allocation ratio and so on."""
         found: Mapping[str, Mapping[str, Any]] = self._get(f"resource_providers/{provider_id}/inventories")[
             "inventories"
         ]
@@ -83,7 +83,7 @@ class Placement:
         return {each["uuid"]: each["name"] for each in listed if each["uuid"] != root_id}
 
     def consumers_on(self, provider_id: str) -> Mapping[str, Mapping[str, int]]:
-        """Return consumer -> class -> amount that is taken from a provider."""
+        """Return consumer -> class -> amount that it takes from a provider."""
         found = self._get(f"resource_providers/{provider_id}/allocations")["allocations"]
         return {consumer: allocation["resources"] for consumer, allocation in found.items()}
 
@@ -97,12 +97,12 @@ class Placement:
         return frozenset(each["name"] for each in self._get("resource_classes")["resource_classes"])
 
     def is_held_for_a_lease(self, consumer_id: str) -> bool:
-        """Return whether a consumer is one of ours."""
+        """Return whether a consumer holds capacity for a lease."""
         found: bool = self._get(f"allocations/{consumer_id}").get("consumer_type") == _CONSUMER_TYPE
         return found
 
     def missing(self, provider_id: str, amounts: Mapping[str, int]) -> dict[str, int]:
-        """Return how much of each class is missing at a provider; empty if there is room for all of it.
+        """Return how much of each class is missing at a provider; empty if all amounts are free.
 
         :param amounts: class -> amount; with 0, a class is missing only if it is overdrawn
         """
@@ -110,7 +110,7 @@ class Placement:
         return {name: amount - free.get(name, 0) for name, amount in amounts.items() if amount > free.get(name, 0)}
 
     def overdrawn(self, provider_id: str) -> dict[str, int]:
-        """Return by how much each class of a provider is overdrawn; classes that are not are left out."""
+        """Return overdrawn class of a provider -> amount by which more is taken than there is."""
         try:
             free = self._free(provider_id)
         except NotFound:
@@ -141,7 +141,7 @@ class Placement:
     ) -> Mapping[str, Mapping[str, int]] | None:
         """Make a consumer hold exactly these amounts, whatever it held before.
 
-        Placement may grant several simultaneous claims although there is room for only one; see ``overdrawn``.
+        Placement may grant several simultaneous claims although only one fits; see ``overdrawn``.
 
         :param resources: provider -> class -> amount, not empty
         :return: what it held before, or None if that was the same
@@ -188,7 +188,7 @@ class Placement:
 
     @_again
     def ensure_slots(self, provider_id: str, name: str, parent_id: str | None, totals: Mapping[str, int]) -> None:
-        """Create or change a child provider so that it has these slots. Slots of other classes are left alone.
+        """Create or change a child provider so that it has these slots. Keep its slots of other classes.
 
         Each slot is for one server.
 
@@ -223,9 +223,9 @@ class Placement:
 
     @_again
     def with_slots(self, provider_id: str, read: Callable[[], _R]) -> tuple[Mapping[str, tuple[int, int]], _R]:
-        """Read something while no slot of a child provider is made, removed, taken or released.
+        """Read something, and repeat this until no slot of a child provider has changed meanwhile.
 
-        :return: class -> slots that there are and slots that are taken, and what was read
+        :return: class -> number of slots and number of taken slots, and what was read
         """
         generation, slots = self._slots(provider_id)
         found = read()
@@ -234,7 +234,7 @@ class Placement:
         return slots, found
 
     def _slots(self, provider_id: str) -> tuple[int | None, Mapping[str, tuple[int, int]]]:
-        """Return the generation of a child provider, None if there is none, and its slots as ``with_slots`` does."""
+        """Return the generation of a child provider, None if it does not exist, and its slots as in ``with_slots``."""
         try:
             there_are = self._get(f"resource_providers/{provider_id}/inventories")
             taken = self._get(f"resource_providers/{provider_id}/usages")
@@ -250,7 +250,7 @@ class Placement:
 
     @_again
     def remove_slots(self, provider_id: str, classes: Iterable[str]) -> None:
-        """Remove the slots of some classes from a child provider, apart from classes that are in use.
+        """Remove the slots of some classes from a child provider, except for classes in use.
 
         :raises NoRoomError: one of them is in use
         """
@@ -261,7 +261,7 @@ class Placement:
         in_use = []
         for name in classes:
             if usages.get(name):
-                # Placement itself would report a concurrent change.
+                # Placement would report its refusal like a concurrent change, so do not try.
                 in_use.append(name)
                 continue
             try:
@@ -291,7 +291,7 @@ class Placement:
 
 
 def capacity(inventory: Mapping[str, Any]) -> int:
-    """Return the amount of a class that Placement gives away at most.
+    """Return the maximum amount of a class that Placement grants.
 
     :param inventory: total, reserved and allocation ratio
     """

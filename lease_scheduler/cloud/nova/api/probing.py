@@ -1,4 +1,4 @@
-"""Probe of a Placement: whether it grants simultaneous claims more than there is. It uses a provider of our own."""
+"""Probe whether a Placement grants simultaneous claims more than there is, with a separate provider."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _ROUNDS = 20
 
 
 def oversells(placement: Placement, rounds: int = _ROUNDS) -> bool:
-    """Return whether simultaneous claims were granted more than there is, in any of some rounds.
+    """Return whether Placement granted simultaneous claims more than there is in any round.
 
-    Everything that the probe creates is removed again, including the rest of an earlier probe that was killed.
+    Everything that the probe creates is removed again, with the rest of an earlier probe that was killed.
 
     :raises keystoneauth1.exceptions.ClientException: Placement does not answer, or refuses
     """

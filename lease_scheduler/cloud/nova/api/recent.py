@@ -21,8 +21,8 @@ class Recent(Generic[Key, Value]):
     """Answers by key, valid for some seconds.
 
     The answer to a request that was under way while its key changed may be older than the change, so it is not kept. To
-    detect this, the caller takes a mark before the request. Changes of other keys do not matter: while many leases
-    start, something changes all the time, and answers are needed most.
+    detect this, the caller takes a mark before the request. Changes of other keys do not count, because while many
+    leases start, something changes all the time, and the cache is needed most.
 
     :param seconds: real seconds for which an answer is valid
     :param clock: returns real seconds
@@ -52,7 +52,7 @@ class Recent(Generic[Key, Value]):
                 self._answers[key] = answer
 
     def change(self, key: Key, answer: Value | None = None, mark: int | None = None) -> None:
-        """Drop the answer for a key that changed, and keep the one that came with the change.
+        """Note that a key changed: drop its answer, and keep the one that came with the change.
 
         :param answer: answer to the change itself, or None
         :param mark: mark that was taken before the change; the answer is kept if this is the only change since

@@ -1,7 +1,7 @@
 """Server groups of reservations that state an affinity.
 
-The slots of a reservation are on the right hosts in any case. The group exists for Blazar's clients, which get its id
-when a lease is created and boot servers with it as a scheduler hint.
+The slots of a reservation are on the right hosts even without a group. The group exists for Blazar's clients, which get
+its id when a lease is created, and boot servers with it as a scheduler hint.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _POLICIES = {True: "affinity", False: "anti-affinity"}
 
 
 class ServerGroups:
-    """See the module.
+    """The server groups of reservations.
 
     :param nova: novaclient's client with administrator rights
     :param on_behalf_of: returns a client that acts for the user who gave a trust
@@ -53,7 +53,7 @@ class ServerGroups:
         return made
 
     def remove(self, groups: Iterable[str]) -> None:
-        """Delete groups that exist. The servers in them stay as they are."""
+        """Delete groups, if they exist. The servers in them stay as they are."""
         for group in groups:
             with suppress(NotFound):
                 self._nova.server_groups.delete(group)

@@ -1,4 +1,4 @@
-"""Limit of servers that are put away or brought back at the same time (haizea F74)."""
+"""Limit of the servers that are put away or brought back at the same time (haizea F74)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _FORGOTTEN_AFTER = 20.0
 
 
 class Throttle:
-    """Counts operations on servers, for each host and in all. Nova itself would begin all of them at once.
+    """Counter of operations on servers, by host and in total. Without it, Nova would begin all of them at once.
 
     :param per_host: maximum number at the same time on one host
     :param in_all: maximum number at the same time
@@ -23,7 +23,7 @@ class Throttle:
         self._going_on: dict[str, tuple[str | None, float]] = {}
 
     def begin(self, server_id: str, host: str | None) -> bool:
-        """Return whether an operation on a server may begin now. If so, it counts until ``end``.
+        """Begin an operation on a server, which counts until ``end``. Return False if it may not begin now.
 
         :param host: name of the host that does the work, or None if not known yet
         """

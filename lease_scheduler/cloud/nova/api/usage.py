@@ -1,4 +1,4 @@
-"""What servers of leases use, for meters."""
+"""The CPU time of servers of leases, for meters and sources of needs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from novaclient.exceptions import Conflict, HTTPNotImplemented, NotFound
 from lease_scheduler.cloud.facts import LeaseOnHosts, LeaseServer, Power
 from lease_scheduler.cloud.nova.api import server as of
 
-#: Real seconds to wait for the diagnostics of a server. Nova itself waits longer for a host that does not answer.
+#: Real seconds to wait for the diagnostics of a server. Nova would wait longer for a host that does not answer.
 _PATIENCE = 10.0
 
 #: Value of ``host_status`` of a server whose host reports to Nova.
@@ -18,10 +18,10 @@ _HOST_IS_UP = ("UP", "MAINTENANCE")
 
 
 class ServerUsage:
-    """Finds the servers of leases, and asks Nova for the CPU time of one.
+    """See ``cloud.capabilities.Usage``.
 
     :param nova: novaclient's client with administrator rights
-    :param listed: returns all servers that satisfy a query of Nova's
+    :param listed: returns all servers that satisfy a query to Nova
     """
 
     def __init__(self, nova: Any, listed: Callable[..., list[Any]]) -> None:
@@ -29,7 +29,7 @@ class ServerUsage:
         self._listed = listed
 
     def servers_of(self, leases: Collection[LeaseOnHosts]) -> Mapping[str, list[LeaseServer]]:
-        """See ``Driver.servers_of``. All servers are listed at once, so many leases take no more requests than one."""
+        """See ``Usage.servers_of``. Servers of all leases are read in one list."""
         wanted: dict[str, list[LeaseServer]] = {each.lease_id: [] for each in leases}
         owners = {(host, each.project_id): each.lease_id for each in leases for host in each.hosts}
         for server in self._listed() if wanted else []:
@@ -43,7 +43,7 @@ class ServerUsage:
         return wanted
 
     def cpu_time(self, server_id: str) -> float | None:
-        """See ``Driver.cpu_time``. Not every hypervisor driver of Nova has diagnostics."""
+        """See ``Usage.cpu_time``. Not every hypervisor driver of Nova has diagnostics."""
         try:
             _, found = self._nova.client.get(f"/servers/{server_id}/diagnostics", timeout=_PATIENCE)
         except (Conflict, HTTPNotImplemented, NotFound):
@@ -55,8 +55,8 @@ class ServerUsage:
 def _power(server: Any) -> Power:
     """Return whether a server can use anything.
 
-    A server that its users stopped or paused uses nothing. One that is shelved or suspended may have made room for
-    another lease, and what is being changed or has failed is not certain.
+    A server that its users stopped or paused uses nothing. Other states are not certain: a shelved or suspended server
+    may have given way to another lease, and a server may be changing or have failed.
     """
     if of.is_busy(server) or getattr(server, "host_status", "") not in _HOST_IS_UP:
         return Power.UNKNOWN

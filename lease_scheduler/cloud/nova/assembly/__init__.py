@@ -1,1 +1,1 @@
-"""Puts the parts of the driver for OpenStack together."""
+"""Assembly of the driver for OpenStack from its parts."""

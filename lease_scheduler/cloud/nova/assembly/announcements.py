@@ -1,4 +1,4 @@
-"""What filter and weigher in nova-scheduler are told, by the metadata of aggregates."""
+"""Messages to filter and weigher in nova-scheduler, in the metadata of aggregates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The clients by which the driver for OpenStack reaches its services."""
+"""The clients of OpenStack's services that the driver uses."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def _no_agents() -> None:
 
 @dataclass(frozen=True)
 class NovaClients:
-    """Clients of the services of an OpenStack. Those that are functions are only called when they are needed.
+    """Clients of the services of an OpenStack. Functions are called only when the client is needed.
 
     :ivar nova: novaclient's client with administrator rights
-    :ivar nova_with_facts: the same with a compute API that shows all facts of hypervisors
+    :ivar nova_with_facts: the same with a version of the compute API that shows all facts of hypervisors
     :ivar network: returns an adapter for Neutron
     :ivar glance: returns an adapter for Glance
     :ivar on_behalf_of: returns a client that acts for the user who gave a trust
     :ivar end_trust: deletes a trust, if it exists
-    :ivar trusts: returns the ids of the trusts that were given to the service's user, and whether they are of this site
-        and so old that only those without a lease are left over; None leaves trusts out
-    :ivar user_id: returns the id of the service's own user; None leaves out images that will never be complete
+    :ivar trusts: returns id of each trust that was given to the service's user -> whether it is of this site and so old
+        that it is left over unless a lease has it; None to leave trusts out of comparisons
+    :ivar user_id: returns the id of the service's own user; None to leave broken images out of comparisons
     :ivar agents: returns a client of the agents of hosts, or None if there are no agents
     """
 

@@ -1,4 +1,4 @@
-"""What several parts of the driver for OpenStack use."""
+"""Parts of the driver for OpenStack that several other parts use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lease_scheduler.cloud.nova.lease.servers import Servers
 
 
 class Common:
-    """See the module. Its attributes are the parts.
+    """The common parts, as attributes.
 
     :ivar pool: names of the hosts that leases may use
     """
@@ -57,6 +57,6 @@ class Common:
         self.pool: frozenset[str] = frozenset()
 
     def is_managed(self, lease_id: str) -> bool:
-        """Return whether the engine boots the servers of a lease, and they run."""
+        """Return whether the engine boots the servers of a lease, and they run now."""
         known = self.lease_aggregates.known(lease_id)
         return known is not None and known.managed and known.servers == ACTIVE

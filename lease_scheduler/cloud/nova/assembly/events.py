@@ -1,4 +1,4 @@
-"""What is seen in a Nova, and what is done at once because of it."""
+"""Events in a Nova, and the immediate reactions of the driver."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lease_scheduler.cloud.observations import AggregateChange, Observer, Server
 class NovaEvents:
     """See ``cloud.capabilities.Events``.
 
-    :param precaching: hears of images in the caches of hosts
+    :param precaching: is told of images in the caches of hosts
     :param snapshots: reports servers that are deleted without an image
     :param shares: repeats orders to the agents of hosts while events are reported
     """
@@ -67,14 +67,14 @@ class NovaEvents:
         self._watcher.stop()
 
     def look_after_servers(self) -> None:
-        """Bring back servers that made room, and put away those that run where they must not."""
+        """Bring back servers that gave way, and put away those that run where they must not."""
         try:
             self._vacating.awake.look()
         finally:
             self._vacating.guests.bring_back()
 
     def look_for_overdrafts(self, service: str | None = None) -> None:
-        """Restore capacity of which more is used than there is.
+        """Clear up overdrawn capacity.
 
         :param service: name of the compute service to which a server has come, or None for all hosts
         """
@@ -84,11 +84,11 @@ class NovaEvents:
             self._overdrafts.look_at(service)
 
     def note_cache(self, hint: CacheHint) -> None:
-        """Handle images that come to the caches of hosts."""
+        """Pass on a notification about images in the caches of hosts."""
         self._precaching.hear(hint)
 
     def read_again(self, aggregate: str) -> None:
-        """Read an aggregate again that has changed. It may have been read a moment ago."""
+        """Forget the recent answer about an aggregate, because it has changed."""
         self._common.aggregates.look_again(aggregate)
 
     def send_away(self, stranger: Stranger) -> None:
@@ -98,7 +98,7 @@ class NovaEvents:
 
 
 class _Sink:
-    """See ``watch.sink.Sink``. What the driver can do itself is done before the observer is told."""
+    """See ``watch.sink.Sink``. The driver does its own part before the observer is told."""
 
     def __init__(self, events: NovaEvents, on_event: Callable[[DriverEvent], None], observer: Observer | None) -> None:
         self._events = events

@@ -1,4 +1,4 @@
-"""The steps of operations, each with the parts that it needs."""
+"""Assembly of the steps of operations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lease_scheduler.engine.interfaces import WaitingClock
 
 
 def operation_steps(clock: WaitingClock, common: Common, vacating: Vacating, saving: Saving) -> OperationSteps:
-    """Return the steps.
+    """Return the steps, each with the parts that it needs.
 
     :param saving: makes images of servers whose lease ends
     """

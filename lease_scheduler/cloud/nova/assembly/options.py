@@ -1,4 +1,4 @@
-"""What the operator sets for the driver for OpenStack."""
+"""The options of the driver for OpenStack, as plain values."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from lease_scheduler.cloud.nova.vacating.options import RoomOptions
 
 @dataclass(frozen=True)
 class DriverOptions:
-    """What the operator sets.
+    """Options of the driver.
 
     :ivar freepool: name of the aggregate of all hosts that leases may use
-    :ivar watch_interval: real seconds between two looks at hosts and servers
+    :ivar watch_interval: real seconds between two checks of hosts and servers
     :ivar operations: maximum number of servers that are suspended, resumed or moved at the same time
     :ivar operations_per_host: the same limit for one host
     :ivar boot_timeout: seconds after which a boot that is not complete counts as failed
-    :ivar room: how servers make room for leases
+    :ivar room: how servers give way to leases
     :ivar lost: when commands count as lost
     :ivar snapshots: how images of servers are made
     :ivar blazar: what is done for Blazar's clients
     :ivar tells_trespassers: whether ordinary servers on hosts of the pool are reported
-    :ivar pci_aliases: by which Nova gives PCI devices to servers
-    :ivar shares_per_vcpu: weight of the CPU time of servers of leases for each of their CPUs; 0 for Nova's own
+    :ivar pci_aliases: aliases by which Nova gives PCI devices to servers
+    :ivar shares_per_vcpu: weight of the CPU time of servers of leases for each of their VCPUs; 0 for Nova's own weight
     :ivar renew_interval: real seconds after which orders to agents are repeated
     """
 

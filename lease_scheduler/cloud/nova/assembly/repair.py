@@ -1,4 +1,4 @@
-"""What belongs to leases in the cloud is compared with the plan, repaired and removed."""
+"""Comparison, repair and removal of what leases have in the cloud."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts that have servers leave hosts, and come back."""
+"""Assembly of the parts that have servers leave hosts, and come back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lease_scheduler.cloud.nova.vacating.vacancy import Vacancy
 
 
 class Vacating:
-    """See the module. Its attributes are the parts."""
+    """The parts, as attributes."""
 
     def __init__(self, common: Common) -> None:
         nova, placement, options = common.clients.nova, common.placement, common.options.room

@@ -1,6 +1,6 @@
-"""Images that will never be complete: nova-compute created them to save a server, and died meanwhile.
+"""Images that will never be complete, because nova-compute created them to save a server and then died.
 
-The next attempt creates another image, so the incomplete one would stay in the image store for ever.
+The next attempt creates another image, so the incomplete one would stay in the image store forever.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _PATIENCE = 30.0
 
 
 class BrokenImages:
-    """See the module.
+    """Search for broken images, and their removal.
 
     :param glance: returns an adapter for Glance with administrator rights
     :param nova: novaclient's client with administrator rights
-    :param user_id: returns the id of the service's own user; an image names the user who had its server saved
+    :param user_id: returns the id of the service's own user; an image names the user who had it made
     :param after: minimum age of an image in seconds
     """
 

@@ -1,7 +1,7 @@
-"""Records of the images that are made of servers of a lease, in the metadata of its aggregates.
+"""Records of the images of servers of a lease, in the metadata of its aggregates.
 
-Tenants may give images of their own any properties, so these prove nothing. A record names a key that only
-administrators can read. It is written before the image is made, so nobody else can have made an image with it earlier.
+Tenants may give their own images any properties, so properties alone prove nothing. A record has a key that only
+administrators can read. It is written before the image is made, so no earlier image can have the key.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from lease_scheduler.cloud.nova.lease.aggregate_metadata import Known, LeaseAggr
 class ImageRecord:
     """What is known about the image of a server.
 
-    :ivar moment: moment of the image, as in ``snapshots``
+    :ivar moment: instant of the action before the end for which the image is made, as text, or ``snapshots.AT_END``
     :ivar key: property by which the image of the last attempt is recognized; empty before the first attempt and when
         an attempt has failed at once
     :ivar attempts: number of attempts
-    :ivar at: when the last attempt began
-    :ivar since: when the record was made
+    :ivar at: instant at which the last attempt began
+    :ivar since: instant at which the record was made, or at which the server was set apart
     :ivar is_apart: whether the server is stopped, and its host belongs to other leases
     """
 
@@ -35,7 +35,7 @@ class ImageRecord:
 
 
 class ImageRecords:
-    """See the module."""
+    """The records of images of leases."""
 
     def __init__(self, aggregates: LeaseAggregates) -> None:
         self._aggregates = aggregates
@@ -51,7 +51,7 @@ class ImageRecords:
 
 
 def new_key() -> str:
-    """Return a key for an attempt, which nobody can guess."""
+    """Return a new key, which nobody can guess."""
     return uuid4().hex
 
 
@@ -63,7 +63,7 @@ def read(known: Known) -> dict[str, ImageRecord]:
 def apart(images: Mapping[str, str]) -> frozenset[str]:
     """Return the servers that are stopped on hosts of other leases until images of them are complete.
 
-    :param images: what the metadata of an aggregate records
+    :param images: server -> text of its record in the metadata of an aggregate
     """
     return frozenset(server_id for server_id, record in _read(images).items() if record.is_apart)
 

@@ -1,7 +1,7 @@
 """Transfer of images to the caches of hosts by Nova, through a temporary aggregate (compute API 2.81).
 
-The aggregate has no metadata, so filters ignore it. It is named after its image, so that an engine that takes over
-finds it again. Nova skips hosts that have the image.
+The aggregate has no metadata, so filters ignore it. It is named after its image, so an engine that takes over finds it
+again. Nova skips hosts that have the image.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lease_scheduler.cloud.nova.api.hosts import Hosts
 from lease_scheduler.cloud.orders import ImageOrder, ImageProgress
 from lease_scheduler.engine.interfaces import WaitingClock
 
-#: Longest wait for a transfer of which Nova notifies: a multiple of its expected time, and additional seconds.
+#: Longest wait for a transfer with notifications: a multiple of its expected time, plus some seconds.
 _TIMES_AS_LONG, _LONGER = 2, 60
 
 #: Maximum number of notifications that are kept for an order. Others could use an aggregate of the same name.
@@ -45,7 +45,7 @@ class _Begun:
 
 
 class CachePreloading:
-    """See the module. Notifications report progress. Without any, a transfer counts as done at its due time."""
+    """See ``cloud.capabilities.ImageCaches``. Without notifications, a transfer counts as done at its due time."""
 
     def __init__(self, clock: WaitingClock, aggregates: Aggregates, hosts: Hosts) -> None:
         self._clock = clock
@@ -55,14 +55,14 @@ class CachePreloading:
         self._begun: dict[str, _Begun] = {}
 
     def hear(self, hint: CacheHint) -> None:
-        """Note a notification of Nova's."""
+        """Note a notification from Nova."""
         with self._lock:
             begun = self._begun.get(hint.aggregate)
             if begun is not None and len(begun.heard) < _MOST_HEARD:
                 begun.heard.append(hint)
 
     def carry(self, order: ImageOrder) -> ImageProgress:
-        """See ``Driver.carry``."""
+        """See ``ImageCaches.carry``."""
         name = names.precache(order.image_id)
         begun = self._known(name, order)
         if not begun.is_asked:
@@ -75,7 +75,7 @@ class CachePreloading:
         return progress
 
     def clear(self) -> None:
-        """See ``Driver.clear_carried``."""
+        """See ``ImageCaches.clear``."""
         with self._lock:
             self._begun.clear()
         for aggregate in self._aggregates.all():
@@ -112,7 +112,7 @@ class CachePreloading:
 
     def _progress(self, begun: _Begun, order: ImageOrder) -> ImageProgress:
         with self._lock:
-            # A request of an earlier engine may be under way with the same aggregate.
+            # A request of an earlier engine with the same aggregate may still be under way.
             heard = [hint for hint in begun.heard if begun.request_id in (None, hint.request_id)]
         through = {hint.host: order.image_id in hint.cached for hint in heard if hint.phase == "progress"}
         there = frozenset(host for service, host in begun.services.items() if through.get(service))
@@ -126,7 +126,7 @@ class CachePreloading:
         if not heard:
             if now < order.due:
                 return ImageProgress(failed=failed)
-            # There are no notifications here, so the transfer is assumed to have succeeded in time.
+            # This Nova sends no notifications, so the transfer is assumed to have succeeded in time.
             return ImageProgress(frozenset(begun.services.values()), failed, is_over=True)
         limit = order.begun + _TIMES_AS_LONG * (order.due - order.begun) + _LONGER
         is_over = any(hint.phase == "end" for hint in heard) or len(through) >= len(begun.services) or now >= limit

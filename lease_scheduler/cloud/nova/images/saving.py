@@ -1,4 +1,4 @@
-"""Choice of the servers of a lease of which images are made, by its actions before the end and at the end."""
+"""Choice of the servers of a lease to make images of, according to its actions before the end and at the end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DELETE = "delete"
 
 
 class Saving:
-    """See the module.
+    """The images that leases want.
 
     :param clock: tells the time
     :param by_default: whether ``before_end = default`` asks for images
@@ -27,7 +27,7 @@ class Saving:
         self._by_default = by_default
 
     def is_wanted(self, order: AnyOrder) -> bool:
-        """Return whether a lease that is over wants an image of any server."""
+        """Return whether the lease is over and wants an image of any server."""
         document = order.document
         return (
             order.is_over
@@ -42,9 +42,9 @@ class Saving:
         return self._snapshots.begin(self._wish(document, each, str(document.before_end)) for each in chosen)
 
     def set_apart(self, order: AnyOrder, servers: Iterable[Any]) -> bool:
-        """Stop the servers of which the lease wants images at its end, so that other leases can have their hosts.
+        """Stop the servers of which the lease wants images at its end, so that their hosts are free for other leases.
 
-        :return: whether that is done for all for which it can be done
+        :return: whether all servers that can be stopped are stopped
         """
         return self._snapshots.set_apart(order.lease_id, self._wishes(order, servers))
 
@@ -86,10 +86,10 @@ class Saving:
     def _chosen(self, document: LeaseDocument, hosts: tuple[str, ...], servers: Iterable[Any]) -> list[Any]:
         """Return the servers of which the lease wants an image before its end.
 
-        These are the servers on hosts of reservations with this action. A shelved server counts too: it is on no host,
-        and may have been on any of them.
+        These are the servers on hosts of reservations with this action. A shelved server counts, too: it is on no host
+        now, and may have been on any of them.
 
-        :param hosts: name of the host of each VM; empty if they are not known
+        :param hosts: name of the host of each node; empty if they are not known
         """
         wanted = document.saved_nodes(by_default=self._by_default)
         if not hosts:
@@ -110,6 +110,6 @@ class Saving:
 
 
 def _earlier(document: LeaseDocument) -> tuple[str, ...]:
-    """Return the moments of images from before the end that will do at the end."""
+    """Return the moments of images from before the end that suffice at the end."""
     is_made = document.on_end == _DELETE and document.before_end_done
     return (str(document.before_end),) if is_made else ()

@@ -1,7 +1,7 @@
 """Images of servers that end with their lease.
 
 An image is found again by a key that only administrators can read (see ``image_records``), so only one is made, even if
-another engine began it. It belongs to the project of the server. Before the end of the lease, an image is made of a
+another engine began it. The image belongs to the project of the server. Before the end of the lease, it is made of the
 running server. At the end, the server is stopped first, so that its users can neither use it nor delay its end.
 """
 
@@ -34,25 +34,25 @@ LOG = logging.getLogger(__name__)
 #: Properties of an image: its key, its server, its moment and its lease.
 _KEY, _SERVER, _MOMENT, _LEASE = "lease_image", "lease_server", "lease_moment", "lease_id"
 
-#: Moment of images that are made at the end of a lease. For images before the end it is the instant of the action.
+#: Moment of images that are made at the end of a lease. The moment of earlier images is the instant of their action.
 AT_END = "end"
 
 #: States in which Nova can make an image of a server.
 _HAS_DISK = frozenset({of.ACTIVE, of.STOPPED, of.PAUSED, of.SUSPENDED})
 
-#: States in which Nova has an image of the server already, which it deletes with the server.
+#: States in which Nova already has an image of the server. It deletes this image with the server.
 _IS_SHELVED = frozenset({of.SHELVED, of.OFFLOADED})
 
 #: Maximum number of attempts to make an image of a server.
 _ATTEMPTS = 3
 
-#: Seconds after the beginning of an attempt for which an incomplete image of an idle server counts as just begun.
+#: Seconds after an attempt began for which its image may be incomplete although Nova does nothing with the server.
 _JUST_BEGUN = 30
 
 #: Real seconds after the end of a lease after which an image that users make of its server is broken off.
 _GRACE = 5
 
-#: How many images that users make of a server are broken off before it is given up.
+#: Maximum number of images by users that are broken off. If they make another one, our image is given up.
 _MOST_BROKEN_OFF = 3
 
 #: Called for a server without an image, with the ids of lease and server and the reason.
@@ -61,10 +61,10 @@ OnFailure = Callable[[str, str, str], None]
 
 @dataclass(frozen=True)
 class SnapshotOptions:
-    """How images of servers are made, set by the operator.
+    """Options of images of servers.
 
     :ivar prefix: prefix of the names of images that are made before the end of a lease
-    :ivar timeout: seconds for which a server is kept for its image after the end of its lease
+    :ivar timeout: seconds after the end of its lease for which a server is kept for its image
     """
 
     prefix: str = "reserved_"
@@ -73,12 +73,12 @@ class SnapshotOptions:
 
 @dataclass(frozen=True)
 class Wish:
-    """An image that is wanted.
+    """An image that a lease wants.
 
     :ivar server: the server, as novaclient lists it
     :ivar name: name of the image
     :ivar moment: moment of a new image
-    :ivar other_moments: moments of existing images that will do as well
+    :ivar other_moments: moments of existing images that suffice, too
     :ivar trust_id: trust that the project of the server gave the service, or None
     """
 
@@ -109,12 +109,12 @@ _GOING_ON = _Progress(_State.GOING_ON)
 
 
 class Snapshots:
-    """See the module.
+    """The making of images.
 
     :param nova: novaclient's client with administrator rights
     :param on_behalf_of: returns a client that acts for the user who gave a trust
     :param lost: detects commands that Nova has lost
-    :param leave_books: removes what Placement counts for a server
+    :param leave_books: removes the allocations of a server in Placement
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Snapshots:
     # -- before the end --------------------------------------------------------------------------------------
 
     def begin(self, wishes: Iterable[Wish]) -> bool:
-        """Begin images, without waiting for them. Return whether all are begun that can be made."""
+        """Begin images, without waiting for them. Return whether all that can be made are begun."""
         progress = [(wish, self._progress(wish, None)) for wish in wishes]
         for wish, found in progress:
             if found.state is _State.IMPOSSIBLE:
@@ -162,13 +162,13 @@ class Snapshots:
     # -- at the end ------------------------------------------------------------------------------------------
 
     def set_apart(self, lease_id: str, wishes: Iterable[Wish]) -> bool:
-        """Stop servers and remove them from the books of Placement, so that other leases can have their hosts.
+        """Stop servers and remove their allocations in Placement, so that their hosts are free for other leases.
 
-        Servers of which there are images already, and those that cannot be stopped, are left as they are.
+        Servers that have an image already, claim devices or cannot be stopped are left as they are.
 
-        :return: whether all is done that can be
+        :return: whether everything possible is done
         """
-        # Not since the end of the lease: another engine, or what came before this, may have taken long.
+        # Since the first call, not since the end of the lease, as another engine or earlier steps may have taken long.
         waited = self._waited(lease_id)
         are_done = [self._is_apart(wish, waited) for wish in wishes]
         return all(are_done)
@@ -181,21 +181,21 @@ class Snapshots:
             return True
         found = self._stopping.stop(server, waited)
         if found is Stop.STOPPED:
-            # This comes first: an engine that takes over must know why Placement counts nothing for it.
+            # First the record: an engine that takes over must know why the server has no allocations in Placement.
             self._write(wish, replace(record, is_apart=True, since=self._clock.now()))
             self._leave_books(server.id)
         return found is not Stop.GOING_ON
 
     def apart(self, lease_id: str) -> Mapping[str, int]:
-        """Return the servers of a lease that are set apart, and since when."""
+        """Return the servers of a lease that are set apart -> instant since when."""
         records = self._records.of_lease(lease_id)
         return {server_id: record.since for server_id, record in records.items() if record.is_apart}
 
     def finish(self, lease_id: str, wishes: Iterable[Wish], late: float | None) -> bool:
         """Make images. Return whether the servers may be deleted.
 
-        They may when each image is complete, cannot be made, or has taken longer than the operator allows. A server
-        that still runs is stopped first.
+        They may be deleted when each image is complete, cannot be made, or has taken longer than the operator allows. A
+        server that still runs is stopped first.
 
         :param late: seconds since the end of the lease began; None counts from the first call in this process
         """
@@ -217,7 +217,7 @@ class Snapshots:
         return True
 
     def release(self, lease_id: str, project_id: str) -> None:
-        """Remove the protection of images, which kept them from being deleted with their shelved servers."""
+        """Remove the protection that kept images from being deleted with their shelved servers."""
         for image in self._images.find(project_id, **{_LEASE: lease_id, "protected": "true"}):
             self._images.change(image.image_id, protected=False)
 
@@ -228,9 +228,9 @@ class Snapshots:
     # -- one image -------------------------------------------------------------------------------------------
 
     def _progress(self, wish: Wish, waited: float | None) -> _Progress:
-        """Do what comes next for an image.
+        """Do the next step for an image, and return its progress.
 
-        :param waited: real seconds since the images of the lease were first seen to at its end, or None before that
+        :param waited: real seconds since the images at the end of the lease were first handled; None before the end
         """
         server, record = wish.server, self._record(wish)
         found = self._found(wish, record)
@@ -249,7 +249,7 @@ class Snapshots:
         if waited is not None and not of.is_busy(server) and server.status not in _HAS_DISK:
             return _impossible(server)
         if waited is not None and not record.is_apart:
-            # That another image is being made does not count: its owner could begin one after the other.
+            # Stop it even while users make an image of it, as they could begin one after the other.
             stopped = self._stopping.stop(server, waited)
             if stopped is Stop.IMPOSSIBLE:
                 return _Progress(_State.IMPOSSIBLE, reason="it cannot be stopped")
@@ -265,12 +265,12 @@ class Snapshots:
         if image is not None and self._clock.now() - record.at < _JUST_BEGUN:
             return _Progress(_State.GOING_ON, is_begun=True)
         for each in found[:1]:
-            # The service that uploaded it has died.
+            # The service that should have uploaded it has died.
             self._images.delete(each.image_id)
         return self._create(wish, record)
 
     def _breaks_off(self, server: Any) -> bool:
-        """Break off an image that users make of a server. Return False if they do not stop doing that."""
+        """Break off an image that users make of a server. Return False if they have made too many."""
         with self._lock:
             self._broken_off[server.id] += 1
             if self._broken_off[server.id] > _MOST_BROKEN_OFF:
@@ -286,7 +286,7 @@ class Snapshots:
         return _Progress(_State.GOING_ON, is_begun)
 
     def _record(self, wish: Wish) -> ImageRecord:
-        """Return the record of an image, a new one unless there is one of a moment that will do."""
+        """Return the record of an image with a moment that suffices, or a new record."""
         record = self._records.of_lease(wish.lease_id).get(wish.server.id)
         if record is not None and record.moment in (wish.moment, *wish.other_moments):
             return record
@@ -296,7 +296,7 @@ class Snapshots:
         self._records.write(wish.lease_id, wish.server.id, record)
 
     def _found(self, wish: Wish, record: ImageRecord) -> list[Image]:
-        """Return the images with the key of a record, the oldest first: nobody knows the key before that one exists."""
+        """Return the images with the key of a record, oldest first. The oldest is ours, as it revealed the key."""
         if not record.key:
             return []
         owners = dict.fromkeys((wish.server.tenant_id, self._images.own_project))
@@ -335,7 +335,7 @@ class Snapshots:
         except ClientException as error:
             if not of.is_gone_or_busy(error):
                 raise
-            # The next call sees it.
+            # The next call sees this in the state of the server.
             self._write(wish, record)
         return _GOING_ON
 
@@ -344,7 +344,7 @@ class Snapshots:
             try:
                 self._on_behalf_of(wish.trust_id).servers.create_image(wish.server.id, wish.name, properties)
             except (NoLoginError, Unauthorized) as error:
-                # The trust ends when the user leaves the project. Their work must be saved all the same.
+                # A trust ends when the user leaves the project, but their work must be saved.
                 LOG.warning(
                     "the trust of lease %s cannot be used, so the service makes the image: %s", wish.lease_id, error
                 )
@@ -353,7 +353,7 @@ class Snapshots:
         self._nova.servers.create_image(wish.server.id, wish.name, properties)
 
     def _adopted(self, wish: Wish, record: ImageRecord) -> _Progress:
-        """Use the image of a shelved server, and protect it, because Nova would delete it with the server."""
+        """Take over Nova's image of a shelved server, and protect it, because Nova would delete it with the server."""
         server, owner = wish.server, wish.server.tenant_id
         ours = self._images.own_project
         shelved = {"name": f"{server.name}-shelved", "instance_uuid": server.id}

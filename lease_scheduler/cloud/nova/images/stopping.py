@@ -1,6 +1,6 @@
-"""Servers that are stopped at the end of their lease, before images of them are made.
+"""Stops of servers at the end of their lease, before images of them are made.
 
-A stopped server uses nothing of its host but disk space. It is locked as administrator, also if its project has locked
+A stopped server uses nothing of its host but disk space. It is locked as administrator, even if its project has locked
 it before, so that its users cannot start it again.
 """
 
@@ -17,12 +17,12 @@ from lease_scheduler.cloud.nova.api.lost import LostCommands
 #: Real seconds after which an image that users make of a server that is to stop is broken off.
 _GRACE = 5
 
-#: Real seconds for which a server may take to stop. Nova switches one off that does not shut down after 60 s.
+#: Maximum real seconds that a server may take to stop. Nova switches it off if it does not shut down within 60 s.
 _LONGEST_STOP = 90
 
 
 class Stop(Enum):
-    """How far a server is."""
+    """Progress of the stop of a server."""
 
     STOPPED = "stopped"
     GOING_ON = "going on"
@@ -30,7 +30,7 @@ class Stop(Enum):
 
 
 class Stopping:
-    """See the module.
+    """The stops of servers.
 
     :param nova: novaclient's client with administrator rights
     :param lost: detects commands that Nova has lost
@@ -42,9 +42,9 @@ class Stopping:
         self._locks = locks
 
     def stop(self, server: Any, waited: float) -> Stop:
-        """Have a server stopped. Return how far it is.
+        """Do the next step to stop a server, and return the progress.
 
-        :param waited: real seconds since this was first asked for
+        :param waited: real seconds since the first call
         """
         if server.status in of.ASIDE and (of.task(server) is None or of.makes_image(server)):
             self._locks.lock(server)

@@ -1,1 +1,1 @@
-"""What a lease is in Nova: aggregates and their metadata, flavors, slots in Placement, and its servers."""
+"""What a lease has in an OpenStack: aggregates with metadata, flavors, slots in Placement, and servers."""

@@ -1,4 +1,4 @@
-"""Facts about a lease in the metadata of its aggregates, which any engine can read again."""
+"""Facts about a lease, stored in the metadata of its aggregates, where any engine can read them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from lease_scheduler.cloud.nova.lease import lease_parts
 from lease_scheduler.cloud.orders import Order
 from lease_scheduler.nova import aggregates as metadata
 
-#: Keys: how many node sets and VMs the lease has or had, whether the engine boots its servers, and their state.
+#: Keys: number of node sets and of nodes that the lease has or had, whether the engine boots its servers, their state,
+#: the user and the trust, and whether it has floating IPs.
 _NODE_SETS = "lease:node_sets"
 VMS = "lease:vms"
 _MANAGED = "lease:managed"
@@ -25,7 +26,7 @@ _ADDRESSES = "lease:addresses"
 _RESERVATION = f"{metadata.RESERVATIONS}:"
 _SERVER_GROUP = "lease:server_group:"
 
-#: Prefix of the keys of what is recorded about images of the servers of the lease; the id of a server follows.
+#: Prefix of the keys of records of images (``image_records``); the id of a server follows.
 _IMAGE = "lease:image:"
 
 #: Key that marks an aggregate with the name of a reservation.
@@ -34,21 +35,23 @@ NAMED_BY = metadata.RESERVATIONS
 #: States of the servers of a lease.
 ACTIVE, SAVED, NONE = "active", "saved", "none"
 
-#: An instant after the start of any lease.
+#: Instant that never comes: no server may start.
 NEVER = str(2**40)
 
 
 @dataclass(frozen=True)
 class Known:
-    """What the aggregates of a lease say about it.
+    """The facts about a lease in the metadata of its aggregates.
 
+    :ivar vms: number of nodes that it has or had
+    :ivar managed: whether the engine boots its servers
     :ivar servers: ``ACTIVE``, ``SAVED`` or ``NONE``
     :ivar exclusive: compute services that it has for itself
     :ivar shared: compute services that it shares with others
     :ivar reservations: ids of its reservations
     :ivar server_groups: ids of its server groups
     :ivar addresses: whether it has floating IPs
-    :ivar images: server -> what is recorded about its image, see ``image_records``
+    :ivar images: server -> text of the record of its image, see ``image_records``
     """
 
     lease_id: str
@@ -83,7 +86,7 @@ class LeaseAggregates:
         return {lease_id: _read(lease_id, found) for lease_id, found in by_lease.items()}
 
     def known(self, lease_id: str) -> Known | None:
-        """Return what is known about a lease, or None if it has no aggregate."""
+        """Return the facts about a lease, or None if it has no aggregate."""
         found = [
             aggregate
             for exclusive in (True, False)
@@ -101,19 +104,19 @@ class LeaseAggregates:
         return None if known is None else known.project_id
 
     def write(self, order: Order, planned: Mapping[bool, frozenset[str]], known: Known | None) -> None:
-        """Give a lease aggregates with its metadata and these hosts.
+        """Create or change the aggregates of a lease so that they have its metadata and these hosts.
 
         :param planned: whether it has hosts for itself -> names of their compute services
         """
         for exclusive, services in planned.items():
             name = names.aggregate(order.lease_id, exclusive=exclusive)
-            # A lease without hosts has an aggregate too, for its metadata.
+            # Even a lease without hosts has an aggregate, for its metadata.
             if not services and not (exclusive and not planned[False]):
                 self._aggregates.remove(name)
                 continue
             said = own_metadata(order, 0 if known is None else known.vms, exclusive=exclusive)
             if known is None:
-                # No server may start in the lease before everything is there.
+                # No server of the lease may start before everything is there.
                 said |= {metadata.FROM: NEVER, SERVERS: NONE}
             self._aggregates.ensure(name, said, services)
 
@@ -127,7 +130,7 @@ class LeaseAggregates:
             self._aggregates.set_metadata(names.aggregate(lease_id, exclusive=exclusive), said)
 
     def note_image(self, lease_id: str, server_id: str, text: str | None) -> None:
-        """Record something about the image of a server, or forget it."""
+        """Store the text of the record of an image of a server, or remove it."""
         for exclusive in (True, False):
             self._aggregates.set_metadata(
                 names.aggregate(lease_id, exclusive=exclusive), {f"{_IMAGE}{server_id}": text}
@@ -146,15 +149,15 @@ class LeaseAggregates:
                 self._aggregates.ensure(name, said, () if exclusive else remaining)
 
     def forget(self, lease_id: str) -> None:
-        """Remove the aggregates of a lease, and with them all that is known about it."""
+        """Remove the aggregates of a lease, and with them all facts about it."""
         for exclusive in (True, False):
             self._aggregates.remove(names.aggregate(lease_id, exclusive=exclusive))
 
 
 def own_metadata(order: Order, vms: int, *, exclusive: bool) -> dict[str, str]:
-    """Return the metadata of an aggregate of a lease, apart from what changes while the lease runs.
+    """Return the metadata of an aggregate of a lease, except for keys that change while the lease runs.
 
-    :param vms: number of VMs that it is known to have had
+    :param vms: number of nodes that it is known to have had
     """
     return {
         **lease_metadata(order, exclusive=exclusive),
@@ -165,7 +168,7 @@ def own_metadata(order: Order, vms: int, *, exclusive: bool) -> dict[str, str]:
 
 
 def lease_metadata(order: Order, *, exclusive: bool) -> dict[str, str]:
-    """Return the metadata that every aggregate of a lease has for the filter."""
+    """Return the metadata of every aggregate of a lease that the filters read."""
     nested = [] if exclusive else lease_parts.nested_classes(lease_parts.planned_vms(order))
     has_several_groups = any(len(node_set.groups) > 1 for node_set in order.request.nodes)
     return {
@@ -221,7 +224,7 @@ def _read(lease_id: str, found: list[Aggregate]) -> Known:
 
 
 def images_in(said: Mapping[str, str]) -> dict[str, str]:
-    """Return what the metadata of an aggregate records about images: server -> text."""
+    """Return server -> text of the record of its image in the metadata of an aggregate."""
     return {key.removeprefix(_IMAGE): text for key, text in said.items() if key.startswith(_IMAGE)}
 
 

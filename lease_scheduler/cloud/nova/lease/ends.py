@@ -1,4 +1,4 @@
-"""Ends of leases in the metadata of their aggregates, for the filter. Nothing else writes ``lease:until``."""
+"""Ends of leases, written into the metadata of their aggregates for the filter. Only this writes ``lease:until``."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from lease_scheduler.cloud.nova.api.aggregates import Aggregates
 from lease_scheduler.cloud.nova.lease.aggregate_metadata import LeaseAggregates
 from lease_scheduler.nova import aggregates as metadata
 
-#: Maximum number of leases that are written without a look; for more, all aggregates are listed to find differences.
+#: Maximum number of leases whose ends are written directly. For more, a list of all aggregates shows which differ.
 _FEW = 10
 
 
 class Ends:
-    """See the module.
+    """The ends of leases in aggregates.
 
-    Ends change while other threads create or change the aggregates of a lease. Each thread that has written an end
-    checks afterwards whether it is still the latest one, so the latest one is what stays.
+    An end may change while another thread creates or changes the aggregates of the lease. After writing an end, each
+    thread checks whether it is still the latest one, so the latest one stays.
     """
 
     def __init__(self, aggregates: Aggregates, lease_aggregates: LeaseAggregates) -> None:
@@ -28,7 +28,7 @@ class Ends:
         self._latest: dict[str, int | None] = {}
 
     def tell(self, ends: Mapping[str, int | None]) -> None:
-        """Write the ends of leases into their aggregates, as far as there are any.
+        """Write the ends of leases into their aggregates, if they have any.
 
         :param ends: lease -> instant, or None if only the engine may end the lease for now
         """
@@ -40,7 +40,7 @@ class Ends:
                 self.write(lease_id, known.reservations)
 
     def open(self, lease_id: str, reservations: Iterable[str]) -> None:
-        """Remove the end of a lease while its servers are started or resumed, which may take any time."""
+        """Remove the end of a lease while its servers are started or resumed, which may take long."""
         with self._lock:
             self._latest[lease_id] = None
         self.write(lease_id, reservations)

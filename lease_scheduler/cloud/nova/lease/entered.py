@@ -1,7 +1,7 @@
 """Servers that came to hosts of a lease by a scheduler hint, without a flavor of the lease.
 
-On hosts that a lease has for itself, they are found by their host. Hosts that it shares do not admit such servers, but
-some may have come before nova-scheduler had the present rules, and they take capacity as long as they stay.
+Hosts that a lease has for itself may have such servers, which are found by their host. Shared hosts do not admit them.
+Some may have come before nova-scheduler had the present rules, and they take capacity as long as they stay.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _OK = 200
 
 
 class Entered:
-    """See the module.
+    """The search for such servers.
 
     :param nova: novaclient's client with administrator rights
-    :param listed: returns all servers that satisfy a query of Nova's
+    :param listed: returns all servers that satisfy a query to Nova
     """
 
     def __init__(self, nova: Any, listed: Callable[..., list[Any]], nodes: Nodes, placement: Placement) -> None:
@@ -38,13 +38,13 @@ class Entered:
         self._placement = placement
 
     def by_hint(self, known: Known) -> list[Any]:
-        """Return the servers on hosts that a lease shares, which were booted with a hint of it and another flavor.
+        """Return the servers on shared hosts of a lease that were booted with a hint of the lease and another flavor.
 
-        An older Nova does not show hints. There, such servers are left alone.
+        An older Nova does not show hints, so such servers are left alone there.
         """
         names = {known.lease_id, *known.reservations}
         names |= {aggregate(known.lease_id, exclusive=exclusive) for exclusive in (True, False)}
-        # One query for all hosts, because it is repeated while servers go.
+        # One query for all hosts, because it is repeated while servers leave.
         listed = self._listed(project_id=known.project_id) if known.shared else []
         return [
             server
@@ -56,9 +56,9 @@ class Entered:
         ]
 
     def on_their_way(self, known: Known, present: Iterable[Any]) -> list[Any]:
-        """Return the servers of a lease's project that are on their way to hosts that the lease has for itself.
+        """Return the servers of a lease's project that are on their way to hosts which the lease has for itself.
 
-        Only Placement knows them: it counts what they need from the moment when nova-scheduler chose the host.
+        Only Placement knows them: it counts what they need as soon as nova-scheduler has chosen the host.
 
         :param present: servers that are on these hosts already
         """
@@ -74,7 +74,7 @@ class Entered:
 
     def _hinted(self, server_id: str) -> Collection[str]:
         """Return the leases that the hints of a server name."""
-        # novaclient does not know this API version, so this calls its base class with a header of its own.
+        # novaclient does not know this API version, so call its base class with our own header.
         headers = {"OpenStack-API-Version": _MICROVERSION}
         answer, body = LegacyJsonAdapter.request(
             self._nova.client, f"/servers/{server_id}", "GET", headers=headers, raise_exc=False

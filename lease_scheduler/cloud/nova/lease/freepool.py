@@ -11,7 +11,7 @@ from lease_scheduler.nova import aggregates as metadata
 
 
 class Freepool:
-    """See the module. Hosts are named by their compute services here.
+    """The aggregate of the pool. Hosts are named by their compute services here.
 
     :param name: name of the aggregate
     """
@@ -23,7 +23,7 @@ class Freepool:
         self._pool: frozenset[str] | None = None
 
     def keep(self, pool: Collection[str], taken_out: Callable[[], Collection[str]]) -> None:
-        """Set the hosts of the aggregate to the pool, without those that are taken out.
+        """Make the hosts of the aggregate those of the pool, without those that are taken out.
 
         :param taken_out: returns the hosts that are taken out
         :raises InvalidValueError: another aggregate is the pool
@@ -42,17 +42,16 @@ class Freepool:
         return frozenset() if found is None or self.mistake() is not None else found.hosts
 
     def mistake(self) -> str | None:
-        """Return why the name is not that of the pool, or None.
+        """Return why the configured name is not that of the pool's aggregate, or None.
 
-        If the configuration names an aggregate of others by mistake, its hosts must not be replaced, nor must the
-        aggregate be removed.
+        If the configuration names an aggregate of others by mistake, we must neither replace its hosts nor remove it.
         """
         found = self._aggregates.find(self._name)
         if found is not None and _is_pool(found):
             return None
         pools = sorted(each.name for each in self._aggregates.all() if _is_pool(each))
         if not pools:
-            # It is created, or taken over with the hosts it has, when the first host comes into the pool.
+            # The aggregate is created, or taken over with the hosts it has, when the first host comes into the pool.
             return None
         found_names = ", ".join(pools)
         return (
@@ -65,17 +64,17 @@ class Freepool:
             raise InvalidValueError("[nova] aggregate_freepool_name", mistake)
 
     def announce(self, starts: Mapping[str, int]) -> None:
-        """Write into its metadata when leases start on its hosts.
+        """Write into the metadata when leases start on the hosts.
 
         :param starts: compute service -> instant
         """
         self._say(metadata.coming_metadata(starts), metadata.NEXT)
 
     def promise(self, lifetimes: Mapping[float, Mapping[str, int]], until: int) -> None:
-        """Write into its metadata for how long servers without a lease are promised to run on its hosts.
+        """Write into the metadata for how long servers without a lease are promised to run on the hosts.
 
         :param lifetimes: by probability, the default first: compute service -> seconds
-        :param until: instant from which on this is out of date
+        :param until: instant at which this is out of date
         """
         prefixes = metadata.ASSURED, metadata.ASSURED_UNTIL, metadata.ASSURED_DEFAULT
         self._say(metadata.promise_metadata(lifetimes, until), *prefixes)
@@ -100,14 +99,14 @@ class Freepool:
             self._aggregates.remove(self._name)
 
     def take_out(self, hosts: Iterable[str]) -> None:
-        """Take hosts out for a while, as Blazar does while they are reserved."""
+        """Take hosts out of the aggregate for a while, as Blazar does with reserved hosts."""
         with self._lock:
             self._aggregates.withdraw(self._name, hosts)
 
     def put_back(self, hosts: Iterable[str]) -> None:
         """Put hosts back that were taken out."""
         with self._lock:
-            # Until the pool is set, the hosts are put back as they were.
+            # Until ``keep`` has told the pool, all hosts that were taken out are put back.
             self._aggregates.add(self._name, [host for host in hosts if self._pool is None or host in self._pool])
 
 

@@ -1,4 +1,4 @@
-"""The parts of a lease that Nova and Placement must know: its VMs, reservations and floating IPs."""
+"""The parts of a lease that Nova and Placement must know: its nodes, reservations and floating IPs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lease_scheduler.records.documents import ReservationRecord
 
 @dataclass(frozen=True)
 class Vm:
-    """A VM of a lease.
+    """A node of a lease on a compute host.
 
-    :ivar number: its position among all VMs of the lease
+    :ivar number: its position among all such nodes of the lease
     :ivar node_set: number of its node set
     :ivar host: name of its compute host
     :ivar resources: what it needs
-    :ivar servers: number of servers that it stands for; instances that must share a host are planned as one VM
+    :ivar servers: number of servers that it stands for; instances that must share a host are planned as one node
     :ivar groups: what it needs of nested resource providers of its host
     :ivar fluid: VCPU that its servers have beyond those in ``resources``; nothing is held for these
     """
@@ -36,7 +36,7 @@ class Vm:
 
     @property
     def has_whole_host(self) -> bool:
-        """Whether no others may be on its host. Its server then claims ordinarily, and the filter keeps others off."""
+        """Whether it has its host for itself. Its server then claims as usual, and the filter keeps others off."""
         return self.resources.get(HOST_SHARE) == WHOLE_HOST
 
 
@@ -45,7 +45,7 @@ class LeasePart:
     """A reservation of a lease.
 
     :ivar node_sets: numbers of its node sets
-    :ivar vms: its VMs
+    :ivar vms: its nodes
     """
 
     record: ReservationRecord
@@ -70,12 +70,12 @@ class LeasePart:
 
 
 def vms(order: Order) -> list[Vm]:
-    """Return the VMs of a lease that have hosts. Floating IPs are not VMs."""
+    """Return the nodes of a lease that have their hosts. Floating IPs are left out."""
     return [vm for vm in planned_vms(order) if vm.host not in order.without]
 
 
 def planned_vms(order: Order) -> list[Vm]:
-    """Return all VMs of a lease, including those whose hosts it is without at present."""
+    """Return all nodes of a lease, even if it does not have their hosts at present. Floating IPs are left out."""
     nodes = [(number, node_set) for number, node_set in enumerate(order.request.nodes) for _ in range(node_set.count)]
     together = _together(order)
     return [
@@ -86,9 +86,9 @@ def planned_vms(order: Order) -> list[Vm]:
 
 
 def places(order: Order) -> list[tuple[int, Vm]]:
-    """Return the number and the VM of each server of a lease. The number identifies the server later.
+    """Return the number and the node of each server of a lease. The number identifies the server later.
 
-    VMs whose hosts the lease is without at present are included, so that the others keep their numbers.
+    Nodes whose hosts the lease does not have at present are included, so that the others keep their numbers.
     """
     return list(enumerate(vm for vm in planned_vms(order) for _ in range(vm.servers)))
 
@@ -113,7 +113,7 @@ def addresses(order: Order) -> list[Address]:
 
 
 def parts(order: Order) -> list[LeasePart]:
-    """Return the reservations of a lease that have VMs."""
+    """Return the reservations of a lease that have nodes with hosts."""
     found = vms(order)
     of_sets = ((record, node_sets) for record, node_sets in _reservations(order))
     each = [
@@ -134,7 +134,7 @@ def _reservations(order: Order) -> list[tuple[ReservationRecord, range]]:
 
 
 def ephemeral_gb(order: Order) -> dict[int, int]:
-    """Return node set -> GB of the disk of each server that are an empty second disk."""
+    """Return node set -> GB of the disk of each server that are a second, empty disk."""
     return {
         number: int(record.terms.get("ephemeral_gb") or 0)
         for record, node_sets in _reservations(order)
@@ -143,7 +143,7 @@ def ephemeral_gb(order: Order) -> dict[int, int]:
 
 
 def _together(order: Order) -> dict[int, int]:
-    """Return node set -> servers per VM, for node sets whose VMs stand for several servers."""
+    """Return node set -> servers per node, for node sets whose nodes stand for several servers."""
     return {
         number: int(record.terms["amount"])
         for record, node_sets in _reservations(order)
@@ -153,9 +153,9 @@ def _together(order: Order) -> dict[int, int]:
 
 
 def held(vm: Vm) -> dict[str, int]:
-    """Return class -> amount of the host itself to hold for a VM, so that others do not take it.
+    """Return class -> amount of the host itself that the lease holds for a node, so that others do not take it.
 
-    A VM that needs only nested providers holds an anchor, which shows that it has its host.
+    For a node that needs only nested providers, it holds an anchor, which shows that the node has its host.
     """
     if vm.has_whole_host:
         return {}
@@ -163,7 +163,7 @@ def held(vm: Vm) -> dict[str, int]:
 
 
 def is_slot_only(amounts: Mapping[str, int]) -> bool:
-    """Return whether a server has only what Nova needs to place it, because its lease holds the rest.
+    """Return whether a server claims only what Nova needs to place it, because its lease holds the rest.
 
     :param amounts: class -> amount of the host itself that Placement counts for it
     """
@@ -171,23 +171,23 @@ def is_slot_only(amounts: Mapping[str, int]) -> bool:
 
 
 def of_server(vm: Vm) -> dict[str, int]:
-    """Return class -> amount that each server of a VM sees."""
+    """Return class -> amount that each server of a node sees."""
     has = vm.resources.replaced(**{VCPU: vm.resources.get(VCPU, 0) + vm.fluid}) if vm.fluid else vm.resources
     return {name: amount // vm.servers for name, amount in has.items()}
 
 
 def groups_of_server(vm: Vm) -> tuple[ProviderGroup, ...]:
-    """Return what each server of a VM needs of nested resource providers."""
+    """Return what each server of a node needs of nested resource providers."""
     return vm.groups[: len(vm.groups) // vm.servers]
 
 
 def nested_classes(found: Sequence[Vm]) -> list[str]:
-    """Return the resource classes of nested providers that VMs on shared hosts need, in order."""
+    """Return the resource classes of nested providers that nodes on shared hosts need, in order."""
     return sorted({name for vm in found if not vm.has_whole_host for group in vm.groups for name in group.resources})
 
 
 def slots(found: Sequence[Vm], labels: Mapping[int, Labels]) -> dict[str, Mapping[str, int]]:
-    """Return host -> class of slots -> number of servers of the lease that may be there.
+    """Return shared host -> class of slots -> number of servers of the lease that may be there.
 
     :param labels: names of flavor and slots by node set
     """

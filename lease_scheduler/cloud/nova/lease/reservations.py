@@ -1,7 +1,7 @@
-"""Things that Blazar's clients look for in Nova: aggregates, flavors and slots with the name of a reservation.
+"""Things that Blazar's clients look for in Nova: aggregates, flavors and slots named after reservations.
 
-They are created with the Blazar profile. Without it, those that Blazar itself has created for leases that were taken
-over are kept as long as these leases last.
+They are created if the Blazar profile is switched on. Otherwise, those that Blazar itself has created for leases that
+were taken over are kept as long as these leases last.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ LOG = logging.getLogger(__name__)
 #: Returns the aggregate with a name, or None.
 FindAggregate = Callable[[str], Aggregate | None]
 
-#: Key in the aggregates of a lease: its reservations have aggregates too.
+#: Key in the aggregates of a lease whose reservations have aggregates, too.
 _MADE = "lease:blazar"
 
 #: Key of an aggregate that Blazar has created.
 _ADOPTED = "lease:adopted"
 
-#: Key with which a filter of Nova's keeps servers of other projects off.
+#: Key by which a filter in Nova keeps servers of other projects off.
 _FILTER_TENANT = "filter_tenant_id"
 
-#: Part of Nova's error for a host that has another availability zone.
+#: Part of Nova's error message for a host in another availability zone.
 _IN_ANOTHER_ZONE = "already in availability zone"
 
 
 @dataclass(frozen=True)
 class BlazarOptions:
-    """What the operator sets for Blazar's clients.
+    """Options for Blazar's clients.
 
-    :ivar profile: whether leases that are not preemptible have things in Nova as Blazar makes them
+    :ivar profile: whether leases that are not preemptible get the things in Nova that Blazar makes
     :ivar deletes_preemptible: whether servers of a preemptible flavor are deleted instead of shelved on hosts that a
-        lease takes as a whole
+        lease gets for itself
     :ivar saves_by_default: whether images are made before the end of host reservations with ``before_end = default``
     """
 
@@ -63,7 +63,7 @@ class BlazarOptions:
 
 
 class Reservations:
-    """See the module."""
+    """Aggregates, flavors and slots that are named after reservations."""
 
     def __init__(
         self,
@@ -86,10 +86,10 @@ class Reservations:
     # -- what there is, and its names ------------------------------------------------------------------------
 
     def _is_made(self, order: Order, find: FindAggregate | None = None) -> bool:
-        """Return whether the profile applies to a lease. Blazar knows no preemptible leases, so they are excepted.
+        """Return whether the profile applies to a lease. It never does to preemptible leases, which Blazar lacks.
 
-        This does not change while the lease lasts, even if the operator changes the option. Only if the aggregates of
-        the lease are deleted, the present option counts.
+        This does not change while the lease lasts, even if the operator changes the option. The present option counts
+        at a start, and if the aggregates of the lease are gone.
         """
         look = find or self._aggregates.find
         own = [aggregate for name in _own_names(order) if (aggregate := look(name)) is not None]
@@ -98,7 +98,7 @@ class Reservations:
         return any(metadata.is_true(aggregate.metadata.get(_MADE)) for aggregate in own)
 
     def parts(self, order: Order, find: FindAggregate | None = None) -> list[tuple[LeasePart, Aggregate | None]]:
-        """Return the reservations that have, or should have, an aggregate of their own, with that aggregate.
+        """Return the reservations that have or should have their own aggregate, each with that aggregate or None.
 
         :param find: returns aggregates by name; None asks Nova
         """
@@ -107,7 +107,7 @@ class Reservations:
         return [(part, aggregate) for part, aggregate in found if aggregate is not None or self._is_made(order, find)]
 
     def aggregate_ids(self, lease_id: str, reservations: Iterable[str]) -> dict[str, int]:
-        """Return instance reservation -> id of its own aggregate or else of that of the lease."""
+        """Return instance reservation -> id of its own aggregate, or else of the aggregate of the lease."""
         shared = names.aggregate(lease_id, exclusive=False)
         own = set(reservations)
         ids = self._aggregates.ids({*own, shared})
@@ -119,7 +119,7 @@ class Reservations:
         return [aggregate for aggregate in found if aggregate is not None]
 
     def taken_out(self) -> frozenset[str]:
-        """Return the compute services that are out of the pool's aggregate while they are reserved."""
+        """Return the compute services that are not in the pool's aggregate because they are reserved."""
         if not self._options.profile:
             return frozenset()
         reserved = (each.hosts for each in self._aggregates.all() if NAMED_BY in each.metadata and each.zone)
@@ -137,13 +137,13 @@ class Reservations:
             of_reservation = names.reservation_labels(part.reservation_id, part.server_group_id)
             for number in part.node_sets:
                 if aggregate is not None and _is_adopted(aggregate):
-                    # The servers that are there already keep Blazar's slots.
+                    # Existing servers keep Blazar's slots, so new servers get slots of our class.
                     of_reservation = replace(of_reservation, slot_class=found[number].slot_class)
                 found[number] = of_reservation
         return found
 
     def claims(self, order: Order, find: FindAggregate | None = None) -> Counter[tuple[int, str]]:
-        """Return node set and host -> number of servers from Blazar's time, which claim what they need themselves.
+        """Return node set and host -> number of servers from Blazar's time, which themselves claim what they need.
 
         :param find: returns aggregates by name; None asks Nova
         """
@@ -158,7 +158,7 @@ class Reservations:
         return found
 
     def servers_of(self, known: Known) -> list[Any]:
-        """Return the servers that Blazar counts as the lease's: those on reserved hosts or with reservation flavors."""
+        """Return the servers that Blazar assigns to the lease: those on reserved hosts or with reservation flavors."""
         found: dict[str, Any] = {}
         for aggregate in self._named(known):
             if aggregate.zone is None:
@@ -169,13 +169,13 @@ class Reservations:
         return list(found.values())
 
     def have_zones(self, known: Known) -> bool:
-        """Return whether a lease has hosts in an availability zone of their own."""
+        """Return whether a lease has hosts in a separate availability zone."""
         return any(aggregate.zone is not None for aggregate in self._named(known))
 
     # -- from the start to the end ---------------------------------------------------------------------------
 
     def describe(self, order: Order, *, exactly: bool, is_new: bool = False) -> None:
-        """Create or change the aggregates of reservations. Those of instance reservations get their hosts.
+        """Create or change the aggregates of reservations. Those of instance reservations get their hosts, too.
 
         :param exactly: whether hosts that are not planned any more are removed
         :param is_new: whether the lease had no aggregate before
@@ -199,9 +199,9 @@ class Reservations:
                 self._aggregates.ensure(part.reservation_id, said, planned if exactly else planned | present)
 
     def clear(self, order: Order, services: Iterable[str], shelve: Any) -> bool:
-        """Free hosts that come into another availability zone of all servers. Return whether they are free.
+        """Clear all servers off hosts that get another availability zone. Return whether this is done.
 
-        :param shelve: shelves servers of other leases, which stayed there when they made room; returns whether they are
+        :param shelve: shelves servers of preempted leases that stayed there; returns whether they are shelved
         """
         if not any(part.has_whole_hosts for part, _ in self.parts(order)):
             return True
@@ -216,7 +216,7 @@ class Reservations:
         return is_over
 
     def enter(self, order: Order) -> bool:
-        """Move hosts that are reserved as a whole from the pool to the aggregate of their reservation.
+        """Move hosts of host reservations from the pool to the aggregate of their reservation.
 
         :return: whether that is done
         :raises StepFailedError: a host has another availability zone
@@ -259,23 +259,23 @@ class Reservations:
         for service, reason in refused.items():
             LOG.info("Nova does not let %s leave aggregate %s: %s", service, name, reason)
         if found.zone is not None:
-            # Again, because a change of the pool between the two calls left them out.
+            # Again, because a change of the pool between the two calls would have left them out.
             self._freepool.put_back(services - refused.keys())
         return not refused
 
     def remove(self, known: Known) -> None:
-        """Remove everything that has the name of a reservation of the lease."""
+        """Remove everything that is named after a reservation of the lease."""
         for aggregate in self._named(known):
             if aggregate.zone is None:
                 self._flavors.remove([aggregate.name])
-                # Blazar's providers have slots of its classes, which are not ours to remove.
+                # The classes of adopted reservations are still in use by Blazar's providers, so leave them.
                 if not _is_adopted(aggregate):
                     self._placement.remove_class(names.reservation_class(aggregate.name))
             self._aggregates.remove(aggregate.name)
 
 
 def said_by(order: Order, part: LeasePart) -> dict[str, str]:
-    """Return the metadata of the aggregate of a reservation, apart from what changes while the lease runs."""
+    """Return the metadata of the aggregate of a reservation, except for keys that change while the lease runs."""
     said = lease_metadata(order, exclusive=part.has_whole_hosts)
     said |= {NAMED_BY: part.reservation_id, metadata.BLAZAR_OWNER: order.document.project_id}
     if not part.has_whole_hosts:

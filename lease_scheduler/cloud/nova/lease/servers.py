@@ -1,4 +1,4 @@
-"""Servers of leases. Each call checks the present state and does what comes next.
+"""Servers of leases. Each call reads the present state, and does the next step.
 
 A server belongs to a lease if it has the tag of the lease (managed leases), was booted with a flavor of the lease, or
 is on a host that the lease has for itself.
@@ -28,21 +28,21 @@ from lease_scheduler.model.durations import in_words
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds for which a server that finds no host is booted again. nova-scheduler learns of aggregates by messages, which
-#: take time.
+#: Maximum age in seconds of a server that finds no host and is booted again. nova-scheduler learns of aggregates by
+#: messages, which take time.
 _SCHEDULER_DELAY = 10.0
 _NO_HOST = "No valid host"
 
-#: Real seconds for which servers of a lease that find no host are booted again and again, whatever the reason.
+#: Real seconds after which servers of a lease that find no host are not booted again.
 _LONGEST_RETRY = 60.0
 
-#: How often in succession a server must be missing to count as deleted by its users.
+#: Number of successive lists without a server after which it counts as deleted by its users.
 _GONE_AFTER = 3
 
-#: How often a lost boot is repeated on the same hosts.
+#: Maximum number of times that lost boots of a lease are repeated on the same hosts.
 _LOST_BOOTS = 2
 
-#: Real seconds after which a lease is forgotten whose start was given up meanwhile.
+#: Real seconds after which a lease is forgotten, as its start may have been given up.
 _FORGOTTEN_AFTER = 600.0
 
 
@@ -51,9 +51,9 @@ class WantedServer:
     """A server of a managed lease.
 
     :ivar number: its number in the lease
-    :ivar template: its description in the lease document
+    :ivar template: its template in the lease document
     :ivar flavor_id: id of the lease's flavor for it
-    :ivar host: name of the compute host that is planned for it
+    :ivar host: name of its planned compute host
     """
 
     number: int
@@ -63,7 +63,7 @@ class WantedServer:
     host: str
 
 
-#: The query for servers that were deleted and could be restored (``reclaim_instance_interval`` of Nova).
+#: Query for servers that were deleted and could be restored (Nova's option ``reclaim_instance_interval``).
 RESTORABLE = {"deleted": "true", "status": of.SOFT_DELETED}
 
 
@@ -95,14 +95,16 @@ class Servers:
         self._lost = lost
         self._aliases = aliases
         self._clock = clock
-        #: Lease -> when one of its servers found no host for the first time.
+        #: Lease -> seconds at which one of its servers found no host for the first time.
         self._without_host: dict[str, float] = {}
-        #: Lease -> how often Nova has lost the boot of one of its servers.
+        #: Lease -> number of times that its lost boots were repeated.
         self._lost_boots: Counter[str] = Counter()
-        #: Lease -> the order that boots its servers, and how often in succession each of them was missing since.
+        #: Lease -> number of the order that boots its servers, and number of each server that it has created -> number
+        #: of successive lists without this server.
         self._created: dict[str, tuple[int, dict[int, int]]] = {}
-        #: Lease with servers that are being booted -> how many of its servers are not; and when one was last complete.
+        #: Lease with servers that are being booted -> number of its servers whose boot is complete.
         self._complete: dict[str, int] = {}
+        #: Seconds at which a boot of any lease was last complete.
         self._progress = -math.inf
 
     # -- what there is ---------------------------------------------------------------------------------------
@@ -118,16 +120,16 @@ class Servers:
         for number in range(flavors):
             found |= {each.id: each for each in self.find(flavor=names.flavor_id(lease_id, number))}
         for host in hosts:
-            # A stopped server there may belong to another lease that made room, which its flavor tells. Tags do not
-            # count, because with the tag of another lease of its own a project could keep any server there.
+            # A stopped server there may belong to a preempted lease, as its flavor tells. Tags do not count: with the
+            # tag of another lease of its own, a project could keep any server there.
             here = [each for each in self.find(host=host) if of.made_for(each) in (None, lease_id)]
             found |= {each.id: each for each in here if each.tenant_id == project_id}
         return list(found.values())
 
     def restorable(self, known: Known) -> list[Any]:
-        """Return the servers of a lease that users have deleted and could restore, where Nova is configured so.
+        """Return the servers of a lease that users have deleted and could restore, if Nova is configured so.
 
-        Nova lists such servers only if it is asked for them, and Placement counts what they have.
+        Nova lists such servers only on request, and Placement still counts their resources.
         """
         found = self.find(project_id=known.project_id, **RESTORABLE)
         return [
@@ -147,7 +149,7 @@ class Servers:
         return found
 
     def given_up(self, lease_id: str, project_id: str) -> frozenset[str]:
-        """Return the names of servers of a managed lease that its own project has deleted, and so does not want."""
+        """Return the names of servers of a managed lease that its own project has deleted."""
         deleted = all_servers(self._nova, deleted=True, project_id=project_id)
         mine = [each for each in deleted if of.made_for(each) == lease_id]
         return frozenset(each.name for each in mine if self._was_deleted_by(each, project_id))
@@ -160,9 +162,10 @@ class Servers:
         return any(each.action == "delete" and each.project_id == project_id for each in actions)
 
     def find(self, **query: str) -> list[Any]:
-        """Return all servers that satisfy a query of Nova's, such as ``host`` or ``tags``.
+        """Return all servers that satisfy a query to Nova, such as ``host`` or ``tags``.
 
-        The extra specs of their flavors have the groups that Nova adds for PCI aliases.
+        The extra specs of their flavors include the groups that Nova adds for PCI aliases. Tags of leases of other
+        projects are left out.
         """
         found = all_servers(self._nova, **query)
         projects: dict[str, str | None] = {}
@@ -177,7 +180,7 @@ class Servers:
     def _is_genuine(self, tag: str, server: Any, projects: dict[str, str | None]) -> bool:
         """Return whether a tag can be trusted. Users can give their own servers the tag of any lease.
 
-        :param projects: project by lease, as far as known; extended here
+        :param projects: lease -> project, a cache that is extended here
         """
         lease_id = names.lease_of_tag(tag)
         if lease_id is None or of.made_for(server) == lease_id:
@@ -190,11 +193,11 @@ class Servers:
     # -- what is done ----------------------------------------------------------------------------------------
 
     def boot(self, lease_id: str, wanted: Sequence[WantedServer], trust_id: str | None, order: int = 0) -> bool:
-        """Boot these servers. Return whether Nova has booted all of them; their users may have stopped some since.
+        """Boot these servers. Return whether Nova has booted all of them, even if users have stopped some since.
 
         A server that its users delete meanwhile is not booted again.
 
-        :param order: number of the order; each boots all servers anew
+        :param order: number of the order; each order boots all servers anew
         :raises StepFailedError: Nova refuses a server, or its boot failed
         """
         present = {of.number(server): server for server in self.find(tags=names.tag(lease_id))}
@@ -219,7 +222,7 @@ class Servers:
         return is_over
 
     def _missed(self, lease_id: str, order: int, missing: Iterable[WantedServer]) -> dict[int, int]:
-        """Return how often in succession each server was missing that an order has created."""
+        """Return number of each missing server that an order has created -> successive lists without it."""
         known, created = self._created.get(lease_id, (order, {}))
         if known != order:
             created = {}
@@ -249,7 +252,10 @@ class Servers:
         self.delete(servers)
 
     def _tried_again(self, lease_id: str, servers: Iterable[Any]) -> bool:
-        """Delete servers that found no host because nova-scheduler did not know the aggregates yet. Return if any."""
+        """Delete servers that found no host because nova-scheduler did not know the aggregates yet.
+
+        :return: whether there were any
+        """
         early = [
             each
             for each in servers
@@ -278,7 +284,7 @@ class Servers:
         if building:
             self._complete[lease_id] = complete
         lost = [each for each in building if self._lost.is_lost(each)]
-        # Boots wait for each other in Nova, for minutes if they are many, and that is no loss.
+        # Many boots wait for each other in Nova for minutes, which is no loss.
         if not lost or now - self._progress < self._lost.lost_after:
             return False
         if self._lost_boots[lease_id] >= _LOST_BOOTS:
@@ -313,17 +319,17 @@ class Servers:
             nics=nics,
             key_name=template.get("key_name"),
             security_groups=template.get("security_groups"),
-            # novaclient encodes text once more than Nova decodes it unless it gets bytes.
+            # novaclient encodes text once too often, but not bytes.
             userdata=None if user_data is None else base64.b64decode(user_data),
             meta=dict(template.get("metadata") or {}),
             tags=[names.tag(lease_id), of.number_tag(wanted.number)],
-            # The hint does not name the lease, which the flavor tells: Nova never forgets a hint, and the server may
-            # outlive its lease.
+            # The hint does not name the lease, which the flavor tells, because Nova never forgets a hint, and the
+            # server may outlive its lease.
             scheduler_hints={"lease:host": wanted.host},
         )
 
     def mark(self, servers: Iterable[Any], lease_id: str) -> None:
-        """Tag servers as the lease's, so that they are found wherever they are, as far as Nova allows it."""
+        """Add the tag of the lease to servers, where Nova allows it, so that they are found wherever they are."""
         tag = names.tag(lease_id)
         for server in servers:
             of.add_tag(server, tag)
@@ -339,7 +345,7 @@ class Servers:
                 self._lost.reset(server)
             try:
                 if server.status == of.SOFT_DELETED:
-                    # Nova would keep them for a while, but their hosts are needed now.
+                    # Nova would keep it for a while, but its host is needed now.
                     self._nova.servers.force_delete(server)
                 else:
                     self._nova.servers.delete(server)
@@ -356,7 +362,7 @@ def _root_disk(template: Mapping[str, Any], volume: Mapping[str, Any]) -> dict[s
         disk = {"uuid": template["image_id"], "source_type": "image", "volume_size": volume["size_gb"]}
         if "volume_type" in volume:
             disk["volume_type"] = volume["volume_type"]
-    # A volume that is created for the lease is deleted with it, unless the request says otherwise.
+    # A volume that is created for the server is deleted with it, unless the request says otherwise.
     ends = volume.get("delete_on_termination", "volume_id" not in volume)
     return {**disk, "destination_type": "volume", "boot_index": 0, "delete_on_termination": ends}
 

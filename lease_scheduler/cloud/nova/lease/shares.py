@@ -1,4 +1,4 @@
-"""Gives the servers of fluid leases their parts of the CPU, by orders to the agents of their hosts."""
+"""Parts of the CPU for servers of fluid leases, set by orders to the agents of their hosts."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ LOG = logging.getLogger(__name__)
 #: Maximum number of agents that are given orders at the same time.
 _AT_ONCE = 32
 
-#: Real seconds for which the end of the engine waits for a round.
+#: Real seconds for which a stop of the engine waits for the current round.
 _LAST_ROUND = 5.0
 
-#: Number of hosts that a log line names.
+#: Maximum number of hosts that a log line names.
 _NAMED = 20
 
-#: Weights of servers by host.
+#: Host -> server -> weight.
 Weights = Mapping[str, Mapping[str, int]]
 
 
 class Agents(Protocol):
-    """What is needed of ``agent.client.AgentClient``."""
+    """The part of ``agent.client.AgentClient`` that is needed here."""
 
     def ask(self, host: str) -> Answer:
-        """Return the state of the servers of a host, without an order."""
+        """Return the state of the servers of a host, without giving an order."""
         ...
 
     def order(self, host: str, weights: Mapping[str, int]) -> Answer:
@@ -45,13 +45,13 @@ class Agents(Protocol):
 
 
 class ServerShares:
-    """Orders weights of the agents, from a thread of its own: no agent delays the engine.
+    """See ``cloud.capabilities.Shares``. A separate thread gives orders, so no agent delays the engine.
 
-    Orders are repeated, so that agents that were restarted get them, and servers that have moved keep their weights. A
-    host on which no server of a fluid lease is left gets one order without weights.
+    Orders are repeated, so that restarted agents get them, and servers that have moved keep their weights. A host on
+    which no server of a fluid lease is left gets one order without weights.
 
-    :param make_agents: makes the client of the agents, which is used while the engine leads; returns None if there are
-        no agents, and then nothing is done
+    :param make_agents: makes the client of the agents when the engine begins to lead; returns None if there are no
+        agents, so that nothing is done
     :param listed: returns all servers of the cloud
     :param renew_interval: real seconds after which orders are repeated
     """
@@ -63,7 +63,7 @@ class ServerShares:
         self._listed = listed
         self._renew_interval = renew_interval
         self._lock = Lock()
-        #: Each agent answers one request at a time.
+        #: Held while agents are asked, as each agent answers one request at a time.
         self._asking = Lock()
         self._revision = 0
         self._yields: Mapping[str, float] = {}
@@ -74,11 +74,11 @@ class ServerShares:
 
     @property
     def degraded(self) -> Mapping[str, str]:
-        """Hosts whose servers may not have the weights that they should have -> reason."""
+        """Hosts whose servers may have other weights than they should have -> reason."""
         return self._degraded
 
     def start(self) -> None:
-        """Begin to give orders, overruling those of an engine that led before."""
+        """Begin to give orders, which overrule those of earlier engines."""
         self._agents = self._make_agents()
         if self._agents is None:
             return
@@ -94,11 +94,11 @@ class ServerShares:
             self._agents.close()
         self._agents = self._worker = None
         with self._lock:
-            # The next engine of this process counts from the beginning.
+            # The next engine of this process begins anew.
             self._revision, self._yields, self._weights, self._degraded = 0, {}, {}, {}
 
     def share(self, revision: int, yields: Mapping[str, float]) -> None:
-        """See ``Driver.share``."""
+        """See ``Shares.share``."""
         with self._lock:
             if revision < self._revision:
                 return
@@ -116,19 +116,19 @@ class ServerShares:
             try:
                 reports = agents.ask(host).servers
             except Exception as error:
-                # Orders tell of those that do not answer.
+                # ``_tell`` logs agents that do not answer orders.
                 LOG.debug("the agent of %s does not tell what servers use: %s", host, error)
                 return {}
             return {server_id: reports[server_id].cpu_seconds for server_id in weights[host] if server_id in reports}
 
-        # Where servers may have other weights than ordered, what they use tells nothing.
+        # What servers use says nothing if they may have other weights than ordered.
         hosts = [host for host in weights if host not in self._degraded]
 
         with self._asking, ThreadPoolExecutor(_AT_ONCE, "server-shares") as lanes:
             return {server_id: used for found in lanes.map(ask, hosts) for server_id, used in found.items()}
 
     def _round(self) -> float | None:
-        """Give each host its order. Return when to repeat that: not at all if there are neither leases nor weights."""
+        """Give each host its order. Return the seconds until this is repeated, or None if there is nothing to order."""
         with self._lock:
             yields = self._yields
         before = self._weights
@@ -140,19 +140,19 @@ class ServerShares:
             complain(LOG, "servers cannot be listed; orders to agents are repeated as they were", error)
             wanted = before
         self._weights = wanted
-        # A host that has no fluid servers any more is told so once. If it does not hear, its weights expire.
+        # A host without fluid servers is told so once. If it does not get this order, its weights expire.
         problems = self._order({**{host: {} for host in before}, **wanted})
         self._tell({host: problem for host, problem in problems.items() if host in wanted})
         return self._renew_interval
 
     def _order(self, hosts: Weights) -> Mapping[str, str]:
-        """Give orders to the agents of hosts, and return those with problems."""
+        """Give orders to the agents of hosts, and return host -> problem, for hosts with one."""
         with self._asking, ThreadPoolExecutor(_AT_ONCE, "server-shares") as lanes:
             found = dict(zip(hosts, lanes.map(self._order_one, hosts, hosts.values()), strict=True))
         return {host: problem for host, problem in sorted(found.items()) if problem is not None}
 
     def _order_one(self, host: str, weights: Mapping[str, int]) -> str | None:
-        """Give the order to the agent of a host, and return what went wrong, or None."""
+        """Give an order to the agent of a host, and return its problem, or None."""
         worker = self._worker
         if self._agents is None or worker is None or worker.is_stopping:
             return None
@@ -165,7 +165,7 @@ class ServerShares:
             return f"cannot be asked: {error!r}"
 
     def _tell(self, problems: Mapping[str, str]) -> None:
-        """Log the hosts that are degraded since now, and those that are not any more."""
+        """Log the hosts that are newly degraded, or recovered."""
         before, self._degraded = self._degraded, problems
         new = [host for host in sorted(problems) if host not in before]
         if new:
@@ -180,16 +180,16 @@ class ServerShares:
 
 
 def weights_of(servers: Collection[Any], yields: Mapping[str, float]) -> Weights:
-    """Return the weights of the servers of fluid leases by the name of their compute service.
+    """Return compute service -> server of a fluid lease -> weight.
 
-    A server that a yield of 1 gives all its CPUs has ``CPU_WEIGHT`` for each of them, as any other server has.
+    With a yield of 1, a server has a weight of ``CPU_WEIGHT`` for each of its VCPUs, as any other server has.
 
-    :param servers: of Nova
+    :param servers: as novaclient lists them
     :param yields: lease -> part of the CPUs of its servers
     """
     found: dict[str, dict[str, int]] = {}
     for server in servers:
-        # Not by its tags: users can give their servers those of another lease, which gets more.
+        # By the flavor and not by tags, as users could tag their servers with another lease that gets more.
         host, part = of.service(server), yields.get(of.made_for(server) or "")
         if host is not None and part is not None:
             vcpus = int(server.flavor.get("vcpus") or 1)

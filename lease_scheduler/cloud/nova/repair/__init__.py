@@ -1,1 +1,1 @@
-"""The comparison of leases with what exists in the cloud, and the removal of what should not be there."""
+"""Comparison of leases with what exists in the cloud, and removal of what should not be there."""

@@ -1,4 +1,4 @@
-"""Removal of things that belong to no lease, one by one. The aggregate that tells which belong together may be gone."""
+"""Removal of things that belong to no lease, one by one, as the aggregate that names all of them may be gone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ORDER = (
 
 
 class LeftOver:
-    """See the module. Servers are not removed here. They go with the rest of their lease.
+    """Removal of left-over things, except for servers, which are removed with the rest of their lease.
 
     :param end_trust: deletes a trust, if it exists
     """
@@ -58,7 +58,7 @@ class LeftOver:
         }
 
     def remove(self, left_over: Collection[Difference], live: Mapping[str, int]) -> int:
-        """See ``Driver.remove_left_over``."""
+        """See ``Repair.remove_left_over``."""
         held = {names.consumer(lease_id, number) for lease_id, vms in live.items() for number in range(vms)}
         ours = [
             each
@@ -81,7 +81,7 @@ class LeftOver:
         return removed
 
     def remove_providers(self) -> frozenset[str]:
-        """Remove the providers of slots, which are empty. Return the names of their hosts."""
+        """Remove the providers of slots, which must be empty. Return the names of their hosts."""
         hosts = set()
         for name, (provider_id, _) in self._placement.providers().items():
             host = names.host_of_slots_provider(name, provider_id)
@@ -94,7 +94,7 @@ class LeftOver:
         resource_class = each.name.rpartition(" ")[2]
         self._placement.remove_slots(each.reference, [resource_class])
         if each.lease_id is None:
-            # The class of a reservation. Only our own providers have slots of it.
+            # The class of a reservation, which is not reported by itself. Only our own providers have slots of it.
             self._placement.remove_class(resource_class)
 
     def _remove_image(self, each: Difference) -> None:

@@ -1,7 +1,7 @@
-"""Detection and repair of overdrafts: capacity of which Placement has given away more than there is.
+"""Detection and repair of overdrafts: capacity of which Placement has granted more than there is.
 
-Placement may grant two simultaneous claims (the page on Placement says when). It may do so even after a lease has
-checked what it holds, if a claim of Nova's began earlier and is written later.
+Placement may grant two simultaneous claims (the page on Placement says when). This may happen even after a lease has
+checked what it holds, if a claim by Nova began earlier and is written later.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ LOG = logging.getLogger(__name__)
 
 
 class Overdrafts:
-    """See the module.
+    """Detector of overdrafts on hosts of the pool.
 
-    :param listed: returns all servers that satisfy a query of Nova's
+    :param listed: returns all servers that satisfy a query to Nova
     :param away: puts servers away
     :param pool: returns the names of the hosts that leases may use
     """
@@ -90,7 +90,7 @@ class Overdrafts:
             self._give_room(host, provider_id, excess)
 
     def _shelve_youngest(self, host: str, provider_id: str, kind: str, surplus: int) -> None:
-        """Shelve the servers that Placement should have refused. They keep all their data."""
+        """Shelve the servers that Placement should have refused: the youngest ones. They keep all their data."""
         consumers = self._placement.consumers_on(provider_id)
         found = [
             server
@@ -101,7 +101,7 @@ class Overdrafts:
         going = [server for server in found if of.is_going(server)]
         there = [each for each in found if each not in going]
         there.sort(key=lambda server: (str(server.created), str(server.id)), reverse=True)
-        # A user who keeps one of them busy has another one shelved instead.
+        # Idle servers first: if a user keeps one of them busy, another one is shelved instead.
         there.sort(key=of.is_busy)
         for server in there[: max(0, surplus - len(going))]:
             LOG.warning(

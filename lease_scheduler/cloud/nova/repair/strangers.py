@@ -1,4 +1,4 @@
-"""Strangers: servers on hosts that a lease has for itself, which do not belong to it. Administrators can force them."""
+"""Strangers: servers that do not belong to the lease that has their host for itself. Administrators can force them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lease_scheduler.cloud.nova.lease.aggregate_metadata import images_in
 from lease_scheduler.cloud.observations import Stranger
 from lease_scheduler.nova import aggregates as metadata
 
-#: Difference between the clocks of Nova and of this machine that is tolerated without missing a change.
+#: Difference between the clocks of Nova and of this machine up to which no change is missed.
 _OVERLAP = timedelta(seconds=30)
 
 _GONE = frozenset({"DELETED", "SOFT_DELETED", of.OFFLOADED})
@@ -39,7 +39,7 @@ class _Held:
 
 
 class Strangers:
-    """See the module. Hosts are named by their compute services here, as in aggregates.
+    """Detector of strangers. Hosts are named by their compute services here, as in aggregates.
 
     :param nova: novaclient's client with administrator rights
     :param node_names: returns compute service -> name of its hypervisor
@@ -50,17 +50,17 @@ class Strangers:
         self._node_names = node_names
         self._held: dict[str, _Held] = {}
         self._looked_at: datetime | None = None
-        #: Servers that an earlier lease has left on the host until images of them are complete.
+        #: Servers of earlier leases that stay on the hosts until images of them are complete.
         self._apart: frozenset[str] = frozenset()
         self._told: set[tuple[str, str]] = set()
-        #: Servers that were strangers when they were last looked at.
+        #: Servers that were strangers at the last check.
         self._present: set[str] = set()
 
     def look(self, aggregates: Iterable[Any]) -> list[Stranger]:
-        """Return the strangers, each new once, and known ones as often as Nova can do something with them.
+        """Return the strangers: new ones, and known ones unless Nova is busy with them.
 
-        On hosts whose lease has just started, all servers are checked; on others, those that changed since last time,
-        and known strangers.
+        On hosts whose lease has just started, all servers are checked. On other hosts, those are checked that have
+        changed since the last call, and known strangers.
 
         :param aggregates: all aggregates, as novaclient lists them
         """
@@ -87,7 +87,7 @@ class Strangers:
         """Return the strangers on one host, as ``look`` does."""
         lease = self._held.get(host)
         if lease is None:
-            # ``look`` will find a lease that has started in the meantime.
+            # If a lease has just started there, the next ``look`` finds it.
             return []
         try:
             held = _holds(self._nova.aggregates.get(lease.number))
@@ -108,7 +108,7 @@ class Strangers:
                 continue
             self._present.add(server.id)
             is_known = (server.id, lease.lease_id) in self._told
-            # One that was being booted when it was seen first could not be sent away then.
+            # A stranger that was busy when it was first seen could not be sent away, so it is reported again later.
             if is_known and of.is_busy(server):
                 continue
             self._told.add((server.id, lease.lease_id))
@@ -118,11 +118,11 @@ class Strangers:
 
 
 def _holds(aggregate: Any) -> dict[str, _Held]:
-    """Return the hosts that a lease has for itself at present."""
+    """Return host -> lease, for hosts that the lease of an aggregate has for itself at present."""
     said: Mapping[str, str] = aggregate.metadata or {}
     if metadata.LEASE_ID not in said or not metadata.is_true(said.get(metadata.EXCLUSIVE)):
         return {}
-    # Before its start the hosts are still being vacated, and after its end they belong to others.
+    # Before its start, hosts are still being vacated; after its end, they belong to others.
     if not _instant(said.get(metadata.FROM)) <= time.time() < _instant(said.get(metadata.UNTIL)):
         return {}
     lease = _Held(aggregate.id, said[metadata.LEASE_ID], said.get(metadata.PROJECT_ID, ""))

@@ -1,6 +1,6 @@
-"""Survey of everything that exists in the cloud for leases, and its comparison with what should exist.
+"""Survey of everything that exists in the cloud for leases, and comparison with what should exist.
 
-Nothing is changed here. Names, ids and metadata tell our things from those of others.
+Nothing is changed here. Names, ids and metadata distinguish our things from those of others.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ Found = dict[tuple[Kind, str], Item]
 
 @dataclass(frozen=True)
 class SurveyOptions:
-    """What the operator sets.
+    """Options of the survey.
 
     :ivar freepool: name of the aggregate of all hosts that leases may use
-    :ivar aliases: by which Nova gives PCI devices to servers
-    :ivar shares_per_vcpu: weight of the CPU time of servers of leases for each of their CPUs; 0 for Nova's own
+    :ivar aliases: aliases by which Nova gives PCI devices to servers
+    :ivar shares_per_vcpu: weight of the CPU time of servers of leases for each of their VCPUs; 0 for Nova's own weight
     :ivar tells_trespassers: whether ordinary servers on hosts of the pool are reported
     """
 
@@ -60,11 +60,10 @@ class SurveyOptions:
 
 
 class Survey:
-    """See the module.
+    """Survey of one cloud.
 
     :param nova: novaclient's client with administrator rights
-    :param trusts: returns the ids of the trusts that were given to the service's user, and whether they are of this
-        site and so old that only those without a lease are left over; None leaves trusts out
+    :param trusts: as in ``NovaClients``
     :param images: finds images that will never be complete; None leaves them out
     """
 
@@ -91,13 +90,13 @@ class Survey:
         self._options = options
         self._trusts = trusts
         self._images = images
-        # Generation and inventories of providers. Allocations may change without a new generation, so are not cached.
+        # Provider -> generation and inventories. Allocations may change without a new generation, so are not cached.
         self._inventories: dict[str, tuple[int, Mapping[str, Mapping[str, Any]]]] = {}
 
     def differences(
         self, expectations: Collection[Expectation], live: Mapping[str, int], pool: Collection[str]
     ) -> list[Difference]:
-        """See ``Driver.differences``."""
+        """See ``Repair.differences``."""
         # This comes first, so that things that are created meanwhile do not count as left over.
         aggregates = {each.name: each for each in self._aggregates.all()}
         items, without_host = self._wanted(expectations, aggregates, pool)
@@ -118,7 +117,7 @@ class Survey:
         return [*without_host, *self._explain(compare(items, found), expectations), *left_over, *found_there]
 
     def _services(self, pool: Collection[str]) -> dict[str, str]:
-        """Return the names of hosts of the pool by their compute services."""
+        """Return compute service -> name of the host, for hosts of the pool."""
         return {node.service: name for name in pool if (node := self._nodes.find(name)) is not None}
 
     # -- what should be there --------------------------------------------------------------------------------
@@ -177,7 +176,7 @@ class Survey:
     def _look_at_deleted_servers(
         self, items: Iterable[Item], documents: Mapping[str, LeaseDocument | None], found: Found
     ) -> None:
-        """Count servers that their own project has deleted as being as they should be."""
+        """Let servers count as they should be if their own project has renamed or deleted them."""
         for item in items:
             # The project may rename its servers.
             present = found.get((Kind.SERVER, item.name))
@@ -303,7 +302,7 @@ class Survey:
             reservation_id = names.reservation_of(each.name)
             if reservation_id is not None and each.id not in known:
                 yield Difference(Kind.SERVER_GROUP, Problem.LEFT_OVER, each.id, None, each.name, reservation_id)
-        # Nova's list is limited, so the known ones that it lacks are requested one by one.
+        # Nova's list is limited, so known groups that it lacks are requested one by one.
         for group in sorted(known):
             if (Kind.SERVER_GROUP, group) not in found:
                 with suppress(NotFound):
@@ -322,7 +321,7 @@ class Survey:
 
     @staticmethod
     def _try(what: str, look: Callable[[], Any], otherwise: Any = ()) -> Any:
-        """Return what a call finds. If its service does not answer, log that, so that the rest is still compared."""
+        """Return what a call finds. If its service does not answer, only log that, so that the rest is compared."""
         try:
             return look()
         except Exception as error:
@@ -332,7 +331,7 @@ class Survey:
     # -- what became of it -----------------------------------------------------------------------------------
 
     def _explain(self, differences: Iterable[Difference], expectations: Iterable[Expectation]) -> Iterable[Difference]:
-        """Add to missing capacity the host where others have taken it, and to others that we cannot repair them."""
+        """Complete differences: where others have taken missing capacity, and which we cannot repair."""
         missing = list(differences)
         lost = {each.name for each in missing if each.kind is Kind.CONSUMER}
         taken = self._taken(lost, expectations)
@@ -350,7 +349,7 @@ class Survey:
                 yield each
 
     def _taken(self, lost: Collection[str], expectations: Iterable[Expectation]) -> Mapping[str, tuple[str, str]]:
-        """Return consumer -> host on which there is no room for it any more, and a text on what is lacking there."""
+        """Return missing consumer -> host that has too little for it now, and a text that says what the host lacks."""
         by_host: dict[str, dict[str, Counter[str]]] = {}
         for expectation in expectations if lost else ():
             order = expectation.order

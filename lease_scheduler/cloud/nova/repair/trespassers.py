@@ -1,4 +1,4 @@
-"""Trespassers: ordinary servers on hosts that are for leases, found before a lease needs the host.
+"""Trespassers: ordinary servers on hosts of the pool, which are found before a lease needs the host.
 
 They were there before the host came into the pool, or an administrator forced them there.
 """
@@ -23,7 +23,7 @@ from lease_scheduler.nova import aggregates as metadata
 _GONE = frozenset({of.DELETED, of.SOFT_DELETED, of.OFFLOADED})
 
 
-#: Seconds after the start of a lease in which a server that was placed before may still be created.
+#: Seconds after the start of a lease within which a server may be created that was placed before.
 _OVERLAP = 60.0
 
 _UNFILTERED = (
@@ -47,10 +47,10 @@ class _Holder:
 def find(
     servers: Iterable[Any], aggregates: Collection[Aggregate], freepool: str, pool: Mapping[str, str]
 ) -> Iterator[Difference]:
-    """Yield the servers on hosts of the pool that may not be there.
+    """Yield the servers that must not be on their hosts of the pool.
 
-    These are ordinary servers, and preemptible ones where a lease has the host for itself. Where a lease has a host for
-    itself, servers of its project may be there with any flavor.
+    These are ordinary servers, and preemptible ones that nova-scheduler has placed where a lease has the host for
+    itself. Where a lease has a host for itself, its project may have servers of any flavor.
 
     :param aggregates: all aggregates
     :param freepool: name of the aggregate of all hosts that leases may use
@@ -62,7 +62,7 @@ def find(
     by_host: dict[str, list[Any]] = {of.service(each) or "": [] for each in here}
     holders: dict[str, _Holder] = {}
     for aggregate in aggregates if by_host else ():
-        # With the attributes of an aggregate in nova-scheduler.
+        # ``metadata.Reader`` expects an aggregate of nova-scheduler, with these attributes.
         seen = SimpleNamespace(name=aggregate.name, metadata=aggregate.metadata, availability_zone=aggregate.zone)
         for service in by_host.keys() & aggregate.hosts:
             by_host[service].append(seen)
@@ -92,7 +92,7 @@ def find(
 
 
 def unfiltered(nova: Any, freepool: str) -> list[Difference]:
-    """Return the servers that nova-scheduler has let in on hosts that leases have for themselves.
+    """Return the servers that nova-scheduler has let onto hosts that leases have for themselves.
 
     :param nova: novaclient's client with administrator rights
     :param freepool: as for ``find``
@@ -112,7 +112,7 @@ def _holder(said: Mapping[str, str]) -> _Holder | None:
 
 
 def _is_later(server: Any, holder: _Holder) -> bool:
-    """Return whether a server was created when a lease of another project had its host already."""
+    """Return whether a server was created after a lease of another project had got its host."""
     if holder.start is None or holder.project_id == server.tenant_id or of.is_busy(server):
         return False
     return datetime.fromisoformat(server.created).timestamp() > holder.start + _OVERLAP

@@ -1,1 +1,1 @@
-"""The steps of operations. Each call does what comes next, and returns whether the step is done."""
+"""The steps of operations. Each call does the next part of a step, and returns whether the step is done."""

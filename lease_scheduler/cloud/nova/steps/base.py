@@ -1,4 +1,4 @@
-"""What a step is."""
+"""The interface of steps."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from lease_scheduler.cloud.orders import AnyOrder, Order
 
 
 class Step(Protocol):
-    """A step of an operation. It may be repeated, also by another process, and does what comes next each time."""
+    """A step of an operation. It may be repeated, even by another process, and each call does its next part."""
 
     def perform(self, order: Order, /) -> bool:
-        """Do what comes next. Return whether the step is done.
+        """Do the next part. Return whether the step is done.
 
-        :raises StepFailedError: it cannot be done there
+        :raises StepFailedError: it cannot succeed on these hosts
         """
         ...
 
 
 class ClearingStep(Protocol):
-    """A step that a removal has, too. Of a lease that is removed, only what the cloud has may be known."""
+    """A step that removals have, too. For a removal, it knows only what the cloud says of the lease."""
 
     def perform(self, order: AnyOrder, /) -> bool:
-        """Do what comes next. Return whether the step is done."""
+        """Do the next part. Return whether the step is done."""
         ...

@@ -1,4 +1,4 @@
-"""What a lease should have in Nova, Placement and Keystone. Computed from its order, without calls to services."""
+"""What a lease should have in Nova, Placement and Keystone, computed from its order without calls to services."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from lease_scheduler.nova import aggregates as metadata
 
 @dataclass(frozen=True)
 class Known:
-    """The facts of the cloud on which it depends what a lease should have.
+    """Facts about the cloud that determine, with the order, what a lease should have.
 
     :ivar node_of: returns the names of a host of the plan in Nova and Placement
     :ivar find: returns the aggregate with a name, or None
     :ivar labels: names of flavor and slots by node set
-    :ivar parts: reservations that have, or should have, an aggregate of their own
+    :ivar parts: reservations that have or should have their own aggregate, see ``Reservations.parts``
     :ivar claims: servers for which nothing is held, see ``Reservations.claims``
     :ivar aliases: PCI aliases of Nova
     :ivar shares_per_vcpu: see ``WantedFlavor``
@@ -63,7 +63,7 @@ def wanted(expectation: Expectation, known: Known) -> list[Item]:
 
 
 def pool(name: str, services: Iterable[str]) -> list[Item]:
-    """Return what should be there for the pool.
+    """Return what the pool should have.
 
     :param name: name of its aggregate
     """
@@ -74,12 +74,12 @@ def pool(name: str, services: Iterable[str]) -> list[Item]:
 
 
 def listed(texts: Iterable[str]) -> str:
-    """Return texts in order as one, for comparison and for people."""
+    """Return texts sorted and joined into one, for comparison and for people."""
     return ", ".join(sorted(texts))
 
 
 def amounts(resources: Mapping[str, int]) -> str:
-    """Return amounts by class, for comparison and for people."""
+    """Return amounts by class as text, for comparison and for people."""
     return listed(f"{name} {amount}" for name, amount in resources.items())
 
 
@@ -189,7 +189,7 @@ def _servers(order: Order, known: Known) -> Iterable[Item]:
 def _interval(expectation: Expectation, found: Aggregate | None, now: int) -> dict[str, str]:
     """Return the metadata that says when servers may run.
 
-    The present value of the begin is right if it is not later than it should be, or has passed.
+    The present instant from which they may run stays if it is not later than the start, or has passed.
     """
     start, until = expectation.order.start, expectation.until
     said = NEVER if found is None else found.metadata.get(metadata.FROM, NEVER)

@@ -1,4 +1,4 @@
-"""Steps that take everything of a lease away."""
+"""Steps that remove what a lease has."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lease_scheduler.engine.interfaces import OperationKind
 
 
 class DeleteServers:
-    """Delete the servers of the lease, apart from those that are set apart."""
+    """Step that deletes the servers of the lease, except for those that are set apart."""
 
     def __init__(
         self,
@@ -50,21 +50,21 @@ class DeleteServers:
             found = self._servers.of(order.lease_id, 0)
         else:
             before = self._servers.restorable(known)
-            # A server that Nova has just placed would arrive after the hosts were released.
+            # Servers that Nova has just placed would otherwise arrive after the hosts were released.
             found = self._members.servers(known)
             found += self._entered.on_their_way(known, found)
             found += self._servers.restorable(known)
             apart = self._saving.apart(order.lease_id)
             found = [each for each in found if each.id not in apart]
         self._returning.forget(found)
-        # A server may be restored, or deleted, after one list was read and before the other one is.
+        # Between the two lists, a server may have been restored or deleted, and so be missing from both.
         are_gone = self._servers.delete(found) and not before
         may_come = known is not None and bool(known.exclusive) and not known.managed
         return are_gone and (not may_come or self._vacancy.is_end_heard(order.lease_id))
 
 
 class Leave:
-    """Move the hosts back to the aggregate and zone that they have without a reservation."""
+    """Step that moves the hosts back to the aggregate and zone that they have without a reservation."""
 
     def __init__(self, lease_aggregates: LeaseAggregates, reservations: Reservations) -> None:
         self._lease_aggregates = lease_aggregates
@@ -77,7 +77,7 @@ class Leave:
 
 
 class Release:
-    """Release the hosts and floating IPs of the lease."""
+    """Step that releases the hosts and floating IPs of the lease."""
 
     def __init__(self, lease_aggregates: LeaseAggregates, addresses: Addresses, holding: Holding) -> None:
         self._lease_aggregates = lease_aggregates
@@ -94,14 +94,14 @@ class Release:
         in_use = self._holding.leave(known, known.shared)
         is_suspended = isinstance(order, Order) and order.operation.kind is OperationKind.SUSPEND
         if in_use and not is_suspended:
-            # Nova has not released yet what deleted servers had.
+            # Nova has not yet released the slots of deleted servers.
             return False
         self._lease_aggregates.leave(order.lease_id, SAVED if is_suspended else NONE, in_use)
         return True
 
 
 class Remove:
-    """Remove all of the lease, apart from what it needs if it starts once more.
+    """Step that removes everything else of the lease, except for what it needs to start once more.
 
     :param end_trust: deletes a trust, if it exists
     """
@@ -128,7 +128,7 @@ class Remove:
         """See ``ClearingStep.perform``."""
         known = self._lease_aggregates.known(order.lease_id)
         if isinstance(order, Order) and self._saving.apart(order.lease_id):
-            # The removal that follows needs what is known about the lease.
+            # The removal that follows needs the facts in the aggregates of the lease.
             return True
         if known is not None:
             self._holding.remove(known)

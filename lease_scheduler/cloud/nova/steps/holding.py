@@ -1,9 +1,9 @@
-"""Holding of shared hosts: capacity in Placement, slots for the servers of a lease, and their flavors.
+"""Holding of parts of hosts: capacity in Placement, slots for the servers of a lease, and their flavors.
 
-Servers claim what they need of nested providers themselves, because hypervisors look at the claims of a server to give
-it its devices. So a lease holds devices only until its servers may start; see ``lend``. From then on the filter of
-nova-scheduler keeps others off, slots limit the servers of each lease, and other leases leave as many devices as there
-are slots without a server.
+Servers claim devices of nested providers themselves, because hypervisors give them devices according to their claims.
+So a lease holds devices only until its servers may start, and then lends them (``lend``). From then on, our filter in
+nova-scheduler keeps other servers off, slots limit the servers of each lease, and other leases leave as many devices
+free as there are slots without a server.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ Amounts = Mapping[str, Mapping[str, int]]
 
 
 class LabelSource(Protocol):
-    """Tells how the things of a lease are called, and which of its servers claim for themselves."""
+    """Source of the names of a lease's flavors and slots, and of servers that claim for themselves."""
 
     def labels(self, order: Order) -> Mapping[int, Labels]:
         """Return the names of flavor and slots of each node set of a lease."""
         ...
 
     def claims(self, order: Order) -> Mapping[tuple[int, str], int]:
-        """Return how many servers claim what a VM would need themselves: node set and compute host -> number."""
+        """Return node set and compute host -> number of servers that themselves claim what they need."""
         ...
 
 
 class Holding:
-    """See the module.
+    """The holding of leases on hosts that they share.
 
     :param labels: tells the names of flavors and slots, and the servers for which nothing must be held
     """
@@ -80,7 +80,7 @@ class Holding:
         Servers of a lease with devices get their slots from ``lend``.
 
         :param waited: seconds since the operation began
-        :raises HostsOccupiedError: servers on its hosts do not make room
+        :raises HostsOccupiedError: servers on its hosts do not give way
         """
         shared = _shared(order)
         to_hold = without(shared, self._labels.claims(order))
@@ -106,7 +106,7 @@ class Holding:
                 before = self._hold(order, vm, self._amounts(order, vm, stocks))
                 if before is not None:
                     new.append((vm, before))
-            # If a host has shrunk, a running lease still keeps what it has there, so only what is new is checked.
+            # A running lease keeps what it has on a host that has shrunk, so only new holdings are checked.
             self._check(order, [vm for vm, _ in new] if runs_already else to_hold)
         except NoRoomError as error:
             LOG.info("lease %s waits for capacity on its hosts: %s", order.lease_id, error)
@@ -122,7 +122,7 @@ class Holding:
             if occupied:
                 raise HostsOccupiedError(occupied) from error
             if not runs_already and not any(guests_go):
-                # Another lease has the capacity and may itself wait for what is held here, so that is released.
+                # Another lease may have the capacity, and wait for what this one holds. So release that.
                 for vm in to_hold:
                     self._placement.release(names.consumer(order.lease_id, vm.number))
                 self._take_back(order)
@@ -134,10 +134,10 @@ class Holding:
         return self._placement.hold(consumer_id, amounts, order.document.project_id, order.document.user_id)
 
     def _amounts(self, order: Order, vm: lease_parts.Vm, stocks: dict[str, Stock]) -> Amounts:
-        """Return what to hold for a VM, with devices if its servers have not started on this host.
+        """Return what to hold for a node, with devices unless they are already lent to its servers.
 
-        :param stocks: what VMs have left of each host so far
-        :raises NoRoomError: no nested provider has room
+        :param stocks: host -> what other nodes of the lease have left so far; extended here
+        :raises NoRoomError: no nested provider has enough free
         """
         root_id = self._nodes.node(vm.host).provider_id
         amounts: dict[str, Mapping[str, int]] = {root_id: lease_parts.held(vm)}
@@ -156,9 +156,9 @@ class Holding:
         return amounts
 
     def lend(self, order: Order) -> None:
-        """Release the devices that a lease holds, and make slots for its servers, so that they can claim them."""
+        """Make slots for the servers of a lease and release the devices that it holds, so that they can claim these."""
         shared = _shared(order)
-        # The slots first, because from their existence other leases know what is lent.
+        # The slots first, because they show other leases what is lent.
         self._slots.make(without(shared, self._labels.claims(order)), self._labels.labels(order))
         for vm in shared:
             if vm.groups:
@@ -167,7 +167,7 @@ class Holding:
                     self._hold(order, vm, {root_id: lease_parts.held(vm)})
 
     def _take_back(self, order: Order) -> None:
-        """Remove the slots of a lease for which nothing is held any more, so that its devices do not count as lent."""
+        """Remove the slots of a lease that holds nothing any more, so that no devices count as lent for it."""
         shared = _shared(order)
         if not lease_parts.nested_classes(shared):
             return
@@ -175,7 +175,7 @@ class Holding:
             self._slots.try_to_remove(host, totals)
 
     def _read_devices(self, order: Order, host: str) -> Devices:
-        """Return the devices of a host. What the lease itself has lent there is told by what it holds, not by slots."""
+        """Return the devices of a host. What the lease itself has lent follows from what it holds, not from slots."""
         root_id, labels = self._nodes.node(host).provider_id, self._labels.labels(order)
         own: Counter[str] = Counter()
         for vm in _shared(order):
@@ -186,9 +186,9 @@ class Holding:
         return self._devices.read(host, root_id, own)
 
     def _check(self, order: Order, vms: Iterable[lease_parts.Vm]) -> None:
-        """Check that what is held for VMs really exists.
+        """Check that what is held for nodes really exists.
 
-        :raises NoRoomError: Placement has given the same capacity to others too
+        :raises NoRoomError: Placement has granted the same capacity to others, too
         """
         classes: dict[tuple[str, str], set[str]] = {}
         with_devices: dict[str, list[Amounts]] = {}
@@ -211,7 +211,7 @@ class Holding:
                 raise NoRoomError(f"servers of leases on host {host} could not claim their devices any more")
 
     def _retreat(self, order: Order, new: Iterable[tuple[lease_parts.Vm, Amounts]]) -> None:
-        """Restore what was held before, so that the next attempt checks again whether there is room."""
+        """Restore what was held before, so that the next attempt checks the capacity again."""
         for vm, before in new:
             if not before:
                 self._placement.release(names.consumer(order.lease_id, vm.number))
@@ -222,13 +222,13 @@ class Holding:
                 LOG.info("lease %s holds more than it had for VM %d: %s", order.lease_id, vm.number, error)
 
     def _make_room(self, order: Order, vms: Sequence[lease_parts.Vm], waited: int) -> bool:
-        """Make room for VMs on a host. Return whether guests are leaving it.
+        """Have servers give way to nodes on a host. Return whether guests are leaving it.
 
-        :raises HostsOccupiedError: servers are in the way and do not make room
+        :raises HostsOccupiedError: servers are in the way and do not give way
         """
         node = self._nodes.node(vms[0].host)
         has_already = self._placement.consumers_on(node.provider_id)
-        # With amount 0, capacity that is held already but overdrawn counts as missing.
+        # With an amount of 0, capacity that is held already counts as missing if it is overdrawn.
         needed: Counter[str] = Counter({name: 0 for vm in vms for name in lease_parts.held(vm)})
         for vm in vms:
             if names.consumer(order.lease_id, vm.number) not in has_already:
@@ -285,7 +285,7 @@ class Holding:
 
 
 def _holds_devices(held: Amounts, vm: lease_parts.Vm) -> bool:
-    """Return whether a consumer that has the host of a VM holds its devices too."""
+    """Return whether a consumer that holds the host of a node holds its devices, too."""
     total: Counter[str] = Counter()
     for amounts in held.values():
         total.update(amounts)
@@ -295,12 +295,15 @@ def _holds_devices(held: Amounts, vm: lease_parts.Vm) -> bool:
 
 
 def _shared(order: Order) -> list[lease_parts.Vm]:
-    """Return the VMs of a lease on hosts that it shares with others."""
+    """Return the nodes of a lease on hosts that it shares with others."""
     return [vm for vm in lease_parts.vms(order) if not vm.has_whole_host]
 
 
 def without(vms: Sequence[lease_parts.Vm], claiming: Mapping[tuple[int, str], int]) -> list[lease_parts.Vm]:
-    """Return the VMs without as many of each node set and host as have servers that claim for themselves."""
+    """Return the nodes for which something must be held: those without servers that claim for themselves.
+
+    :param claiming: node set and host -> number of servers that claim for themselves
+    """
     left = Counter(claiming)
     found = []
     for vm in vms:

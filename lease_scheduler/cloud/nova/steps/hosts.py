@@ -21,7 +21,7 @@ from lease_scheduler.model.kinds import PreemptionMode
 
 
 class SetAggregates:
-    """Set the hosts of the aggregates to those of the plan, and release what is held on others."""
+    """Step that makes the hosts of the aggregates those of the plan, and releases what is held on others."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class SetAggregates:
 
 
 class JoinAggregates:
-    """Add the hosts of the plan to the aggregates."""
+    """Step that adds the hosts of the plan to the aggregates."""
 
     def __init__(
         self, lease_aggregates: LeaseAggregates, reservations: Reservations, ends: Ends, members: Members
@@ -90,7 +90,7 @@ def restore_saved(lease_aggregates: LeaseAggregates, order: Order) -> None:
 
 
 class Vacate:
-    """Free the hosts that the lease has for itself of other servers."""
+    """Step that clears other servers off the hosts that the lease has for itself."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class Vacate:
         own = order.document.project_id if order.operation.kind is OperationKind.ADJUST else None
         leaving, apart = self._members.leaving(order.lease_id), self._members.apart_from(order.lease_id)
         vacated, occupied = [], {}
-        # All hosts in each call, because one after the other would take much longer.
+        # Each call handles all hosts, because one after the other would take much longer.
         for host in sorted(hosts):
             place = Place(host, self._nodes.node(host).service)
             try:
@@ -136,7 +136,7 @@ class Vacate:
         if occupied:
             raise HostsOccupiedError(occupied)
         if own is not None or not all(vacated):
-            # While the lease runs, servers may always be on their way to its hosts: its own.
+            # While the lease runs, its own servers may be on their way to its hosts at any time.
             return all(vacated)
         providers = {host: self._nodes.node(host).provider_id for host in sorted(hosts)}
         gives_up = self._preemption.is_patience_over(late)
@@ -147,7 +147,7 @@ class Vacate:
 
 
 class Enter:
-    """Put the hosts into the aggregates that Blazar's clients look for."""
+    """Step that puts the hosts into the aggregates that Blazar's clients look for."""
 
     def __init__(self, reservations: Reservations) -> None:
         self._reservations = reservations
@@ -158,7 +158,7 @@ class Enter:
 
 
 class Hold:
-    """Hold capacity and slots in Placement."""
+    """Step that holds capacity and slots in Placement."""
 
     def __init__(self, clock: WaitingClock, holding: Holding) -> None:
         self._clock = clock
@@ -170,7 +170,7 @@ class Hold:
 
 
 class Lend:
-    """Let the servers of the lease claim its devices, once nova-scheduler keeps those of others off."""
+    """Step that lets the servers of the lease claim its devices, once nova-scheduler keeps other servers off."""
 
     def __init__(self, vacancy: Vacancy, holding: Holding) -> None:
         self._vacancy = vacancy

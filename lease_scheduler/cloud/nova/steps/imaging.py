@@ -11,12 +11,12 @@ from lease_scheduler.cloud.nova.vacating.outliving import OutlivingServers
 from lease_scheduler.cloud.orders import AnyOrder, Order
 from lease_scheduler.engine.interfaces import WaitingClock
 
-#: Values of ``on_end`` with which servers outlive the lease. An image is made of those that cannot.
+#: Values of ``on_end`` with which servers outlive the lease. Of those that cannot, an image is made.
 _KEEP, _SHELVE = "keep", "shelve"
 
 
 class Keep:
-    """Detach the servers that outlive the lease."""
+    """Step that detaches the servers that outlive the lease."""
 
     def __init__(
         self,
@@ -38,14 +38,14 @@ class Keep:
         if known is None or order.document.on_end not in (_KEEP, _SHELVE):
             return True
         found = self._members.servers(known)
-        # A server that was resized is not found by its flavor or its host any more.
+        # With the tag, a server is still found after it was resized to another flavor and host.
         self._servers.mark(found, order.lease_id)
         waited, trust_id = self._clock.now() - order.operation.begun, order.document.trust_id
         return self._outliving.keep(found, known.exclusive, waited, trust_id, shelved=order.document.on_end == _SHELVE)
 
 
 class SetApart:
-    """Stop the servers of which the lease wants images, so that the next lease can have their hosts."""
+    """Step that stops the servers of which the lease wants images, so that the next lease can have their hosts."""
 
     def __init__(
         self, lease_aggregates: LeaseAggregates, reservations: Reservations, saving: Saving, members: Members
@@ -59,13 +59,13 @@ class SetApart:
         """See ``ClearingStep.perform``."""
         known = self._lease_aggregates.known(order.lease_id)
         if known is None or not self._saving.is_wanted(order) or self._reservations.have_zones(known):
-            # Nova gives no host another availability zone while there are servers on it, so the images come first.
+            # Nova changes the availability zone of no host with servers, so the images must be made first.
             return True
         return self._saving.set_apart(order, self._members.servers(known))
 
 
 class Save:
-    """Make the images of servers that were set apart, and delete these servers."""
+    """Step that makes the images of servers that were set apart, and deletes these servers."""
 
     def __init__(self, servers: Servers, saving: Saving) -> None:
         self._servers = servers
@@ -79,7 +79,7 @@ class Save:
 
 
 class Snapshot:
-    """Make the images that the lease wants at its end, also of servers that could not outlive it."""
+    """Step that makes the images that the lease wants at its end, also of servers that could not outlive it."""
 
     def __init__(self, lease_aggregates: LeaseAggregates, saving: Saving, members: Members) -> None:
         self._lease_aggregates = lease_aggregates
@@ -95,7 +95,7 @@ class Snapshot:
 
 
 class BeginImages:
-    """Begin the images that the lease wants before its end."""
+    """Step that begins the images that the lease wants before its end."""
 
     def __init__(self, lease_aggregates: LeaseAggregates, saving: Saving, members: Members) -> None:
         self._lease_aggregates = lease_aggregates

@@ -21,9 +21,9 @@ _STOPPED = frozenset({of.STOPPED, of.SUSPENDED})
 
 
 class Members:
-    """See the module.
+    """The servers of leases, and the planned hosts.
 
-    :param is_guest_put_away: whether a server is a guest that made room for a lease
+    :param is_guest_put_away: returns whether a server is a guest that gave way to a lease
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Members:
         found = {each.id: each for each in own}
         stopped = [each for each in own if each.status in _STOPPED and of.made_for(each) is None]
         if stopped:
-            # Servers of an earlier lease of the project may still be there, and its guests that made room.
+            # Others of the project may be there, too: servers of an earlier lease, and guests that gave way.
             tag = names.tag(known.lease_id)
             guests = {each.id for each in stopped if tag not in of.tags(each) and self._is_guest_put_away(each)}
             for server_id in guests | self.apart_from(known.lease_id):
@@ -62,7 +62,7 @@ class Members:
         return frozenset(server_id for known in others for server_id in image_records.apart(known.images))
 
     def leaving(self, lease_id: str) -> frozenset[tuple[str, str]]:
-        """Return the compute services that other leases still have for themselves, with the leases' projects."""
+        """Return (compute service, project) for the compute services that other leases still have for themselves."""
         others = (known for known in self._lease_aggregates.all().values() if known.lease_id != lease_id)
         return frozenset((service, known.project_id) for known in others for service in known.exclusive)
 
@@ -79,6 +79,6 @@ class Members:
         }
 
     def planned_by_number(self, order: Order) -> dict[int, str]:
-        """Return the number of each server of a lease and the compute service that is planned for it."""
+        """Return number of each server of a lease -> compute service that is planned for it."""
         places = [(number, vm.host) for number, vm in lease_parts.places(order) if vm.host not in order.without]
         return {number: self._nodes.node(host).service for number, host in places}

@@ -1,4 +1,4 @@
-"""The flavors with which servers of a lease are booted."""
+"""The flavors of a lease, with which its servers are booted."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _STAYING = frozenset({PreemptionMode.STOP, PreemptionMode.SUSPEND})
 
 
 class OrderFlavors:
-    """Makes and removes the flavors of leases.
+    """The flavors of leases, derived from their orders.
 
-    :param aliases: by which Nova gives PCI devices to servers
-    :param shares_per_vcpu: weight of the CPU time of servers for each of their CPUs; 0 for Nova's own
+    :param aliases: aliases by which Nova gives PCI devices to servers
+    :param shares_per_vcpu: weight of the CPU time of servers for each of their VCPUs; 0 for Nova's own weight
     """
 
     def __init__(self, flavors: LeaseFlavors, aliases: PciAliases, shares_per_vcpu: int) -> None:
@@ -30,9 +30,9 @@ class OrderFlavors:
         self._shares_per_vcpu = shares_per_vcpu
 
     def ensure(self, order: Order, labels: Mapping[int, Labels]) -> None:
-        """Make the flavors of a lease, or correct them.
+        """Create or change the flavors of a lease.
 
-        :param labels: the names of flavors and slots by node set
+        :param labels: names of flavor and slots by node set
         """
         for wanted in flavors_of(order, labels, self._aliases, self._shares_per_vcpu):
             self._flavors.ensure(order.lease_id, wanted, order.document.project_id)

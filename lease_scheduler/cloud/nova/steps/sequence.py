@@ -22,13 +22,13 @@ STEPS = {
         "bring-back",
     ),
     OperationKind.SUSPEND: ("close", "put-away", "leave", "release"),
-    # Servers that are set apart stay until images of them are complete: the removal of the lease follows.
+    # Servers that are set apart stay until their images are complete. The removal, which follows, deletes them.
     OperationKind.STOP: ("close", "keep", "set-apart", "snapshot", "delete-servers", "leave", "release", "remove"),
     # Shelved servers are in the image store, which all hosts can read.
     OperationKind.MIGRATE: (),
     OperationKind.SNAPSHOT: ("image",),
-    # Hosts are vacated twice. The first time is before the aggregates have them, so that the lease gets no host that is
-    # not available. The second time clears servers that came in between.
+    # Hosts are vacated twice: before they come into the aggregates, so that the lease gets no host that is not
+    # available, and afterwards, because servers may have come in between.
     OperationKind.ADJUST: ("vacate", "join", "vacate", "enter", "hold", "lend", "open", "follow", "aggregate", "boot"),
 }
 REMOVAL = ("close", "set-apart", "snapshot", "delete-servers", "leave", "release", "save", "remove")
@@ -56,7 +56,7 @@ class OperationSteps:
     def perform(self, order: AnyOrder, name: str) -> bool:
         """Do a step. Return whether it is done.
 
-        :raises StepFailedError: it cannot be done there
+        :raises StepFailedError: it cannot succeed on these hosts
         """
         if isinstance(order, Removal):
             return self._clearing[name].perform(order)

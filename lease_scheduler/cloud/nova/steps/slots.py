@@ -1,4 +1,4 @@
-"""Slots in Placement, of which each server of a lease on shared hosts claims one."""
+"""Slots in Placement. Each server of a lease on shared hosts claims one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lease_scheduler.cloud.nova.vacating.stale_claims import StaleClaims
 
 
 class Slots:
-    """See the module.
+    """The slots of leases.
 
     :param stale_claims: releases slots of servers that are gone
     """
@@ -24,7 +24,7 @@ class Slots:
         self._stale_claims = stale_claims
 
     def make(self, vms: Sequence[lease_parts.Vm], labels: Mapping[int, Labels]) -> None:
-        """Make a slot for each server of some VMs."""
+        """Make a slot for each server of some nodes."""
         slots = lease_parts.slots(vms, labels)
         for name in sorted({name for of_host in slots.values() for name in of_host}):
             self._placement.ensure_class(name)
@@ -33,13 +33,13 @@ class Slots:
             self._placement.ensure_slots(provider_id, names.slots_provider(host), parent_id, totals)
 
     def remove(self, host: str, classes: Collection[str]) -> bool:
-        """Remove slots from a host. Return False if servers have some of them."""
+        """Remove slots from a host, after releasing stale claims of them. Return False if servers have some."""
         if self.try_to_remove(host, classes):
             return True
         return self._stale_claims.release(host, classes) and self.try_to_remove(host, classes)
 
     def try_to_remove(self, host: str, classes: Collection[str]) -> bool:
-        """Remove slots from a host. Return False if something has some of them."""
+        """Remove slots from a host. Return False if any consumer has some of them."""
         try:
             self._placement.remove_slots(names.slots_provider_id(host), classes)
         except NoRoomError:

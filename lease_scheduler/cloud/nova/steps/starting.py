@@ -27,7 +27,7 @@ class Begin:
     def set(self, order: AnyOrder, instant: str, servers: str | None = None) -> None:
         """Write the instant.
 
-        :param servers: what is to be known about the servers of the lease; None leaves it as it is
+        :param servers: new state of the servers of the lease; None to keep it
         """
         known = self._lease_aggregates.known(order.lease_id)
         if known is not None:
@@ -36,20 +36,20 @@ class Begin:
 
 
 class Open:
-    """Let servers of the lease start at its start or later."""
+    """Step that lets servers of the lease start, from the start of the lease on."""
 
     def __init__(self, begin: Begin) -> None:
         self._begin = begin
 
     def perform(self, order: Order, /) -> bool:
         """See ``Step.perform``."""
-        # The filter compares the start with its own clock, so hosts that are ready early are not used early.
+        # The filter compares the instant with its own clock, so hosts that are ready early are not used early.
         self._begin.set(order, str(order.start), ACTIVE)
         return True
 
 
 class Close:
-    """Let no server of the lease start any more."""
+    """Step that lets no server of the lease start any more."""
 
     def __init__(self, begin: Begin, vacancy: Vacancy) -> None:
         self._begin = begin
@@ -58,13 +58,13 @@ class Close:
     def perform(self, order: AnyOrder, /) -> bool:
         """See ``ClearingStep.perform``."""
         self._begin.set(order, NEVER)
-        # nova-scheduler learns of that a moment later.
+        # nova-scheduler learns of this only a little later.
         self._vacancy.note_end(order.lease_id)
         return True
 
 
 class TakeAddresses:
-    """Give the project the floating IPs of the lease."""
+    """Step that gives the project the floating IPs of the lease."""
 
     def __init__(self, addresses: Addresses) -> None:
         self._addresses = addresses
@@ -79,7 +79,7 @@ class TakeAddresses:
 
 
 class Boot:
-    """Boot the servers of a managed lease."""
+    """Step that boots the servers of a managed lease."""
 
     def __init__(self, begin: Begin, servers: Servers, reservations: Reservations) -> None:
         self._begin = begin
@@ -90,7 +90,7 @@ class Boot:
         """See ``Step.perform``."""
         if not order.document.servers:
             return True
-        # The filter admits servers of the lease only after its start, so the start is set to 0 now.
+        # The filter admits servers of the lease only from this instant on. 0 is past by any clock.
         self._begin.set(order, "0")
         wanted = wanted_servers(order, self._reservations.labels(order))
         if order.operation.kind is OperationKind.ADJUST:
@@ -102,7 +102,7 @@ class Boot:
 
 
 def wanted_servers(order: Order, labels: Mapping[int, Labels]) -> list[WantedServer]:
-    """Return the servers of a managed lease: each template as often as it states, on the VMs of its node set."""
+    """Return the servers of a managed lease: as many of each template as it states, on the nodes of its node set."""
     free: dict[int, list[tuple[int, lease_parts.Vm]]] = {}
     for number, vm in lease_parts.places(order):
         free.setdefault(vm.node_set, []).append((number, vm))

@@ -18,7 +18,7 @@ from lease_scheduler.model.kinds import PreemptionMode
 
 
 class PutAway:
-    """Put the servers of the lease away, in the way that its project has chosen."""
+    """Step that puts the servers of the lease away, in its preemption mode."""
 
     def __init__(
         self,
@@ -41,16 +41,16 @@ class PutAway:
             return True
         before = self._servers.restorable(known)
         found = self._members.servers(known)
-        # Servers found by a host that the lease has for itself leave that host, so they need the tag.
+        # Servers that were found by their host leave it, so they need the tag.
         self._servers.mark(found, order.lease_id)
         services, late = self._members.planned(order), self._clock.now() - order.operation.due
         are_away = self._preemption.put_lease_away(found, services, order.request.preemption_mode, late)
-        # A server may be restored, or deleted, after one list was read and before the other one is.
+        # Between the two lists, a server may have been restored or deleted, and so be missing from both.
         return self._servers.delete(self._servers.restorable(known)) and are_away and not before
 
 
 class MoveOff:
-    """Shelve servers that stayed on a host where they are not planned any more. They would resume there."""
+    """Step that shelves servers that stayed on hosts where they are not planned any more. They would resume there."""
 
     def __init__(
         self, clock: WaitingClock, lease_aggregates: LeaseAggregates, preemption: ServerPreemption, members: Members
@@ -72,7 +72,7 @@ class MoveOff:
 
 
 class BringBack:
-    """Bring the servers of the lease back on the hosts that are planned for them."""
+    """Step that brings the servers of the lease back on the hosts that are planned for them."""
 
     def __init__(self, lease_aggregates: LeaseAggregates, returning: Returning, members: Members) -> None:
         self._lease_aggregates = lease_aggregates
@@ -91,7 +91,7 @@ class BringBack:
 
 
 class Follow:
-    """Move the servers of the lease to its hosts."""
+    """Step that moves the servers of the lease to its hosts."""
 
     def __init__(
         self,

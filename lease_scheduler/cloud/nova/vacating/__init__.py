@@ -1,4 +1,4 @@
-"""How hosts become free for leases: which servers make room, in which way, and how they come back.
+"""How hosts become free for leases: which servers give way, how they do so, and how they come back.
 
-A project decides much about its servers. Nothing that it does to them keeps a host from the lease of another project.
+A project can do much to its servers, but nothing that keeps a host from the lease of another project.
 """

@@ -14,9 +14,9 @@ MOST = 3
 
 
 class Attempts:
-    """See the module. It may be used by several threads.
+    """Counter of attempts, for use by several threads.
 
-    :param arrivals: knows when moved servers were first seen on their new hosts, which is forgotten with their attempts
+    :param arrivals: its notes on moved servers are forgotten with their attempts
     """
 
     def __init__(self, arrivals: Arrivals) -> None:
@@ -31,13 +31,13 @@ class Attempts:
         return self._counts[server.id]
 
     def may_try_again(self, server: Any) -> bool:
-        """Count an attempt. Return whether it is not one too many."""
+        """Count an attempt. Return False if it is one too many."""
         with self._lock:
             self._counts[server.id] += 1
             return self._counts[server.id] <= MOST
 
     def may_revive(self, server: Any) -> bool:
-        """Return whether a server was not revived yet; from now on it was."""
+        """Note that a server is revived. Return False if it was revived before."""
         with self._lock:
             may = server.id not in self._revived
             self._revived.add(server.id)

@@ -1,9 +1,9 @@
 """Servers that run where their lease has no capacity any more.
 
-A server that was stopped or suspended to make room stays on its host, where others have its room. It is locked, so
-only administrators can start it, and whoever does, it is put away again. So is one that was put away by an engine that
-was killed before it could lock it. The same holds for a server that was stopped at the end of its lease until its image
-is complete. Locks that have no purpose any more are lifted.
+A server that was stopped or suspended to give way stays on its host, where others have its capacity. It is locked, so
+only administrators can start it. If it runs nevertheless, it is put away again, even if the engine that put it away
+died before it could lock it. The same holds for a server that was stopped at the end of its lease until its image is
+complete. Locks without a purpose are lifted.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from lease_scheduler.model.kinds import PreemptionMode
 
 LOG = logging.getLogger(__name__)
 
-#: Difference between the clocks of Nova and of this machine that is tolerated without missing a change.
+#: Difference between the clocks of Nova and of this machine up to which no change is missed.
 _OVERLAP = timedelta(seconds=30)
 
-#: Real seconds for which a lock without an apparent purpose may belong to an operation that is under way.
+#: Real seconds for which a lock without an apparent purpose is kept, as it may belong to an operation under way.
 _UNDER_WAY = 60.0
 
 
 class AwakeServers:
-    """See the module. Only one thread may call it.
+    """Detector of such servers and locks, for use by one thread.
 
-    :param listed: returns all servers that satisfy a query of Nova's
-    :param leases: returns what the aggregates say about all leases, by id
+    :param listed: returns all servers that satisfy a query to Nova
+    :param leases: returns the facts in the aggregates of all leases, by id
     """
 
     def __init__(
@@ -55,18 +55,18 @@ class AwakeServers:
         self._locks = locks
         self._clock = clock
         self._looked_at: datetime | None = None
-        #: Servers that were not as they should be when they were last looked at.
+        #: Servers that were not as they should be at the last check.
         self._wrong: frozenset[str] = frozenset()
         self._told: set[str] = set()
-        #: Server -> since when its lock has had no apparent purpose.
+        #: Server -> seconds since when its lock has had no apparent purpose.
         self._pointless: dict[str, float] = {}
 
     def look(self) -> None:
-        """Check the servers that have changed since the last look, and those that were not as they should be."""
+        """Check the servers that have changed since the last check, and those that were not as they should be."""
         now = datetime.now(UTC)
         changed = {} if self._looked_at is None else {"changes-since": (self._looked_at - _OVERLAP).isoformat()}
         known = self._locks.known()
-        # In this order: a server that runs may do so because its lease continues, which the aggregates say first.
+        # Servers before aggregates: when a lease resumes, the aggregates say so before its servers run.
         found = {each.id: each for each in self._listed(**changed)}
         found |= {each.id: each for server_id in self._wrong - found.keys() for each in self._listed(uuid=server_id)}
         locked = {each.id: each for each in self._listed(locked="true")}
@@ -83,8 +83,8 @@ class AwakeServers:
     def _must_sleep(self, server: Any, leases: Mapping[str, Known], apart: Collection[str]) -> bool:
         """Return whether a server is on a host where its lease has no capacity for it.
 
-        If its lease continues elsewhere, that is so only if it was put away: somebody may have edited the aggregate of
-        the lease, which is repaired.
+        If its lease runs on other hosts, this is so only if our lock shows that the server was put away. Otherwise
+        somebody may have edited the aggregate of the lease, which is repaired.
 
         :param apart: servers whose leases are over, and of which images are made
         """
@@ -106,19 +106,19 @@ class AwakeServers:
             self._told.add(server.id)
             LOG.warning("server %s runs although its lease is preempted: it is put away again", server.id)
         try:
-            # Its room belongs to others, so there is no time to copy anything.
+            # Others have its capacity, so there is no time to copy anything.
             self._away.put_away([server], PreemptionMode.STOP, 1)
         except StepFailedError as error:
             LOG.warning("%s", error)
 
     def _lift(self, locked: list[Any]) -> None:
-        """Lift locks of ours that nothing needs any more, for example after a crash."""
+        """Lift our locks that have no purpose any more, for example after a crash."""
         now = self._clock()
         ours = [each for each in locked if self._locks.reason(each) is not None]
         pointless = {each.id: each for each in ours if not self._given_up.is_given_up(each) and not of.is_busy(each)}
         self._pointless = {server_id: self._pointless.get(server_id, now) for server_id in pointless}
         for server_id, server in pointless.items():
-            # A shelved server may be deleted by its project, and comes back through nova-scheduler only.
+            # A shelved server needs no lock: it comes back through nova-scheduler only, and its project may delete it.
             if server.status == of.OFFLOADED or now - self._pointless[server_id] >= _UNDER_WAY:
                 LOG.info("server %s is unlocked: no lease needs its room any more", server_id)
                 self._locks.unlock(server)

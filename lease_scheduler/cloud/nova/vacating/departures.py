@@ -1,9 +1,11 @@
-"""Servers that Nova does not list on a host any more, but which still have room there in Placement.
+"""Servers that Nova does not list on a host any more, but which still have capacity there in Placement.
 
-A resize keeps the room on the old host, and the server may come back, until its user confirms it. So does a migration
-of a server that does not run; see ``failed_moves``. After one that runs, Nova cleans up, and may fail; see
-``arrivals``. A deleted server keeps its room, and may be restored, for ``reclaim_instance_interval`` of Nova. All is
-read from Nova and Placement each time, so that it does not matter which engine made a server leave.
+* A resize keeps the capacity on the old host until its user confirms it, and the server may come back. So does a cold
+  migration; see ``failed_moves``.
+* After a live migration, Nova cleans up, and may fail; see ``arrivals``.
+* A deleted server keeps its capacity, and may be restored, for the time of Nova's ``reclaim_instance_interval``.
+
+All facts are read from Nova and Placement each time, so it does not matter which engine made a server leave.
 """
 
 from __future__ import annotations
@@ -24,21 +26,21 @@ from lease_scheduler.cloud.nova.vacating.failed_moves import WITH_CONFIRMATION, 
 
 LOG = logging.getLogger(__name__)
 
-#: State of a resize or migration: the server is on its new host, and may still go back.
+#: Status of a resize or migration whose server is on its new host, and may still go back.
 _FINISHED = "finished"
 
-#: States in which Nova does nothing any more.
+#: Statuses of migrations with which Nova does nothing any more.
 _OVER = frozenset({"confirmed", "reverted", "error", "failed"})
 
-#: Migrations from a host that are looked at, the latest first.
+#: Maximum number of migrations from a host that are read, latest first.
 _LATEST = 200
 
 
 class Departures:
-    """See the module.
+    """Detector of such servers, which also finishes their moves and deletions.
 
     :param nova: novaclient's client with administrator rights
-    :param listed: returns all servers that satisfy a query of Nova's
+    :param listed: returns all servers that satisfy a query to Nova
     """
 
     def __init__(
@@ -56,9 +58,9 @@ class Departures:
         self._arrivals = arrivals
 
     def unfinished(self, host: str, own: str | None = None) -> list[Any]:
-        """Do what is missing for servers that have left a host; return those that still have room there.
+        """Finish moves and deletions of servers that have left a host. Return those that still have capacity there.
 
-        What servers have in leases that share the host is left alone: the leases hold the room.
+        Slots of servers in leases that share the host are left alone, as the leases hold the capacity.
 
         :param own: project whose servers may come back
         """
@@ -80,7 +82,7 @@ class Departures:
         return moving
 
     def _release_failed(self, migrations: Collection[Any]) -> None:
-        """Release what servers have on their old host whose move has failed. The servers stay as they are."""
+        """Release what servers whose move has failed have on their old host. The servers stay as they are."""
         for each in migrations:
             server = self._server(each)
             if server is not None and has_failed(each, server):
@@ -89,17 +91,17 @@ class Departures:
 
     def _restorable(self, service: str, claims: Collection[str], own: str | None) -> list[Any]:
         deleted = self._listed(host=service, **RESTORABLE)
-        # One of a lease has the room of its lease, which deletes it in time.
+        # A server of a lease uses the capacity of its lease, which deletes it in time.
         others = [each for each in deleted if each.id in claims and each.tenant_id != own and of.made_for(each) is None]
         for each in others:
-            # Whoever boots an ordinary server may rely on restoring it.
+            # Only guests: users of an ordinary server may rely on restoring it.
             if of.is_guest(each) and not of.is_busy(each):
                 LOG.warning("server %s, which its user has deleted, is not kept: a lease needs its host", each.id)
                 of.command(self._nova.servers.force_delete, each)
         return others
 
     def _server(self, migration: Any) -> Any:
-        """Return the server of a migration; of one that is deleted, release what the migration has, and return None."""
+        """Return the server of a migration. If it is deleted, release what the migration has, and return None."""
         try:
             return self._nova.servers.get(migration.instance_uuid)
         except NotFound:
@@ -113,12 +115,12 @@ class Departures:
         if migration.migration_type == LIVE:
             is_over = not self._arrivals.mend(server) and self._arrivals.is_over(server)
             if is_over and migration.status == FAILED:
-                # Somebody else has reset the state of the server since.
+                # Others have reset the state of the server, but the migration still has what it had.
                 self._placement.release(migration.uuid)
             return is_over
         if migration.migration_type not in WITH_CONFIRMATION:
             return True
         if migration.status == _FINISHED and server.status == of.VERIFY_RESIZE and not of.is_busy(server):
-            # Whoever has begun it. Otherwise tenants could hold up leases, and come back to hosts that others have.
+            # Confirm it, whoever began it. Otherwise tenants could delay leases, and come back to hosts of others.
             of.command(self._nova.servers.confirm_resize, server)
         return migration.status in _OVER

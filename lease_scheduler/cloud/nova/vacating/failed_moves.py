@@ -1,7 +1,7 @@
-"""Resizes, and migrations of servers that do not run, that fail after Nova has given the server its new host.
+"""Resizes and cold migrations that fail after Nova has given the server its new host.
 
-Nova shows such a server on the new host, where it does not run, and gives the room on the old host back to it in
-Placement. It never releases that, whatever happens to the server.
+Nova shows such a server on the new host, where it does not run, and returns the capacity on the old host to the server
+in Placement. It never releases this capacity, whatever happens to the server.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import Any
 
 from lease_scheduler.cloud.nova.api import server as of
 
-#: What Nova calls resizes, and migrations of servers that do not run.
+#: Nova's types of resizes and of cold migrations.
 WITH_CONFIRMATION = frozenset({"resize", "migration"})
 
-#: States of migrations that have failed.
+#: Statuses of failed migrations.
 _FAILED = frozenset({"error", "failed"})
 
 

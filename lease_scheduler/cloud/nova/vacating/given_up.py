@@ -1,8 +1,8 @@
-"""Room that stopped servers give up because Nova does not shelve them.
+"""Claims in Placement that stopped servers release because Nova does not shelve them.
 
-Nova lets a server keep what it has in Placement as long as the server is on its host, and does not shelve servers with
-a virtual TPM, for example, or where the image store does not take the image. Such a server is stopped, which leaves its
-disk where it is, and what it has is released. It claims the same again before it is started.
+In Nova, a server keeps what it has in Placement as long as it is on its host. Nova does not shelve servers with a
+virtual TPM, for example, or if the image store does not take the image. Such a server is stopped, which leaves its disk
+where it is, and what it has in Placement is released. It claims the same again before it is started.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LOG = logging.getLogger(__name__)
 
 
 class GivenUpRoom:
-    """See the module. What a server had is in the reason of its lock, which only administrators can change."""
+    """The released claims. They are in the reason of a server's lock, which only administrators can change."""
 
     def __init__(self, placement: Placement, nodes: Nodes, locks: Locks) -> None:
         self._placement = placement
@@ -28,17 +28,17 @@ class GivenUpRoom:
         self._locks = locks
 
     def is_given_up(self, server: Any) -> bool:
-        """Return whether a server is stopped and has given up its room.
+        """Return whether a server is stopped and has released its claims.
 
-        Its project may have locked it with such a reason, but cannot release what it has.
+        Its project could have locked it with such a reason, but cannot release its claims.
         """
         said = self._locks.reason(server)
         return server.status in of.ASIDE and said is not None and bool(said.claims) and not self._held(server)
 
     def give_up(self, server: Any) -> None:
-        """Release what a stopped server has on its host. Repeated calls change nothing.
+        """Release the claims of a stopped server. Repeated calls change nothing.
 
-        :raises StepFailedError: it has something of nested providers, and would keep its devices
+        :raises StepFailedError: it has claims on nested providers, and would keep its devices
         """
         held = self._held(server)
         if not held:
@@ -47,12 +47,12 @@ class GivenUpRoom:
             raise StepFailedError(f"server {server.id} cannot be shelved and has devices", of.host(server))
         (amounts,) = held.values()
         LOG.warning("server %s cannot be shelved: it is stopped, and gives up its room", server.id)
-        # In this order: what is released must be known.
+        # In this order, so that what was released is always known.
         self._locks.lock(server, amounts)
         self._placement.release(server.id)
 
     def take_back(self, server: Any) -> bool:
-        """Claim for a server what it has given up, if it has. Return False if others have it now."""
+        """Claim again what a server has released, if anything. Return False if others have it now."""
         said, service = self._locks.reason(server), of.service(server)
         if said is None or not said.claims or service is None or self._held(server):
             return True

@@ -1,7 +1,7 @@
 """Guests: servers without a lease that use hosts of the pool as long as no lease needs them.
 
-Their flavor says that they make room. They are shelved when a lease needs the room, and unshelved when there is room
-again. nova-scheduler then finds them a host by the same rules as for a new server.
+Their flavor says that they give way. They are shelved when a lease needs their capacity, and unshelved later.
+nova-scheduler then finds a host for them by the same rules as for a new server.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ LOG = logging.getLogger(__name__)
 #: Tag of servers that were shelved for a lease and will be unshelved. If a user removes it, the server stays shelved.
 TAG = "lease-preempted"
 
-#: Seconds for which images that projects make of their guests are waited for.
+#: Seconds for which a lease waits for images that projects make of their guests.
 _IMAGE_TIME = 10
 
-#: Real seconds after which it is forgotten that a server was asked to go. Starts are tried again every minute.
+#: Real seconds after which a request to a server to give way is forgotten. It is longer than the time between two
+#: attempts at a start, one minute.
 _FORGOTTEN_AFTER = 120.0
 
 #: Real seconds between two attempts to unshelve a server, at first and at most.
@@ -38,12 +39,12 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 30.0, 900.0
 
 
 class Guests:
-    """Shelves guests to make room, and unshelves them later.
+    """The guests of a cloud, which are shelved for leases and unshelved later.
 
     :param nova: novaclient's client with administrator rights
-    :param listed: returns all servers that satisfy a query of Nova's
+    :param listed: returns all servers that satisfy a query to Nova
     :param is_taken: returns whether a lease has a compute service for itself
-    :param patience: real seconds after which guests that have not gone count as such that stay
+    :param patience: real seconds after which guests that have not left count as staying
     """
 
     def __init__(
@@ -67,24 +68,24 @@ class Guests:
         self._patience = patience
         self._lock = Lock()
         self._next_try: dict[str, tuple[float, float]] = {}
-        #: Server -> when it was first and last asked to make room on a shared host, in real seconds.
+        #: Server -> real seconds at which it was first and last asked to give way on a shared host.
         self._asked: dict[str, tuple[float, float]] = {}
 
     def mark(self, servers: Iterable[Any]) -> None:
-        """Tag servers that are shelved for a lease, where Nova allows to change the tags in their states."""
+        """Tag servers that are shelved for a lease, if Nova allows this in their states."""
         for server in servers:
             if server.status in of.CAN_SHELVE:
                 of.add_tag(server, TAG)
 
     def make_room(self, host: str, service: str, missing: Callable[[], Mapping[str, int]]) -> bool:
-        """Shelve guests of a compute host, the youngest first and no more than necessary.
+        """Shelve guests of a compute host, youngest first and no more than necessary.
 
         :param host: its name
         :param service: name of its compute service
-        :param missing: returns resource class -> amount that must become free. It is called after the guests that are
-            going were found, because Nova frees what a server had before it shows the server as gone
-        :return: False if there are no guests that have any of it
-        :raises HostsOccupiedError: guests that have some of it do not go in time
+        :param missing: returns resource class -> amount that must become free. It is called after leaving guests were
+            found, because Nova frees what a server had before it shows the server as gone
+        :return: False if no guests have any of the missing amounts
+        :raises HostsOccupiedError: guests that have some of them do not leave in time
         """
         here = [each for each in self._listed(host=service) if of.is_guest(each)]
         here = [each for each in here if not self._given_up.is_given_up(each)]
@@ -107,12 +108,12 @@ class Guests:
             self._send_away(each, asked[each.id])
         stay = [each.id for each in chosen if asked[each.id] > self._patience]
         if stay:
-            # A user may keep a guest busy in ways that nobody has thought of.
+            # Users may keep a guest busy in ways that this code does not know.
             raise HostsOccupiedError({host: stay})
         return has_guests
 
     def _asked_for(self, servers: Iterable[str]) -> dict[str, float]:
-        """Return the real seconds since each of these servers was first asked to go."""
+        """Return the real seconds since each of these servers was first asked to give way."""
         now = monotonic()
         with self._lock:
             kept = {key: value for key, value in self._asked.items() if now - value[1] < _FORGOTTEN_AFTER}
@@ -126,7 +127,7 @@ class Guests:
             LOG.warning("a lease needs the room of server %s: %s", server.id, error)
 
     def bring_back(self) -> None:
-        """Try to bring back the guests that made room and are due for a try; called at intervals."""
+        """Try to bring back guests that gave way, if they are due for an attempt. Call this at intervals."""
         now = monotonic()
         found = {each.id: each for each in self._listed(tags=TAG)}
         stopped = {each.id: each for each in self._listed(locked="true") if self._given_up.is_given_up(each)}
@@ -157,8 +158,8 @@ class Guests:
     def _is_due(self, server_id: str, now: float) -> bool:
         """Return whether to try to unshelve a server now.
 
-        Nova reports only afterwards that there was no room, so the pauses become longer. There is a pause before the
-        first try too. Without it the guest could take back its room before the lease has taken it.
+        Nova reports only afterwards that no host had enough capacity, so the pauses become longer. There is a pause
+        before the first attempt, too, as the guest could otherwise take its capacity back before the lease has it.
         """
         with self._lock:
             due, pause = self._next_try.setdefault(server_id, (now + _FIRST_PAUSE, _FIRST_PAUSE))

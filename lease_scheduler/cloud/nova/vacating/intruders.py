@@ -1,8 +1,8 @@
-"""Intruders: ordinary servers on hosts that a lease needs, which do not make room by themselves.
+"""Intruders: ordinary servers on hosts that a lease needs, which do not give way by themselves.
 
-An administrator forced them there, they were there before the host came into the pool, or they came within an
+An administrator forced them there, they were there before the host came into the pool, or they came within
 ``on_demand_horizon`` before the lease was known. The operator chooses what is done with them. In any case, a lease does
-not wait for them for ever.
+not wait for them forever.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ LOG = logging.getLogger(__name__)
 #: Maximum number of attempts to move or shelve a server.
 _ATTEMPTS = 4
 
-#: Seconds in which other leases may release capacity before ordinary servers count as being in the way.
+#: Seconds for which other leases may take to release capacity, before ordinary servers count as being in the way.
 _LEAVING_TIME = 10
 
 
 class Intruders:
-    """Moves or shelves intruders, if the operator allows.
+    """The treatment of intruders: they are moved or shelved if the operator allows this.
 
     :param nova: novaclient's client with administrator rights
-    :param listed: returns all servers that satisfy a query of Nova's
+    :param listed: returns all servers that satisfy a query to Nova
     :param guests: marks servers that are unshelved later
     :param lost: detects commands that Nova has lost
     :param departures: finishes moves
@@ -61,7 +61,7 @@ class Intruders:
         self._options = options
         self._lock = Lock()
         self._attempts: Counter[str] = Counter()
-        # Server that was told to leave a host -> name of that host.
+        # Server that was told to leave its host -> name of that host.
         self._left: dict[str, str] = {}
 
     def clear(self, host: str, servers: Iterable[Any], late: int, own: str | None = None) -> bool:
@@ -83,7 +83,7 @@ class Intruders:
 
     @staticmethod
     def refuse(host: str, servers: Iterable[Any]) -> None:
-        """Report that a host is not available because of these servers.
+        """Raise the error that a host is not available because of these servers.
 
         :raises HostsOccupiedError: always
         """
@@ -96,14 +96,14 @@ class Intruders:
     def make_room(
         self, host: str, service: str, missing: Callable[[], Mapping[str, int]], waited: int, lease_id: str
     ) -> None:
-        """Make as many ordinary servers leave a shared host as are in the way of a lease, the youngest first.
+        """Make ordinary servers leave a shared host, youngest first and only those that are in the way of a lease.
 
         :param host: name of the compute host
         :param service: name of its compute service
         :param missing: returns resource class -> amount that must become free
         :param waited: seconds for which the lease has waited for its capacity
-        :raises HostsOccupiedError: a server is in the way and does not leave, or another lease does not release in time
-            what it had there
+        :raises HostsOccupiedError: a server in the way does not leave, or another lease does not release its capacity
+            in time
         """
         if not self._have_left(host, waited):
             return
@@ -117,24 +117,24 @@ class Intruders:
                 in_the_way.append(each)
                 still.subtract(of.claims(each))
         if any(amount > 0 for amount in still.values()) or not in_the_way:
-            # Other leases have not released yet what this one needs. Only then can one tell what is in the way.
+            # Other leases have not yet released what this one needs. Only after that it is known what is in the way.
             if waited > self._options.guest_patience:
-                # And they may never do so: a server whose hypervisor hangs is not deleted.
+                # They may never do so, as a server whose hypervisor hangs is not deleted.
                 self.refuse(host, [each for each in present if of.made_for(each) not in (None, lease_id)])
             return
-        # The lease that had the capacity before may be releasing it at this moment.
+        # The previous lease may just be releasing the capacity.
         if waited > _LEAVING_TIME:
             self.clear(host, in_the_way, waited)
 
     def send_away(self, server: Any) -> None:
-        """Make an ordinary server leave a host that a lease has for itself, if the operator allows."""
+        """Make an ordinary server leave a host that a lease has for itself, if the operator allows this."""
         if of.is_ordinary(server) and not of.is_busy(server):
             self._sent_away(server, 0)
 
     def _have_left(self, host: str, late: int, own: str | None = None) -> bool:
-        """Return whether a host keeps no room for servers that were moved or resized elsewhere.
+        """Return whether no server that was moved, resized or deleted still has capacity of a host.
 
-        :raises HostsOccupiedError: that does not come to an end in time
+        :raises HostsOccupiedError: such servers do not release it in time
         """
         moving = self._departures.unfinished(host, own)
         if moving and self.is_patience_over(late):
@@ -154,12 +154,12 @@ class Intruders:
             self._left.pop(server_id, None)
 
     def _sent_away(self, server: Any, late: int) -> bool:
-        """Make a server leave its host, or check how far it is. Return False if it does not leave."""
+        """Make a server leave its host, or check one that is leaving. Return False if it does not leave."""
         if self.is_patience_over(late):
             self._forget(server.id)
             return False
         if self._options.intruders is IntruderAction.REFUSE:
-            # Its owner may have deleted it a second ago, for example with the lease that had the host before.
+            # It may just be leaving, for example because the lease that had the host before has ended.
             return of.is_going(server)
         if of.is_busy(server):
             self._throttle.go_on(server.id)

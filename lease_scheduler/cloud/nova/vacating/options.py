@@ -1,16 +1,16 @@
-"""Options of the operator for how servers make room for leases."""
+"""Options that say how servers give way to leases."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
 
-#: Longest time for which servers are put away, as a multiple of ``escalate_after``, after the planned end.
+#: Maximum time after the planned end for which putting servers away is tried, as a multiple of ``escalate_after``.
 PATIENCE = 3
 
 
 class Escalation(Enum):
-    """What may be done, beyond shelving, to servers that do not make room in time."""
+    """Measure, beyond shelving, against servers that do not give way in time."""
 
     NONE = "none"
     STOP = "stop"
@@ -18,7 +18,7 @@ class Escalation(Enum):
 
 
 class IntruderAction(Enum):
-    """What is done with an ordinary server on a host that a lease needs."""
+    """Action on an ordinary server on a host that a lease needs."""
 
     REFUSE = "refuse"
     SHELVE = "shelve"
@@ -27,13 +27,13 @@ class IntruderAction(Enum):
 
 @dataclass(frozen=True)
 class RoomOptions:
-    """How servers make room for leases.
+    """How servers give way to leases.
 
-    :ivar escalation: the strongest measure that is allowed against servers that do not make room in time
-    :ivar escalate_after: seconds after the planned end of an operation when the next measure is taken
+    :ivar escalation: strongest measure that is allowed against servers that do not give way in time
+    :ivar escalate_after: seconds after the planned end of an operation at which the next measure is taken
     :ivar intruders: what is done with ordinary servers that are in the way
-    :ivar intruder_patience: seconds after the planned end of an operation when an ordinary server that is still there
-        counts as one that does not make room
+    :ivar intruder_patience: seconds after the planned end of an operation at which ordinary servers that are still
+        there count as staying
     """
 
     escalation: Escalation = Escalation.STOP
@@ -43,8 +43,8 @@ class RoomOptions:
 
     @property
     def guest_patience(self) -> int:
-        """Seconds after the planned end of an operation when what is still there counts as something that stays.
+        """Seconds after the planned end of an operation at which guests that are still there count as staying.
 
-        That is for guests, and for what other leases have not released on a shared host.
+        The same holds for capacity that other leases have not released on a shared host.
         """
         return max(self.intruder_patience, PATIENCE * self.escalate_after)

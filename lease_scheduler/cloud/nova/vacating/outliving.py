@@ -1,7 +1,7 @@
-"""Servers that outlive their lease. They get an ordinary flavor, and with it a host that is not for leases.
+"""Servers that outlive their lease. They get an ordinary flavor, and with it a host outside of the lease.
 
 The flavor of a lease is removed at its end, and Nova could not place a server with it again. So each server is resized
-to the smallest public flavor that is large enough. nova-scheduler then finds a host for it as for any other server.
+to the smallest public flavor that is large enough, and nova-scheduler finds a host for it as for any other server.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ LOG = logging.getLogger(__name__)
 #: Maximum number of attempts to resize a server.
 _ATTEMPTS = 3
 
-#: Seconds since the end of a lease after which servers that others keep busy are not kept.
+#: Seconds after the end of a lease at which servers that are still busy with other things are given up.
 _PATIENCE = 60
 
-#: Tasks of a resize, which takes as long as its data is large.
+#: Tasks of a resize and of shelving, which take long if the data is large.
 _OURS = frozenset(
     {"resize_prep", "resize_migrating", "resize_migrated", "resize_finish", "shelving", "shelving_image_pending_upload"}
     | {"shelving_image_uploading", "shelving_offloading"}
@@ -38,7 +38,7 @@ _CAN_RESIZE = frozenset({of.ACTIVE, of.STOPPED})
 
 
 class OutlivingServers:
-    """See the module.
+    """Detachment of servers from their lease.
 
     :param nova: novaclient's client with administrator rights
     :param lost: detects commands that Nova has lost
@@ -57,18 +57,18 @@ class OutlivingServers:
     def keep(
         self, servers: Iterable[Any], own: Collection[str], waited: int, trust_id: str | None = None, *, shelved: bool
     ) -> bool:
-        """Detach servers from their lease. Return whether that is done for all servers for which it can be done.
+        """Detach servers from their lease. Return whether all servers that can be detached are detached.
 
         These servers stay as they are:
 
-        * those for which no flavor is large enough or no other host has room;
+        * those for which no flavor is large enough or no host has enough capacity;
         * those that Nova does not resize in their present state, or that are busy with other things for too long;
         * those that a user booted with an ordinary flavor and a hint of the lease, because Nova never forgets the hint.
 
         :param servers: servers with the tag of their lease
         :param own: compute services that the lease has for itself
         :param waited: seconds since the end of the lease began
-        :param trust_id: trust of the project, in whose name its own locks are restored
+        :param trust_id: trust of the project, by which its own locks are restored
         :param shelved: whether to shelve the servers instead of letting them run
         """
         flavors: list[Any] = []
@@ -138,7 +138,7 @@ class OutlivingServers:
 
 
 def _smallest(server: Any, flavors: Sequence[Any]) -> Any:
-    """Return the smallest public flavor that gives a server at least what it has now, and no devices; None without."""
+    """Return the smallest public flavor without devices that gives a server at least what it has, or None."""
     size = (server.flavor["vcpus"], server.flavor["ram"], server.flavor["disk"])
     found = [
         each

@@ -1,6 +1,6 @@
-"""Servers that make room. Hosts are vacated for leases; ``returning`` brings servers back, or moves them.
+"""Servers that leave hosts for leases. ``returning`` brings servers back, or moves them.
 
-Each call checks the present state and does what comes next.
+Each call checks the present state, and does the next step.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ class Place:
 
 
 class ServerPreemption:
-    """Makes servers leave hosts.
+    """Preemption of servers on hosts.
 
     :param nova: novaclient's client with administrator rights
-    :param listed: returns all servers that satisfy a query of Nova's
+    :param listed: returns all servers that satisfy a query to Nova
     :param guests: marks servers without a lease, which are unshelved later
     :param intruders: moves or shelves ordinary servers
     :param away: puts servers away
-    :param given_up: knows what stopped servers have given up
-    :param attempts: counts attempts to bring servers back, which begin anew when they were put away
+    :param given_up: knows which stopped servers have released their claims
+    :param attempts: counts attempts to bring servers back; the count is reset when they were put away
     """
 
     def __init__(
@@ -73,22 +73,22 @@ class ServerPreemption:
 
         :param mode: how; servers are shelved if the mode is neither stop nor suspend
         :param late: seconds since the planned end of the operation, negative before it
-        :param must_leave: as for ``PuttingAway``
+        :param must_leave: as in ``PuttingAway.put_away``
         :raises StepFailedError: a server cannot be put away, or not in time
         """
         is_over = self._away.put_away(servers, mode, late, must_leave=must_leave)
         if is_over:
-            # They may have come from a failed attempt to bring them back. The next one begins anew.
+            # The servers may come from failed attempts to bring them back, which do not count for the next time.
             self._attempts.forget(servers)
         return is_over
 
     def put_lease_away(
         self, servers: Collection[Any], services: Collection[str], mode: PreemptionMode, late: int
     ) -> bool:
-        """Put the servers of a lease away. Those on none of its hosts cannot keep it from leaving these.
+        """Put the servers of a lease away. Servers elsewhere than on its hosts cannot keep it from leaving these.
 
         :param services: compute services of the hosts of the lease
-        :raises StepFailedError: a server on them cannot be put away, or not in time
+        :raises StepFailedError: a server on these hosts cannot be put away, or not in time
         """
         here = [each for each in servers if of.service(each) in (None, *services)]
         elsewhere = [each for each in servers if each not in here]
@@ -100,11 +100,11 @@ class ServerPreemption:
             return are_away
 
     def is_guest_put_away(self, server: Any) -> bool:
-        """Return whether a server without a lease is stopped on its host, and waits until no lease needs its room."""
+        """Return whether a server is a guest that is stopped on its host until no lease needs its capacity."""
         return of.is_guest(server) and self._given_up.is_given_up(server)
 
     def send_away(self, server: Any, own: str) -> None:
-        """Make a server leave a host that a lease has for itself, or stop it there if its own lease is put away.
+        """Make a server leave a host that a lease has for itself, or stop it if a stopped server may stay there.
 
         :param own: id of the lease that has the host
         """
@@ -116,7 +116,7 @@ class ServerPreemption:
         if of.is_guest(server):
             self._guests.mark([server])
         try:
-            # It should not be there at all, so there is no time to copy what need not be copied.
+            # It should not be there at all, so do not wait for copies that are not necessary.
             self.put_away([server], PreemptionMode.STOP, 1)
         except StepFailedError as error:
             LOG.warning("%s", error)
@@ -130,13 +130,13 @@ class ServerPreemption:
         apart: Collection[str],
         late: int,
     ) -> bool:
-        """Free a host of all servers that do not belong to a lease. Return whether it is free.
+        """Clear all servers that do not belong to a lease off a host. Return whether this is done.
 
         :param own: project whose servers may be there because the lease runs; None before it runs
-        :param leaving: compute services that other leases still have for themselves, with the projects of these leases
+        :param leaving: (compute service, project) for those that other leases still have for themselves
         :param apart: servers of other leases that are stopped there until images of them are complete
-        :param late: as for ``put_away``
-        :raises HostsOccupiedError: a server does not make room
+        :param late: as in ``put_away``
+        :raises HostsOccupiedError: a server does not give way
         """
         tag = names.tag(lease_id)
         others = [
@@ -148,13 +148,13 @@ class ServerPreemption:
             and each.id not in apart
         ]
         others = [each for each in others if not self._given_up.is_given_up(each)]
-        # Servers of another lease are leaving: its operation is planned before this one, and is late.
+        # Servers of another lease are leaving, as its operation was planned before this one and is late.
         leased = [each for each in others if of.made_for(each) is not None]
         moving = [each for each in leased if not _is_aside(each)]
         firm = [each for each in others if of.is_ordinary(each) and each.tenant_id != own]
         expected = [each for each in firm if (place.service, each.tenant_id) in leaving]
         guests = [each for each in others if of.is_guest(each) and each.tenant_id != own]
-        # Guests first: they are told to go even if others stay.
+        # Guests first, so that they are told to leave even if others stay.
         are_away = self._shelve_guests(place, guests, lease_id, late)
         if (moving or expected) and self._intruders.is_patience_over(late):
             self._intruders.refuse(place.host, [*moving, *expected])
@@ -164,7 +164,7 @@ class ServerPreemption:
     def is_patience_over(self, late: int) -> bool:
         """Return whether the wait for servers in the way of a lease is over.
 
-        :param late: as for ``put_away``
+        :param late: as in ``put_away``
         """
         return self._intruders.is_patience_over(late)
 
@@ -190,5 +190,5 @@ class ServerPreemption:
 
 
 def _is_aside(server: Any) -> bool:
-    """Return whether a server uses only disk space, also if Nova copies its disk: projects may have that done."""
+    """Return whether a server uses only disk space. It may be busy with an image, as projects can make one any time."""
     return server.status in of.ASIDE and (not of.is_busy(server) or of.makes_image(server))

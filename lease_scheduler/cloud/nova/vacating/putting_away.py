@@ -1,8 +1,9 @@
-"""Servers that are put away: shelved, suspended, stopped, or, where Nova does not shelve them, stopped without claims.
+"""Putting servers away: they are shelved, suspended or stopped. Those that Nova does not shelve release their claims.
 
-Each call checks the present state and does what comes next. A server is locked first, so that its project can neither
-hold it up nor bring it back. Nothing that a project can do to its server makes it stay: states in which Nova does not
-take the command are ended, and where Nova refuses to shelve it, it is stopped and gives up what it has in Placement.
+Each call checks the present state, and does the next step. A server is locked first, so that its project can neither
+delay it nor bring it back. Nothing that a project can do to its server makes it stay: it is brought out of states in
+which Nova does not take the command, and if Nova refuses to shelve it, it is stopped and releases what it has in
+Placement.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ from lease_scheduler.model.kinds import PreemptionMode
 
 LOG = logging.getLogger(__name__)
 
-#: Number of commands that Nova may refuse, or that may have no effect, before a server is stopped instead.
+#: Number of commands that are refused or have no effect, after which a server is stopped instead.
 _ATTEMPTS = 3
 
 _STAYING = frozenset({PreemptionMode.STOP, PreemptionMode.SUSPEND})
 
 
 class PuttingAway:
-    """See the module.
+    """The putting away of servers.
 
     :param nova: novaclient's client with administrator rights
     :param lost: detects commands that Nova has lost
-    :param release: removes a consumer's allocation from Placement
-    :param given_up: releases what stopped servers have
+    :param release: removes the allocations of a consumer from Placement
+    :param given_up: releases the claims of stopped servers
     """
 
     def __init__(
@@ -66,8 +67,8 @@ class PuttingAway:
 
         :param mode: how; servers are shelved if the mode is neither stop nor suspend
         :param late: seconds since the planned end of the operation, negative before it
-        :param must_leave: whether they have to leave their hosts, so that stopping them is no way out
-        :raises StepFailedError: a server cannot be put away, or not in time; the others are handled all the same
+        :param must_leave: whether they have to leave their hosts, so that stopping them does not suffice
+        :raises StepFailedError: a server cannot be put away, or not in time; the others are handled nevertheless
         """
         is_over, failure = True, None
         for server in servers:
@@ -83,7 +84,7 @@ class PuttingAway:
         if not of.is_busy(server) and self._has_no_host(server):
             self._throttle.end(server.id)
             self._forget(server.id)
-            # Its project may delete it. If it unshelves it, nova-scheduler is asked.
+            # Its project may delete it, or unshelve it by way of nova-scheduler.
             self._locks.unlock(server)
             return True
         self._locks.lock(server)
@@ -97,7 +98,7 @@ class PuttingAway:
     def _is_gone_while_busy(self, server: Any, mode: PreemptionMode, late: int, *, must_leave: bool) -> bool:
         self._throttle.go_on(server.id)
         if server.status == of.OFFLOADED and self._lost.is_stranded(server):
-            # It did not come back, and all its data is in the image store. Nova may have claimed room for it.
+            # It did not come back, and all its data is in the image store. Nova may have claimed capacity for it.
             self._throttle.end(server.id)
             self._release(server.id)
             return True
@@ -109,7 +110,7 @@ class PuttingAway:
             # An image of a stopped server needs nothing but its disk.
             return True
         if late > 0:
-            # Locks do not keep a project from making images, one after the other.
+            # In spite of the lock, a project can make images, one after the other.
             LOG.warning("server %s is %s, which is aborted: a lease needs its host", server.id, of.task(server))
             of.command(lambda each: self._nova.servers.reset_state(each, "active"), server)
             self._throttle.end(server.id)
@@ -139,16 +140,16 @@ class PuttingAway:
         return server.status == of.OFFLOADED or (server.status == of.ERROR and of.service(server) is None)
 
     def _command(self, server: Any, mode: PreemptionMode, late: int) -> None:
-        # Stopping takes no time worth limiting, and is the last resort.
+        # A late stop is not throttled: it takes little time, and is the last resort.
         is_urgent = mode is PreemptionMode.STOP and late > 0
         if not is_urgent and not self._throttle.begin(server.id, of.host(server)):
             return
         servers, runs = self._nova.servers, server.status in (of.ACTIVE, of.ERROR)
         with self._lock:
-            # Without effect, because otherwise it would be busy, or away.
+            # Earlier commands had no effect: otherwise the server would be busy, or away.
             self._attempts[server.id] += 1
         if mode in _STAYING and server.status == of.PAUSED:
-            # Nova stops and suspends only what runs.
+            # Nova stops and suspends only servers that run.
             of.command(servers.unpause, server)
         elif mode in _STAYING and runs:
             of.command(servers.suspend if mode is PreemptionMode.SUSPEND else servers.stop, server)
@@ -158,7 +159,7 @@ class PuttingAway:
     def _mode_of(self, server: Any, mode: PreemptionMode, late: int, *, must_leave: bool) -> PreemptionMode:
         """Return how to put a server away: stop, suspend or shelve.
 
-        A server that stays on its host makes room only if Placement counts nothing for it there.
+        A server that stays on its host gives way only if Placement counts nothing for it there.
         """
         options = self._options
         with self._lock:
@@ -167,7 +168,7 @@ class PuttingAway:
         if must_leave or of.claims_devices(server):
             return PreemptionMode.SHELVE
         if not of.claims_nothing(server):
-            # Nova does not shelve servers with a virtual TPM, for example, and images that projects make ask for one.
+            # Nova does not shelve servers with a virtual TPM, for example, for which images of projects may ask.
             return PreemptionMode.STOP if stops and attempts >= _ATTEMPTS else PreemptionMode.SHELVE
         if stops and (attempts >= _ATTEMPTS or late > options.escalate_after):
             # It is too late to copy data. A stopped server needs no copy, and keeps its disk.
@@ -175,7 +176,7 @@ class PuttingAway:
         return mode if mode in _STAYING else PreemptionMode.SHELVE
 
     def _is_first_attempt(self, server: Any) -> bool:
-        """Return whether nothing has been tried with a server yet. This counts as an attempt then."""
+        """Return whether nothing has been tried with a server yet. If so, count an attempt."""
         with self._lock:
             is_first = not self._attempts[server.id]
             self._attempts[server.id] += is_first

@@ -1,8 +1,8 @@
-"""Slots of a lease that Nova claims in Placement though no server has them, and that it will never release.
+"""Stale claims: slots of a lease that Nova has claimed in Placement for no server, and will never release.
 
 During a migration, the migration has the claims of its server on the host that the server leaves. If Placement refuses
-to release them, because others change the same provider at that moment, Nova gives up and keeps them; see
-``nova-manage placement audit`` in Nova's documentation. A server whose move has failed may have them, too; see
+to release them, because others change the same provider at the same time, Nova gives up and keeps them; see
+``nova-manage placement audit`` in Nova's documentation. A server whose move has failed may have such claims, too; see
 ``failed_moves``. The resource class of such a slot cannot be removed.
 """
 
@@ -23,18 +23,18 @@ from lease_scheduler.cloud.nova.vacating.failed_moves import has_failed
 
 LOG = logging.getLogger(__name__)
 
-#: Claims that are looked at in one call: a moment after many servers were deleted, Nova releases theirs by itself.
+#: Maximum number of claims that one call checks. After many servers were deleted, Nova soon releases most by itself.
 _AT_ONCE = 20
 
-#: Migrations that are asked for at once.
+#: Number of migrations on one page of a list.
 _PAGE = 500
 
-#: States of migrations with which Nova does nothing any more.
+#: Statuses of migrations with which Nova does nothing any more.
 _OVER = frozenset({"completed", "confirmed", "reverted", "cancelled", "error", "failed"})
 
 
 class StaleClaims:
-    """See the module.
+    """Detector of stale claims, which also releases them.
 
     :param nova: novaclient's client with administrator rights
     """
@@ -45,7 +45,7 @@ class StaleClaims:
         self._nodes = nodes
 
     def release(self, host: str, classes: Collection[str]) -> bool:
-        """Release slots on a host that a lease has left. Return whether there was one.
+        """Release stale claims of slots on a host that a lease has left. Return whether there was any.
 
         :param classes: resource classes of the slots of the lease
         """
@@ -63,7 +63,7 @@ class StaleClaims:
         return bool(stale)
 
     def _reserved(self, consumers: Collection[str], service: str) -> frozenset[str]:
-        """Return the consumers that are migrations of which a server may still come back to a compute service."""
+        """Return the consumers that are migrations whose servers may still come back to a compute service."""
         found, marker = set[str](), None
         while page := self._nova.migrations.list(host=service, marker=marker, limit=_PAGE):
             found |= {each.uuid for each in page if each.uuid in consumers and self._may_come_back(each, service)}
@@ -73,7 +73,7 @@ class StaleClaims:
     def _may_come_back(self, migration: Any, service: str) -> bool:
         server = self._server(migration.instance_uuid)
         if server is not None and server.status == of.VERIFY_RESIZE:
-            # It has another flavor now, or another host of the lease. The host is left, so it cannot go back.
+            # The lease has left the host, so the server must not go back. It has another flavor or host now.
             of.command(self._nova.servers.confirm_resize, server)
         return server is not None and (migration.status not in _OVER or of.service(server) == service)
 

@@ -1,7 +1,7 @@
-"""Whether servers are still on their way to hosts that were vacated for a lease.
+"""Detection of servers that are still on their way to hosts that were vacated for a lease.
 
-From the moment when nova-scheduler chooses a host until the server is there, only Placement knows of it. And
-nova-scheduler learns of the lease's aggregate by a message, so it may choose the host a little longer.
+Between nova-scheduler's choice of a host and the arrival of the server, only Placement knows of it. And nova-scheduler
+learns of the aggregate of a lease by a message, so it may choose the host a little longer.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from lease_scheduler.cloud.nova.lease.lease_parts import is_slot_only
 #: Real seconds after which nova-scheduler knows a change of an aggregate, unless it is very busy.
 _HEARD_AFTER = 2.0
 
-#: Real seconds after which a lease is forgotten, if its operation was given up.
+#: Real seconds after which a lease is forgotten, as its operation may have been given up.
 _FORGOTTEN_AFTER = 600.0
 
 
 class Vacancy:
-    """See the module.
+    """Detector of servers on their way.
 
     :param nova: novaclient's client with administrator rights
-    :param listed: returns all servers that satisfy a query of Nova's
+    :param listed: returns all servers that satisfy a query to Nova
     :param clock: returns real seconds
     """
 
@@ -45,9 +45,9 @@ class Vacancy:
         self._placement = placement
         self._clock = clock
         self._lock = Lock()
-        #: Lease -> until when nova-scheduler may send servers to its hosts, and when the lease was noted.
+        #: Lease -> seconds until which nova-scheduler may send servers to its hosts, and at which the lease was noted.
         self._heard_at: dict[str, tuple[float, float]] = {}
-        #: Lease -> when nova-scheduler knows that none of its servers may start any more.
+        #: Lease -> seconds at which nova-scheduler knows that none of its servers may start any more.
         self._ended_at: dict[str, float] = {}
 
     def note(self, lease_id: str) -> None:
@@ -62,7 +62,7 @@ class Vacancy:
             self._heard_at = {**recent, lease_id: (heard_at, now)}
 
     def is_heard(self, lease_id: str) -> bool:
-        """Return whether nova-scheduler knows the aggregate of a lease. Notes the lease if that was not done."""
+        """Return whether nova-scheduler knows the aggregate of a lease. Note the lease if it was not noted before."""
         self.note(lease_id)
         with self._lock:
             heard_at, _ = self._heard_at[lease_id]
@@ -72,9 +72,9 @@ class Vacancy:
         """Return whether no servers of others can arrive on the hosts of a lease any more.
 
         :param lease_id: id of a lease that was noted
-        :param providers: name of each of its hosts, which are vacated -> id of the resource provider
-        :param gives_up: whether the wait for servers on their way is over: a resize may take for ever
-        :raises HostsOccupiedError: it is over, and there are such servers
+        :param providers: name of each vacated host of the lease -> id of its resource provider
+        :param gives_up: whether to stop waiting for servers on their way, as a resize may take forever
+        :raises HostsOccupiedError: ``gives_up`` is true, and there are such servers
         """
         with self._lock:
             heard_at, _ = self._heard_at.get(lease_id, (math.inf, 0.0))
@@ -100,7 +100,7 @@ class Vacancy:
     def is_end_heard(self, lease_id: str) -> bool:
         """Return whether nova-scheduler knows that none of a lease's servers may start any more."""
         with self._lock:
-            # A lease that is not known was noted before a restart, which is long enough ago.
+            # A lease that is not known was noted before the engine started, which is long enough ago.
             return self._clock() >= self._ended_at.get(lease_id, -math.inf)
 
     def _has_preemptible_flavors(self) -> bool:
@@ -113,7 +113,7 @@ class Vacancy:
         for consumer, amounts in self._placement.consumers_on(provider_id).items():
             if is_slot_only(amounts):
                 continue
-            # There is no such server if the consumer is a lease's, or left over.
+            # If the consumer belongs to a lease or is left over, there is no such server.
             for server in self._listed(uuid=consumer):
                 if lease_id not in of.leases(server) and of.is_busy(server):
                     found.append(str(server.id))

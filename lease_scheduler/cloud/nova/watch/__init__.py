@@ -1,1 +1,1 @@
-"""Observation of the cloud: notifications, and queries at intervals for what is not told."""
+"""Observation of the cloud, by notifications, and by queries at intervals for everything else."""

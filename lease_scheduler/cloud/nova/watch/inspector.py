@@ -1,4 +1,4 @@
-"""Inspection of what is expensive to ask for: sizes of hosts, aggregates, misplaced servers.
+"""Inspection of facts that are expensive to read: sizes of hosts, aggregates, misplaced servers.
 
 Everything is inspected at intervals, and single hosts and aggregates when there is a hint.
 """
@@ -23,7 +23,7 @@ LOG = logging.getLogger(__name__)
 
 
 class Inspector:
-    """See the module. It has a thread of its own, so that a long inspection delays no other events.
+    """Inspector with a separate thread, so that a long inspection delays no events.
 
     :param nova: novaclient's client with administrator rights
     :param interval: real seconds between two inspections of everything
@@ -90,7 +90,7 @@ class Inspector:
                 hosts, self._hosts = self._hosts, set()
                 aggregates, self._aggregates = self._aggregates, set()
             if monotonic() >= due:
-                # Each on its own, because Placement or Nova may not answer.
+                # Each is tried by itself, because Placement or Nova may not answer.
                 self._try(partial(self._look_at_placement, sink))
                 self._try(partial(self._look_at_aggregates, sink))
                 self._try(partial(sink.on_inspection, None))

@@ -1,7 +1,7 @@
-"""Distinction of compute services that died from those that are silent because of an outage of the message bus.
+"""Detection of dead compute services among those that are silent only because of an outage of the message bus.
 
-Nova reports a service as down when it has not heard from it for a while. When the bus comes back, services return one
-after the other, because oslo.messaging reconnects at growing intervals of up to half a minute.
+Nova reports a service as down when it has not heard from it for a while. After an outage, services return one after the
+other, because oslo.messaging reconnects at growing intervals of up to half a minute.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Patience:
-    """How long services may be down before their hosts count as dead.
+    """Times for which services may be down before their hosts count as dead.
 
     :ivar grace: seconds for any service
-    :ivar reconnection: additional seconds for services that were down together with most others, as after an outage of
-        the bus
+    :ivar reconnection: additional seconds for services that were down together with more than half of all, as in an
+        outage of the bus
     """
 
     grace: float = 0.0
@@ -25,7 +25,7 @@ class Patience:
 
 
 class Silence:
-    """See the module.
+    """The silence of compute services.
 
     :param patience: how long services may be silent
     """
@@ -45,7 +45,7 @@ class Silence:
         silent = {each.host for each in services if getattr(each, "state", None) == "down"}
         expected = {each.host for each in services if each.status == "enabled" and not is_forced_down(each)}
         missing = expected & silent
-        # With a single service, an outage of the bus cannot be told from one of the host.
+        # With a single service, an outage of the bus cannot be distinguished from an outage of the host.
         is_general = len(expected) > 1 and missing == expected
         self._since = {host: now if is_general else self._since.get(host, now) for host in silent}
         if len(expected) > 1 and 2 * len(missing) > len(expected):

@@ -1,4 +1,4 @@
-"""The receiver of what is seen in a Nova."""
+"""The interface of the receiver of what watcher and inspector see in a Nova."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lease_scheduler.cloud.observations import AggregateChange, ServerChange, St
 
 
 class Sink(Protocol):
-    """Receives everything that watcher and inspector see. Calls come from their threads, or from those that listen."""
+    """Receiver of everything that watcher and inspector see. Calls come from their threads or those of the listener."""
 
     def on_event(self, event: DriverEvent) -> None:
         """Handle an event that the engine needs."""
@@ -21,26 +21,26 @@ class Sink(Protocol):
         ...
 
     def on_cache(self, hint: CacheHint) -> None:
-        """Handle images that come to the caches of hosts. Called from several threads; must be quick."""
+        """Handle a notification about images in the caches of hosts. Called from several threads; must be quick."""
         ...
 
     def on_hosts(self, names: frozenset[str]) -> None:
         """Handle hosts of the pool that may have another size or other traits. The first call names all of them.
 
-        If this raises, the hosts are reported again at the next look.
+        After an error, the hosts are reported again at the next inspection.
         """
         ...
 
     def on_aggregate(self, change: AggregateChange) -> None:
-        """Handle a change of an aggregate of ours."""
+        """Handle a change of one of our aggregates."""
         ...
 
     def on_stranger(self, stranger: Stranger) -> None:
-        """Handle a server on a host that a lease has for itself; called again while it stays."""
+        """Handle a server that does not belong to the lease of its host. Called again while it stays."""
         ...
 
     def on_round(self) -> None:
-        """Do what is due at each look, and when a server of a lease may have been woken."""
+        """Do what is due in each round, and when a server of a lease may have been woken."""
         ...
 
     def on_inspection(self, service: str | None) -> None:

@@ -1,6 +1,6 @@
 """Watcher of events in the cloud: hosts that go down, and servers that their users delete.
 
-It looks at intervals, and at once when a notification of Nova's hints at something.
+It checks at intervals, and at once when a notification from Nova gives a hint.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from lease_scheduler.nova.boots import FLAVOR_LEASE
 
 LOG = logging.getLogger(__name__)
 
-#: Difference between the clocks of Nova and of this machine that is tolerated without missing a change.
+#: Difference between the clocks of Nova and of this machine up to which no change is missed.
 _OVERLAP = timedelta(seconds=30)
 
-#: Status that Nova shows for services of a cell that does not answer.
+#: Status that Nova shows for services in a cell that does not answer.
 _UNKNOWN = "UNKNOWN"
 
 _DELETED = frozenset({"instance.delete.end", "instance.soft_delete.end"})
@@ -52,7 +52,7 @@ _ARRIVED = frozenset(
     }
 )
 
-#: Actions after which a server may run that was put away.
+#: Actions after which a server that was put away may run.
 _WOKEN = frozenset(
     {
         "instance.power_on.end",
@@ -79,9 +79,9 @@ class HintSource(Protocol):
 
 @dataclass(frozen=True)
 class WatcherOptions:
-    """What the operator sets.
+    """Options of the watcher.
 
-    :ivar interval: real seconds between two looks
+    :ivar interval: real seconds between two checks
     :ivar patience: how long services may be down, in real seconds
     """
 
@@ -90,13 +90,13 @@ class WatcherOptions:
 
 
 class Watcher:
-    """See the module.
+    """Watcher with a separate thread.
 
     :param nova: novaclient's client with administrator rights
     :param is_managed: returns whether the engine boots the servers of a lease, which then ends when they are gone
-    :param options: how often to look, and how long services may be down
-    :param listener: source of hints; None means looks at intervals only
-    :param inspector: inspects what is expensive to ask for; None leaves that out
+    :param options: how often to check, and how long services may be down
+    :param listener: source of hints; None to check at intervals only
+    :param inspector: inspects facts that are expensive to read; None leaves these out
     :param own_user: returns the id of the service's own user, whose actions are no events, or None if not known
     :ivar hears_of_servers: whether a notification about a server was received
     """
@@ -134,7 +134,7 @@ class Watcher:
         self._thread: Thread | None = None
 
     def start(self, sink: Sink) -> None:
-        """Begin to look and to listen.
+        """Begin to check and to listen.
 
         :param sink: receives what is seen
         """
@@ -149,7 +149,7 @@ class Watcher:
             self._listener.start(partial(self._heard, sink))
 
     def stop(self) -> None:
-        """Stop looking and listening."""
+        """Stop checking and listening."""
         if self._listener is not None:
             self._listener.stop()
         if self._inspector is not None:
@@ -183,7 +183,7 @@ class Watcher:
             if is_due:
                 self._look(self._look_at_servers, sink)
                 self._try(self._flavors.refresh, "flavors could not be read from Nova")
-                # Hosts that die send no notification, so notifications do not make these looks rarer.
+                # Hosts that die send no notification, so these checks go on at the same interval in any case.
                 due = monotonic() + self._interval
             if is_due or is_woken:
                 self._try(sink.on_round, "a periodic task failed")
@@ -210,7 +210,7 @@ class Watcher:
             self._own_user_id = self._own_user()
 
     def _heard(self, sink: Sink, hint: Hint) -> None:
-        """Handle a hint of the listener. All notifications come in here."""
+        """Handle a hint from the listener."""
         if isinstance(hint, ServiceHint):
             with self._changed:
                 self._hinted_services = True
@@ -262,14 +262,14 @@ class Watcher:
             if host is None or service.status == _UNKNOWN:
                 continue
             if is_asleep(service):
-                # That is no outage. Once it is awake, the next look reports the host.
+                # That is no outage. Once the host is awake, the next check reports it.
                 self._told_of.pop(host, None)
                 continue
             event = _host_event(host, service)
             if event.kind is EventKind.HOST_DOWN and not self._silence.is_over(service, now):
-                # It may soon be back, or all others may follow.
+                # It may soon be back, or all others may go down, too.
                 continue
-            # The first look reports all hosts, because an engine that led before may have noted an outage.
+            # The first check reports all hosts, because an earlier engine may have noted an outage.
             if self._told_of.get(host) is not event.kind:
                 events.append(event)
             self._told_of[host] = event.kind
@@ -293,7 +293,7 @@ class Watcher:
     def _look_at_leases(self, leases: Iterable[str]) -> list[DriverEvent]:
         """Return events for those of these leases that are managed and have no server any more."""
         now = datetime.now(UTC)
-        # The same deletion may be seen again within this time.
+        # Leases are remembered as long as the same deletion may be seen again.
         kept = now - timedelta(seconds=self._interval) - 2 * _OVERLAP
         self._gone = {lease_id: instant for lease_id, instant in self._gone.items() if instant > kept}
         events = []
@@ -316,6 +316,6 @@ def _host_event(host: str, service: Any) -> DriverEvent:
 
 
 def _lease_of(server: Any) -> str | None:
-    """Return the lease whose flavor a deleted server had. Its tags are gone."""
+    """Return the lease whose flavor a deleted server had, or None. Its tags are gone."""
     extra_specs: Mapping[str, str] = server.flavor.get("extra_specs") or {}
     return extra_specs.get(FLAVOR_LEASE)

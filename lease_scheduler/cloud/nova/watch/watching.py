@@ -1,4 +1,4 @@
-"""Makes what watches a Nova."""
+"""Assembly of the watcher of a Nova."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from lease_scheduler.cloud.nova.watch.watcher import Watcher, WatcherOptions
 
 @dataclass(frozen=True)
 class WatchingOptions:
-    """Options of what watches a Nova.
+    """Options of watcher and inspector.
 
-    :ivar watch_interval: seconds between two looks at hosts and servers
-    :ivar inspect_interval: seconds between two looks at what is expensive to ask for
-    :ivar freepool: name of the aggregate of the hosts that no lease has
+    :ivar watch_interval: real seconds between two checks of hosts and servers
+    :ivar inspect_interval: real seconds between two inspections
+    :ivar freepool: name of the aggregate of all hosts that leases may use
+    :ivar patience: how long services may be down
     """
 
     watch_interval: float
@@ -34,9 +35,9 @@ class WatchingOptions:
 
 
 class Watching:
-    """Makes what watches the cloud.
+    """Maker of watchers, with inspector and listener (``driver.MakeWatcher``).
 
-    :param make_listener: gives what listens to Nova's notifications, or None to look at intervals only
+    :param make_listener: returns a listener to Nova's notifications, or None to check at intervals only
     """
 
     def __init__(
@@ -58,8 +59,8 @@ class Watching:
     ) -> Watcher:
         """Return a watcher.
 
-        :param is_managed: whether the servers of a lease are booted by us
-        :param pool: names of the hosts that leases may use
+        :param is_managed: returns whether the engine boots the servers of a lease
+        :param pool: returns the names of the hosts that leases may use
         """
         options, nova, adapter = self._options, self._connection.nova, self._connection.placement
         inspector = Inspector(

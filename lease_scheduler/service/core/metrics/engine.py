@@ -17,7 +17,7 @@ _Method = Callable[..., dict[str, Any]]
 
 
 class EngineMetrics:
-    """All metrics of a process. Each engine that leads in the process is bound to them while it leads.
+    """All metrics of a process. The engine of the process is bound to them while it leads.
 
     :param registry: registry to which the metrics are added, or None for a new one
     :param per_project: whether there are also gauges for each project
@@ -69,7 +69,7 @@ class EngineMetrics:
         self.events.notifications_waiting.set(0)
 
     def timed(self, methods: Mapping[str, _Method]) -> dict[str, _Method]:
-        """Return the methods by name, each wrapped so that its duration is measured."""
+        """Return the methods by name, wrapped to measure their durations."""
         return {name: self._timed(name, method) for name, method in methods.items()}
 
     def _timed(self, name: str, method: _Method) -> _Method:

@@ -65,7 +65,7 @@ COUNTED = {
 #: no label, so queries for sites without peers do not name it.
 ORIGIN, LOCAL = "origin", ""
 
-#: Label of metrics of what happens in one of several pools.
+#: Label of metrics by pool, if the site has several.
 POOL = "pool"
 
 #: What is done about idle leases.
@@ -74,7 +74,7 @@ _IDLE_ACTIONS = ("notified", "ended")
 _SECONDS = (1, 10, 60, 300, 900, 3_600, 4 * 3_600, 86_400, 3 * 86_400, 7 * 86_400)
 _SLOWDOWNS = (1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 1_000)
 _DURATIONS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
-_LOOKS = (0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
+_ROUNDS = (0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
 class EventMetrics:
@@ -157,7 +157,7 @@ class EventMetrics:
         self._reconciliations = Histogram(
             "lease_scheduler_reconciliation_duration_seconds",
             "Time to compare leases and cloud and to plan what is repaired",
-            buckets=_LOOKS,
+            buckets=_ROUNDS,
             registry=registry,
         )
         self._repaired = Counter(
@@ -196,7 +196,7 @@ class EventMetrics:
         self._metering = Histogram(
             "lease_scheduler_idle_metering_duration_seconds",
             "Time to measure all running leases once",
-            buckets=_LOOKS,
+            buckets=_ROUNDS,
             registry=registry,
         )
         self._metering_failures = Counter(
@@ -254,7 +254,7 @@ class EventMetrics:
         self.notifications_waiting.inc(waiting)
 
     def delivered(self, driver: str, result: str) -> None:
-        """Note what became of an attempt to deliver a notification to a project.
+        """Note the result of an attempt to deliver a notification to a project.
 
         :param result: ``delivered``, ``failed`` or ``given-up``
         """
@@ -315,9 +315,9 @@ class EventMetrics:
         self._idle_steps.labels("ended").inc()
 
     def measured(self, found: Mapping[Activity, int]) -> None:
-        """Note what a measurement has found.
+        """Note the results of a measurement.
 
-        :param found: number of leases
+        :param found: activity -> number of leases
         """
         for activity, number in found.items():
             self._measurements.labels(activity.value).inc(number)

@@ -38,7 +38,7 @@ class Observation:
     :ivar flows: flows among which each pool is shared
     :ivar pools: names of the pools; only None if the site has only one
     :ivar price_rates: money per node and hour at which leases are offered, for pools whose leases have prices
-    :ivar forecasts: how well forecasts held, by pool and name
+    :ivar forecasts: how often forecasts came true, by pool and name
     :ivar watts: power that hosts take, unless their properties say something else
     """
 
@@ -56,7 +56,10 @@ class Observation:
     forecasts: Mapping[str | None, Mapping[str, Covered]] = field(default_factory=dict)
 
     def of_pool(self, pool: str) -> Observation:
-        """Return the part of the state that belongs to a pool, without orders, as their leases may have ended."""
+        """Return the part of the state that belongs to a pool.
+
+        It has no orders: their leases may have ended, so their pools are not known.
+        """
         leases = tuple(lease for lease in self.leases if lease.request.pool == pool)
         return replace(
             self,
@@ -119,7 +122,7 @@ class StateMetrics(Collector):
 
 
 class _Amounts:
-    """The amounts that leases hold, computed again only for leases that are new or have other hosts."""
+    """Cache of the amounts that leases hold. They are computed again only if request, holding or site have changed."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[LeaseRequest, Holding, Site, Mapping[str, int]]] = {}
@@ -131,7 +134,7 @@ class _Amounts:
             first = lease.holdings[0] if lease.holdings else None
             if first is not None and (lease.active_since is not None or first.start <= seen.now < first.end):
                 before = self._known.get(lease.lease_id)
-                # Compare identities, as comparing the values would take as long as computing the amounts.
+                # Compare identities: to compare values would take as long as to compute the amounts.
                 if before is None or any(
                     a is not b for a, b in zip(before, (lease.request, first, seen.site), strict=False)
                 ):
@@ -180,7 +183,7 @@ def _resources(seen: Observation, held_by: Mapping[str, Mapping[str, int]]) -> I
 
 
 def _by_pool(of_pools: Mapping[str, Iterable[Metric]]) -> Iterable[Metric]:
-    """Return the gauges of pools as those of the site, with the label ``pool``."""
+    """Merge the gauges of pools into gauges with the label ``pool``, and return them."""
     found: dict[str, Metric] = {}
     for pool, gauges in of_pools.items():
         for gauge in gauges:
@@ -241,7 +244,7 @@ def _orders(orders: Iterable[Intent], now: int) -> Iterator[Metric]:
 
 
 def _fluid(seen: Observation) -> Iterator[Metric]:
-    """Yield how fluid leases share CPU: nothing while none runs."""
+    """Yield gauges of how fluid leases share CPU, or nothing while none runs."""
     running = [lease for lease in seen.leases if lease.progress is not None and lease.active_since is not None]
     yields, stretches = [], []
     for lease in running:

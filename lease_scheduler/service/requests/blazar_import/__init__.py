@@ -1,5 +1,5 @@
-"""Takeover of the contents of a Blazar: the same hosts, leases and ids, and the same hosts for each lease.
+"""Takeover of the contents of a Blazar: its hosts and leases with their ids, and the hosts of each lease.
 
-All of it is computed from values: from what ``store.blazar`` has read and what the site already has, to the changes of
-one transaction. If one promise would be broken, nothing is taken over.
+A pure computation turns what ``store.blazar`` has read and what the site already has into the changes of one
+transaction. If any promise would be broken, nothing is taken over.
 """

@@ -10,7 +10,7 @@ from lease_scheduler.model.errors import LeaseSchedulerError
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that the operator of a takeover has to know.
+    """Something that the operator must know about a takeover.
 
     :ivar what: the host, address, lease or leases concerned, for people
     :ivar reason: what is the matter, for people

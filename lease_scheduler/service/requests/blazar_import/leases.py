@@ -41,7 +41,7 @@ class TakenLease:
 
 @dataclass(frozen=True)
 class _Part:
-    """A reservation in the terms that are planned.
+    """A reservation, with the terms to plan and the units that it has.
 
     :ivar shown: the terms that the project sees
     :ivar planned: the same terms, with the number of nodes that the reservation has
@@ -190,14 +190,14 @@ def _terms(lease: BlazarLease, parts: list[_Part], pool: Pool) -> Terms:
     }
     submitted = lease.start if lease.created_at is None else lease.created_at
     try:
-        # Build them as of the start of the lease. As of now, a start in the past would be moved to the present.
+        # With the start as the present instant, because a start in the past would be moved to the present.
         return build_terms(document, replace(pool, flavors=flavors), lease.start, submitted)
     except InvalidValueError as error:
         raise NotTakenError(f"its terms do not make sense here: {error}") from error
 
 
 def _with_own_hosts(terms: Terms, parts: list[_Part], pool: Pool) -> tuple[NodeSet, ...]:
-    """Return the node sets, each allowed to use the hosts that it has.
+    """Return the node sets, each extended so that it may use the hosts that it has.
 
     Blazar compares properties as texts and reads only a part of nested queries. So a node set may have hosts that its
     query does not find here.

@@ -19,7 +19,7 @@ _LONGEST_TEXT = 255
 
 @dataclass
 class TakenPool:
-    """What becomes of Blazar's hosts and addresses.
+    """Result of the takeover of Blazar's hosts and addresses.
 
     :ivar hosts: hosts that are new in the pool, by id
     :ivar floating_ips: addresses that are new in the pool, by id
@@ -48,7 +48,7 @@ def take_pool(
     held: Collection[str],
     now: int,
 ) -> TakenPool:
-    """Return what becomes of Blazar's hosts and addresses.
+    """Return the result of the takeover of Blazar's hosts and addresses.
 
     :param hosts: hosts that are already in the pool
     :param floating_ips: addresses that are already in the pool
@@ -113,8 +113,8 @@ def _number(host_id: str) -> int | None:
 def host_record(host: BlazarHost, host_id: int, now: int, *, is_held: bool) -> HostRecord:
     """Return a host in the form of the service.
 
-    Its capacity is what Placement offered, as Blazar copied it when the host was registered. A host that was registered
-    before Blazar made such copies has the size of its hypervisor.
+    Its capacity is the inventory of Placement, which Blazar copied when the host was registered. A host that was
+    registered before Blazar made such copies gets the size of its hypervisor.
 
     In Blazar a host is not reservable only because its monitor has found it out of service. Here such a host is
     reservable and out of service, until the driver reports that it is back.

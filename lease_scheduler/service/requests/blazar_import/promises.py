@@ -1,4 +1,4 @@
-"""The check that hosts can hold at every instant what is promised on them."""
+"""Check that hosts can hold everything that is promised on them, at every instant."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _why_never(host: Host, claim: Claim) -> str:
 
 
 def _together(host: Host, claims: list[Claim], new: frozenset[str]) -> list[Finding]:
-    """Return a finding for each instant at which a claim starts and the host has too little for all."""
+    """Return a finding for each instant at which a claim starts and the host has too little for all claims."""
     # At the same instant, ends come before starts, as intervals exclude their end.
     changes = sorted(
         [(claim.start, 1, number) for number, claim in enumerate(claims)]

@@ -83,7 +83,7 @@ class Takeover:
 def take_over(
     contents: Contents, here: Snapshot, units: Units, is_known: Callable[[str], bool], now: int, wanted: ImportOptions
 ) -> Takeover:
-    """Return the changes that make a site have what a Blazar has.
+    """Return the changes that take the contents of a Blazar over into a site.
 
     :param here: what the site already has
     :param units: numbers of its hosts and addresses; new ones get the next numbers
@@ -200,7 +200,7 @@ def _leases(
     for unit_id in taken.missing:
         names.pop(unit_id, None)
     numbers = {name: units.number(unit_id) for unit_id, name in names.items()}
-    # What is taken over is in no pool until the engine starts.
+    # Hosts and leases that are taken over are in no pool until the engine starts.
     nested = NestedClasses.of([host for host in hosts if host.pool is None])
     pool = Pool(hosts, floating_ips, {}, nested=nested)
     for lease, state in chosen:
@@ -226,7 +226,7 @@ def _add_leases(takeover: Takeover, leases: list[TakenLease], here: Snapshot, no
         transition = Transition(lease.lease_id, now, LeaseState.NEW.value, lease.state.value, lease.reason)
         changes.transitions.append(transition)
         if lease.state is LeaseState.ACTIVE:
-            # The cloud has the lease in Blazar's form. This operation brings it into ours and touches no servers.
+            # The cloud has the lease in Blazar's form. This operation converts it to ours, without touching servers.
             assignment = lease.holdings[0].assignment
             operation = Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now)
             changes.begun.append(Intent(next_intent, lease.lease_id, operation))

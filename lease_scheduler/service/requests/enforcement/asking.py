@@ -1,4 +1,4 @@
-"""Asks the filters, and ensures that filters that keep count learn the outcome."""
+"""Questions to the filters, and messages by which filters that keep count learn the outcome."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lease_scheduler.service.requests.enforcement.base import (
 )
 from lease_scheduler.service.requests.enforcement.views import lease_body
 
-#: Event type: a filter that keeps count is called for a lease. It must be told if the lease is not made.
+#: Event type: a filter that keeps count was asked about a lease. It must be told if the lease is not made.
 ASKED = f"{FOR_FILTERS}asked"
 #: Event type: a lease has ended.
 ENDED = f"{FOR_FILTERS}ended"
@@ -33,7 +33,7 @@ _PATIENCE = 60.0
 
 
 class Enforcement:
-    """Asks the filters one after the other.
+    """The enabled filters, which are asked one after the other.
 
     :param filters: in this order
     :param keep: stores a message, to be given to ``deliver`` until that returns True
@@ -52,14 +52,14 @@ class Enforcement:
         self._is_made = is_made
         self._locks: defaultdict[str, Lock] = defaultdict(Lock)
         self._lock = Lock()
-        # Leases that are being made, and leases that no filter has counted.
+        # Ids of leases that are being made, and of leases that no filter has counted.
         self._being_made: set[str] = set()
         self._not_counted: set[str] = set()
         #: Called when ``deliver`` may succeed where it did not before.
         self.on_settled: Callable[[], None] = lambda: None
 
     def replace_filters(self, filters: Sequence[UsageFilter]) -> None:
-        """Use other filters from now on; they must follow ends if the present ones do."""
+        """Replace the filters. If a present filter follows ends, a new one must do so, too."""
         self._filters = tuple(filters)
         self._followers = tuple(each for each in self._filters if each.follows)
 
@@ -98,7 +98,7 @@ class Enforcement:
 
     @contextmanager
     def one_at_a_time(self, project_id: str, expires: float | None = None) -> Iterator[None]:
-        """Check the leases of one project one at a time, as two could otherwise use the same rest of a limit.
+        """Let only one request of a project into the block at a time, as two could use the same rest of a limit.
 
         :param expires: real instant after which the caller no longer waits
         :raises EngineUnavailableError: other requests of the project took too long
@@ -118,7 +118,7 @@ class Enforcement:
 
     @contextmanager
     def creation(self, context: Document, proposal: Proposal) -> Iterator[None]:
-        """Ask whether a lease may be made; the block makes it.
+        """Ask the filters whether a lease may be made; the block makes it.
 
         If the block fails or this process ends within it, filters that keep count are told.
 
@@ -132,7 +132,7 @@ class Enforcement:
                 if each.follows and not noted:
                     with self._lock:
                         self._being_made.add(lease_id)
-                        # The same request may come again, with another answer.
+                        # The request may be a repetition, and its answer may differ this time.
                         self._not_counted.discard(lease_id)
                     noted = True
                     self._keep(Message(ASKED, message_body(lease_body(proposal.lease, proposal.allocations))))
@@ -155,9 +155,9 @@ class Enforcement:
                 self.on_settled()
 
     def check_update(self, context: Document, change: ChangeProposal, *, is_quote: bool = False) -> None:
-        """Ask whether a lease may be changed.
+        """Ask the filters whether a lease may be changed.
 
-        :param is_quote: whether nothing will change; filters that keep count are then not asked, as they would count it
+        :param is_quote: whether the change is only quoted. Filters that keep count are then not asked
         :raises RefusedError: a filter refuses
         :raises EngineUnavailableError: a filter cannot decide at present
         """
@@ -166,9 +166,9 @@ class Enforcement:
                 each.check_update(context, change)
 
     def deliver(self, message: Message) -> bool:
-        """Tell the filters what a message means.
+        """Tell filters that keep count that a lease has ended, or that one was asked about and not made.
 
-        :return: whether this is done. If not, or if this raises, deliver the message again later
+        :return: whether the message is done with. If not, or after an error, deliver it again later
         """
         lease_id = str(message.payload["lease_id"])
         if message.event_type == ASKED:

@@ -17,7 +17,7 @@ LiveLeases = Sequence[tuple[Lease, LeaseDocument]]
 
 @dataclass(frozen=True)
 class FilterOptions:
-    """Arguments for the construction of a filter.
+    """What a filter is made with.
 
     :ivar values: the options of the group ``enforcement`` by name
     :ivar session: makes a keystoneauth1 session with the configured credentials, if there are any
@@ -31,7 +31,7 @@ class FilterOptions:
 
 @dataclass(frozen=True)
 class Account:
-    """What a project has used and what it has, for filters that add up resource-time.
+    """Usage and live leases of a project, for filters that add up resource-time.
 
     :ivar live: its live leases, without the lease that is checked
     :ivar hosts: capacity of each host of the site, by number
@@ -55,8 +55,8 @@ class Proposal:
     :ivar now: the present instant
     :ivar allocations: by reservation id, the hosts or addresses that it would get
     :ivar live: the other live leases of its project
-    :ivar planned: the lease as it is, or as it would be
-    :ivar account: of its project; None if no filter asks for it
+    :ivar planned: the lease as it would be planned; in ``ChangeProposal.current``, as it is
+    :ivar account: account of its project; None if no filter asks for it
     """
 
     lease: Document
@@ -75,12 +75,11 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Extension:
-    """What a change adds to the time of a lease.
+    """The time that a change adds to a lease.
 
     :ivar added: seconds by which the lease becomes longer, at least 1
     :ivar record: its extensions so far
-    :ivar latest_end: planned end of the lease, or the end that it would have if it had not been shortened; None if no
-        end is planned
+    :ivar latest_end: planned end of the lease, as if it had never been shortened; None if no end is planned
     :ivar cut: seconds by which the lease is shorter than it once was
     :ivar delayed: number of leases of other projects that would lose planned time or be suspended
     :ivar waiting: number of leases of other projects that wait for hosts
@@ -125,11 +124,11 @@ class ShorterExtensionError(RefusedError):
 
 
 class UsageFilter(Protocol):
-    """Refuses leases that use too much.
+    """Filter that refuses leases that use too much.
 
     Every method may raise ``RefusedError`` (it refuses) and ``EngineUnavailableError`` (it cannot decide at present).
     Calls may take long. They come from several threads, but for one project one at a time. A filter that keeps no count
-    is asked about quotes of changes as well, and from several threads at a time.
+    is asked about quotes of changes as well, which may be several of one project at a time.
 
     A filter that needs the numbers of other leases in ``Extension`` also has the attribute ``weighs_others = True``.
     Without it they are 0, as finding them takes a trial of the change. A filter that needs ``Proposal.account`` and the

@@ -39,7 +39,7 @@ _Sums = Counter[tuple[int, str]]
 
 @dataclass(frozen=True)
 class Measure:
-    """What a budget counts.
+    """A measure of resource-time that a budget limits.
 
     :ivar name: such as ``node_hours``
     :ivar key: resource class, or ``NODES``
@@ -83,7 +83,7 @@ class Line:
 
     @property
     def key(self) -> tuple[int, str]:
-        """Where the amounts of the line are among sums by period."""
+        """Key of the amounts of the line in ``_Sums``."""
         return self.start, self.measure.key
 
     def shown(self) -> Document:
@@ -98,7 +98,7 @@ class Line:
 
 
 class BudgetFilter:
-    """Reads the options ``budget_...`` and ``project_budgets``, or the limits from Keystone; -1 means no limit.
+    """Filter with the options ``budget_...`` and ``project_budgets``, or limits from Keystone; -1 means no limit.
 
     :raises InvalidValueError: ``project_budgets`` is malformed, or ``budget_resource_hours`` names a class that has an
         option of its own
@@ -125,10 +125,10 @@ class BudgetFilter:
         self._check(proposal.account, proposal.planned, None)
 
     def check_update(self, context: Document, change: ChangeProposal) -> None:
-        """Refuse a change that uses more in a period than before, if the budget of the period does not suffice.
+        """Refuse a change that uses more of a period than before, if the budget of the period does not suffice.
 
-        :raises ShorterExtensionError: the budget does not suffice for an extension, with what it suffices for, in whole
-            minutes
+        :raises ShorterExtensionError: the budget does not suffice for an extension. It has the extension for which the
+            budget suffices, in whole minutes
         """
         current = change.current
         if change.planned is not None:
@@ -141,11 +141,10 @@ class BudgetFilter:
     def statement(self, account: Account, lease: Lease | None) -> list[Document]:
         """Return what is left, by period and measure; nothing if the project has no budget.
 
-        :param lease: a proposed lease, for what would be left in the periods in which it would use something. None for
-            what is left now, in the present period and in those in which leases will use something. The earliest 12
-            periods are returned at most
-        :return: for each line ``measure``, ``start`` and ``end`` (instants), and hours ``limit``, ``used``,
-            ``reserved``, ``requested`` and ``left``
+        :param lease: a proposed lease, for what it would leave in the periods in which it uses something; None for what
+            is left now, in the present period and in those in which live leases will use something
+        :return: lines of the earliest periods, at most 12. Each has ``measure``, ``start`` and ``end`` (instants), and
+            in units of the measure ``limit``, ``used``, ``reserved``, ``requested`` and ``left``
         :raises EngineUnavailableError: the limits cannot be read at present
         """
         limits = self._limits(account.project_id)
@@ -179,9 +178,9 @@ class BudgetFilter:
         raise ShorterExtensionError(refusal.message, refusal.field, added)
 
     def _longest(self, added: int, asked: Sequence[Claim], lines: Sequence[Line], had: _Sums) -> int:
-        """Return how many seconds of an extension the budgets suffice for, in whole minutes.
+        """Return the seconds of the longest extension for which the budgets suffice, in whole minutes.
 
-        :param added: seconds that the budgets do not suffice for
+        :param added: seconds of the extension for which they do not suffice
         """
 
         def is_too_long(fewer: int) -> bool:
@@ -239,10 +238,10 @@ def _others(classes: Mapping[str, Any]) -> Sequence[Measure]:
 
 
 def _exceeded(lines: Sequence[Line], own: _Sums, had: _Sums) -> Line | None:
-    """Return the first line that does not suffice for what is proposed, among those of which it uses more than before.
+    """Return the first line that the proposal exceeds and of which it uses more than before, or None.
 
-    :param own: what is proposed, which may differ from what the lines have
-    :param had: the same before the change
+    :param own: sums of the proposal, which may be a shorter one than the lines have
+    :param had: sums of the lease before the change
     """
     for line in lines:
         wanted = own[line.key]

@@ -1,4 +1,4 @@
-"""What leases will still use by their plan, and the sums of it by period."""
+"""What leases will still use according to the plan, and its sums by period."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lease_scheduler.service.requests.enforcement.periods import Period, split
 #: Key of the number of nodes among amounts of resource classes; no resource class has a small letter.
 NODES = "nodes"
 
-#: Budgets look so many seconds ahead: ten years. Only leases without an end go on after that.
+#: Seconds for which budgets look ahead: ten years. Only leases without an end last longer.
 HORIZON = 10 * 366 * 86_400
 
 
@@ -33,10 +33,10 @@ class Claim:
 
 
 def claims(lease: Lease, hosts: Sequence[Mapping[str, int]], now: int) -> list[Claim]:
-    """Return what a lease will use from now on, by its plan.
+    """Return what a lease will use from now on, according to the plan.
 
-    Like usage, that is the time of its runs, of suspending and resuming, but not of booting. Work that has no place yet
-    counts right after the work that has one, or from now on.
+    As in usage records, running, suspending and resuming count, but booting does not. Work that has no place yet counts
+    as if it directly followed the planned work, or began now.
 
     :param hosts: capacity of each host of the site, by number
     """
@@ -45,7 +45,7 @@ def claims(lease: Lease, hosts: Sequence[Mapping[str, int]], now: int) -> list[C
     for holding in lease.holdings:
         start = holding.start if is_saved else holding.run_start
         is_saved = holding.closing is Closing.SUSPEND
-        # A lease counts with its duration, so that one of an hour fits into a budget of an hour.
+        # The shutdown does not count, so that a lease of an hour fits into a budget of an hour.
         end = holding.end if is_saved else holding.run_end
         found.append(Claim(start, end, _amounts(lease.request, [hosts[number] for number in holding.assignment])))
     done = planned_end(lease)
@@ -66,9 +66,9 @@ def _amounts(request: LeaseRequest, hosts: Sequence[Mapping[str, int]]) -> dict[
 
 
 def _amounts_anywhere(lease: Lease, hosts: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    """Return the most that a lease may use where its hosts are not known.
+    """Return the most that a lease may use while its hosts are not known.
 
-    Before its first start it may get as many nodes as it takes at most. A whole host may be the largest one.
+    Before its first start it may get its maximum number of nodes. A whole host counts as the largest of each class.
     """
     is_open = not lease.holdings and lease.started is None
     largest: Counter[str] = Counter()

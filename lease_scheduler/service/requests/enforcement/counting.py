@@ -12,8 +12,8 @@ HOUR = 3_600
 def nodes(request: LeaseRequest) -> int:
     """Return the number of instances and whole hosts of a lease, without addresses.
 
-    Instances that must share a host are planned as one node, but counted singly. A lease that takes as many nodes as
-    are free counts with all that it may get.
+    Instances that must share a host are planned as one node, but each of them counts. A lease with a range of nodes
+    counts with its maximum.
     """
     total = 0
     for node_set in request.nodes:
@@ -25,12 +25,12 @@ def nodes(request: LeaseRequest) -> int:
 
 
 def node_seconds(request: LeaseRequest) -> int:
-    """Return the nodes times the whole duration, including the part that is over."""
+    """Return the nodes times the whole duration in seconds, including the part that is over."""
     return nodes(request) * request.duration
 
 
 def latest_end(request: LeaseRequest, now: int) -> int | None:
-    """Return when a lease must have ended by its terms, or None for best-effort leases."""
+    """Return the instant by which a lease must have ended by its terms, or None for best-effort leases."""
     if request.kind is LeaseKind.BEST_EFFORT:
         return None
     if request.deadline is not None:
@@ -39,5 +39,5 @@ def latest_end(request: LeaseRequest, now: int) -> int | None:
 
 
 def hours(seconds: int) -> int:
-    """Return the hours, rounded up."""
+    """Return seconds as hours, rounded up."""
     return -(-seconds // HOUR)

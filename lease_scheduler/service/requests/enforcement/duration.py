@@ -10,7 +10,7 @@ from lease_scheduler.service.requests.enforcement.base import ChangeProposal, Fi
 
 
 class MaxLeaseDurationFilter:
-    """Reads the options ``max_lease_duration``, in seconds, and ``max_lease_duration_exempt_project_ids``.
+    """Filter with the options ``max_lease_duration``, in seconds, and ``max_lease_duration_exempt_project_ids``.
 
     A duration of -1 means no limit.
 

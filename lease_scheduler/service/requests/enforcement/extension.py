@@ -17,10 +17,11 @@ from lease_scheduler.service.requests.enforcement.base import (
 
 
 class ExtensionFilter:
-    """Reads the options ``extension_...``; -1 means no limit.
+    """Filter with the options ``extension_...``; -1 means no limit.
 
     An extension is a change that makes the duration of a lease longer. A change that moves the lease as well is judged
-    only by what it adds. How often and how far a lease was extended is in its document, so nothing is counted here.
+    only by what it adds. The document of a lease says how often and how far it was extended, so this filter keeps no
+    count.
 
     :raises InvalidValueError: ``extension_max_time`` or ``extension_window`` is 0
     """

@@ -1,4 +1,4 @@
-"""``ExternalServiceFilter``: another service decides (Blazar's filter of this name, with its payloads)."""
+"""``ExternalServiceFilter``: asks another service (Blazar's filter of this name, with its payloads)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class OutageError(EngineUnavailableError):
 
 
 class ExternalServiceFilter:
-    """Asks another service over HTTP; doc/source/admin/limits.rst describes payloads and answers.
+    """Filter that asks another service over HTTP. doc/source/admin/limits.rst describes payloads and answers.
 
     :raises InvalidValueError: no URL is configured, or one is invalid
     """
@@ -56,13 +56,13 @@ class ExternalServiceFilter:
         self._session = options.session()
 
     def check_create(self, context: Document, proposal: Proposal) -> None:
-        """Ask whether a lease may be made."""
+        """Ask the service whether a lease may be made."""
         lease = proposal.lease
         body = {"context": self._context_of(lease), "lease": lease_body(lease, proposal.allocations)}
         self._ask("external_service_check_create", body)
 
     def check_update(self, context: Document, change: ChangeProposal) -> None:
-        """Ask whether a lease may be changed."""
+        """Ask the service whether a lease may be changed."""
         current = change.current
         body = {
             "context": self._context_of(current.lease),

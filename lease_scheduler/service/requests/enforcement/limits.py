@@ -13,7 +13,7 @@ class Limits:
     """The limits of a project; -1 means no limit.
 
     :ivar leases: maximum number of live leases
-    :ivar node_hours: maximum of all live leases together
+    :ivar node_hours: maximum node-hours of all live leases together
     :ivar duration_hours: maximum duration of a lease
     :ivar horizon_hours: maximum time from now to the end of a lease
     :ivar lead_time_minutes: minimum time from now to the start of a reservation

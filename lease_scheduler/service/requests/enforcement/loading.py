@@ -1,4 +1,4 @@
-"""Loads filters by name, from any installed package (stevedore)."""
+"""Loading of filters by name, from any installed package (stevedore)."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 
 class Period(Enum):
-    """How long a budget lasts. Weeks begin on Mondays, as in ISO 8601."""
+    """Length of a period. Weeks begin on Mondays, as in ISO 8601."""
 
     DAY = "day"
     WEEK = "week"
@@ -42,7 +42,7 @@ def period_at(period: Period, instant: int) -> tuple[int, int]:
 
 
 def split(period: Period, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the parts of ``[start, end)`` by period: (start of the period, seconds within it)."""
+    """Split ``[start, end)`` by period: yield the start of each period, and the seconds within it."""
     while start < end:
         beginning, finish = period_at(period, start)
         yield beginning, min(end, finish) - start
@@ -50,6 +50,6 @@ def split(period: Period, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _months_later(date: datetime, months: int) -> datetime:
-    """Return the first day of a month, so many months after the first day of another one."""
+    """Return the first day of a month that is some months after another one, given by its first day."""
     number = 12 * date.year + date.month - 1 + months
     return date.replace(year=number // 12, month=number % 12 + 1)

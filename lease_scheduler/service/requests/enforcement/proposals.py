@@ -1,4 +1,4 @@
-"""Builds the proposals for filters from the plan."""
+"""Proposals for filters, built from the plan."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def new_proposal(
     """Return the proposal of a new lease; within a transaction of the site.
 
     :param asked: its document in the form of the API
-    :param document: with the number of nodes of each reservation, as they would be granted
-    :param lease: the lease as it would be
+    :param document: its stored document, with the number of nodes that each reservation would be granted
+    :param lease: the lease as it would be planned
     :param weighs_plan: whether to add the account of the project
     """
     account = account_of(site, document.project_id) if weighs_plan else None
@@ -44,7 +44,7 @@ def new_proposal(
 def account_of(site: SiteTransactions, project_id: str, *, without: str = "") -> Account:
     """Return the account of a project; within a transaction of the site.
 
-    :param without: id of a lease that it does not list
+    :param without: id of a lease to leave out
     """
     now, store = site.work.now, site.store
     return Account(
@@ -52,7 +52,7 @@ def account_of(site: SiteTransactions, project_id: str, *, without: str = "") ->
         now,
         tuple(lease for lease, document in _of_project(site, project_id) if document.lease_id != without),
         tuple(host.whole_capacity for host in site.engine.site.hosts),
-        # Leases may end before this is called; what they used until now stays the same.
+        # Leases may end before this is called, but usage until now stays the same.
         lambda since: _used(store.used(project_id, since, now)),
     )
 
@@ -79,7 +79,7 @@ def change_proposal(
     :param request: the terms that it would have
     :param least: as in ``engine.Engine.change``
     :param weighs_others: whether to find which leases of other projects an extension would delay
-    :param weighs_plan: whether to add the account of the project, and the lease as it would be
+    :param weighs_plan: whether to add the account of the project, and the lease as it would be planned
     """
     lease, document = site.work.leases[lease_id], site.work.documents[lease_id]
     allocations = _allocations(site, document, lease)
@@ -99,7 +99,7 @@ def change_proposal(
 
 
 def _extension(lease: Lease, document: LeaseDocument, request: LeaseRequest) -> Extension | None:
-    """Return what new terms add to the time of a lease, or None if they add nothing."""
+    """Return the time that new terms add to a lease, or None if they add none."""
     before = lease.request.duration
     if request.duration <= before:
         return None
@@ -109,7 +109,7 @@ def _extension(lease: Lease, document: LeaseDocument, request: LeaseRequest) -> 
 
 
 def _waits(lease: Lease) -> bool:
-    """Return whether a lease waits for hosts, for all of its work or for the rest that is not planned yet."""
+    """Return whether a lease waits for hosts, for all of its work or for a rest that is not planned yet."""
     if lease.is_offered or lease.kind.promises_interval:
         return False
     return lease.state in _WAITING or (bool(lease.holdings) and lease.holdings[-1].closing is Closing.SUSPEND)
@@ -124,7 +124,7 @@ def _of_others(site: SiteTransactions, document: LeaseDocument) -> list[Lease]:
 def _delayed(
     site: SiteTransactions, document: LeaseDocument, request: LeaseRequest, least: tuple[int, ...] | None
 ) -> int:
-    """Return how many leases of other projects would lose time by a change; 0 if the plan refuses the change anyway."""
+    """Return the number of leases of other projects that a change would delay; 0 if the plan refuses the change."""
     try:
         _, lost = site.engine.quote_change(document.lease_id, request, least=least)
     except NotPlannableError:
@@ -154,7 +154,7 @@ def keep_message(site: SiteTransactions) -> Callable[[Message], None]:
 
 
 def report_ends(site: SiteTransactions) -> None:
-    """Write a message for filters in the same transaction in which a lease ends."""
+    """Have a message for filters written in the transaction in which a lease ends."""
 
     def at_end(lease: Lease, before: Lease | None, document: LeaseDocument) -> Message | None:
         if document.maintenance:
@@ -195,7 +195,7 @@ def _of_project(site: SiteTransactions, project_id: str) -> list[tuple[Lease, Le
 def _allocations(
     site: SiteTransactions, document: LeaseDocument, lease: Lease
 ) -> Mapping[str, Sequence[dict[str, Any]]]:
-    """Return by reservation what it holds now or, before its start, first."""
+    """Return the hosts or addresses of each reservation, by its id: those of the present holding, or of the first."""
     if not lease.holdings:
         return {}
     units = site.store.units.ids(lease.holdings[0].assignment)

@@ -1,4 +1,4 @@
-"""``QuotaFilter``: limits how much a project has at the same time, for how long and how far ahead."""
+"""``QuotaFilter``: limits the live leases of a project, their node-hours, durations and distance in time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lease_scheduler.service.requests.enforcement.limits import (
 
 
 class QuotaFilter:
-    """Checks limits from the configuration (``limit_...``, ``project_limits``) or from Keystone.
+    """Filter with limits from the configuration (``limit_...``, ``project_limits``) or from Keystone.
 
     :raises InvalidValueError: ``project_limits`` is malformed
     """
@@ -50,14 +50,14 @@ class QuotaFilter:
 
 
 def check(limits: Limits, asked: LeaseRequest, before: LeaseRequest | None, others: LiveLeases, now: int) -> None:
-    """Compare a lease with limits.
+    """Refuse a lease that exceeds a limit.
 
-    A change is compared only with limits that it uses more of than before. So a lease beyond a limit that was lowered
+    A change is compared only with the limits of which it uses more than before. So a lease that exceeds a lowered limit
     can still shrink.
 
     :param before: its present terms, None for a new lease
     :param others: the other live leases of its project
-    :raises RefusedError: 403, naming the limit, what is used and what is requested
+    :raises RefusedError: 403, names the limit, what is used and what is requested
     """
     if before is None:
         _compare("leases", limits.leases, len(others), 1)

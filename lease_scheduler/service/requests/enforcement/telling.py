@@ -1,4 +1,4 @@
-"""Delivers messages to filters until they confirm, across outages and restarts."""
+"""Delivery of messages to filters, repeated across outages and restarts until they confirm."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MessageStore(Protocol):
 
 
 class Teller(UpkeepWorker):
-    """Delivers messages to filters. When it stops, the next engine delivers what remains."""
+    """Worker that delivers messages to filters. What it leaves when it stops, the next engine delivers."""
 
     def __init__(self, store: MessageStore, enforcement: Enforcement) -> None:
         super().__init__("enforcement", _FIRST_PAUSE)
@@ -59,7 +59,7 @@ class Teller(UpkeepWorker):
         if succeeded:
             self._pause = _FIRST_PAUSE
             return _IDLE_PAUSE
-        # Wake-ups must not shorten the pause of a filter that failed.
+        # Wake-ups must not shorten the pause after a failure.
         pause, self._pause = self._pause, min(2 * self._pause, _LONGEST_PAUSE)
         return FirmPause(pause)
 

@@ -16,10 +16,10 @@ _PLAIN = ("id", "kind", "duration", *(each.name for each in ATTRIBUTES if each.i
 
 
 def lease_body(lease: Document, allocations: Mapping[str, Sequence[Document]]) -> dict[str, Any]:
-    """Return a lease, or changes to one, with only the keys that it has.
+    """Return the view of a lease, or of changes to one, with only the keys that are given.
 
     :param lease: a lease document
-    :param allocations: by reservation id, what it holds
+    :param allocations: views of the hosts or addresses that each reservation holds, by its id
     """
     body: dict[str, Any] = {key: lease[key] for key in _PLAIN if key in lease}
     for ours, theirs in _DATES.items():
@@ -34,7 +34,7 @@ def lease_body(lease: Document, allocations: Mapping[str, Sequence[Document]]) -
 
 
 def host_view(host: HostRecord) -> dict[str, Any]:
-    """Return a host of a reservation."""
+    """Return the view of a host of a reservation."""
     return {
         **host.properties,
         "id": str(host.host_id),
@@ -52,7 +52,7 @@ def host_view(host: HostRecord) -> dict[str, Any]:
 
 
 def address_view(address: FloatingIpRecord) -> dict[str, Any]:
-    """Return a floating IP of a reservation."""
+    """Return the view of a floating IP of a reservation."""
     return {
         "id": address.floating_ip_id,
         "floating_ip_address": address.floating_ip_address,
@@ -65,7 +65,7 @@ def address_view(address: FloatingIpRecord) -> dict[str, Any]:
 def unit_views(
     unit_ids: Iterable[str], hosts: Mapping[int, HostRecord], addresses: Mapping[str, FloatingIpRecord]
 ) -> list[dict[str, Any]]:
-    """Return the hosts and addresses with these ids, each once."""
+    """Return the views of the hosts and addresses with these ids, each once."""
     found = []
     for unit_id in dict.fromkeys(unit_ids):
         if unit_id in addresses:

@@ -1,4 +1,4 @@
-"""What the drivers that send notifications to projects have in common."""
+"""The interface of the drivers that send notifications to projects."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from lease_scheduler.records.subscriptions import Delivery, SubscriptionRecord
 
 
 class NotDeliveredError(LeaseSchedulerError):
-    """A receiver did not take a delivery. The message is shown to the project, so it must not tell of the site."""
+    """A receiver did not take a delivery. The project sees the message, so it must reveal nothing of the site."""
 
 
 class NotificationDriver(Protocol):
-    """Sends notifications to the targets of one kind."""
+    """A way to send notifications, such as by mail."""
 
     def send(self, subscription: SubscriptionRecord, delivery: Delivery) -> None:
         """Send a delivery, and return when the receiver has confirmed it.

@@ -1,4 +1,4 @@
-"""The subscriptions of a site in memory, and the deliveries that come of its notifications."""
+"""The subscriptions of a site in memory, and the deliveries that follow from its notifications."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lease_scheduler.records.subscriptions import (
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.telling.subscriptions.options import SubscriptionOptions
 
-#: Texts of a payload that are longer than this are left out of one that is too large.
+#: Maximum number of characters of the texts that are kept in a payload which is too large.
 _LONGEST_TEXT = 255
 
 #: Namespace of the ids of subscriptions of approvers, which are computed from their addresses.
@@ -89,7 +89,7 @@ class SubscriptionBook:
     def _of_approvers(self, addresses: Iterable[str], changes: StoreChanges) -> list[SubscriptionRecord]:
         """Return the subscriptions of the configured approvers, and remove those of former ones.
 
-        They are made when there is something to tell, so that they follow the configuration.
+        They are made only when a lease awaits approval, so that they follow the configuration of that time.
         """
         wanted = {str(uuid.uuid5(_OF_APPROVERS, address)): address for address in addresses}
         for former in self._by_project.get(APPROVERS, {}).keys() - wanted.keys():
@@ -113,9 +113,11 @@ class SubscriptionBook:
 
 
 def shortened(message: Message, largest: int) -> Message:
-    """Return a message whose payload has at most a number of bytes as JSON.
+    """Return a message with a payload of limited size.
 
-    From one that is too large, lists, objects and long texts are left out, and ``omitted`` names them.
+    If the payload is too large, lists, objects and long texts are left out, and ``omitted`` names them.
+
+    :param largest: maximum size in bytes, as JSON
     """
     if len(json.dumps(dict(message.payload)).encode()) <= largest:
         return message

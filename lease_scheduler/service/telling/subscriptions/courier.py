@@ -23,7 +23,7 @@ LOG = logging.getLogger(__name__)
 #: Maximum real seconds between two checks for deliveries that are due.
 _PAUSE = 5.0
 
-#: Real seconds for which an engine that stops waits for what is being sent. Another engine waits to lead meanwhile.
+#: Real seconds for which an engine that stops waits for current deliveries. The next engine cannot lead until then.
 _PATIENCE = 5.0
 
 _LONGEST_ERROR = 255
@@ -56,7 +56,8 @@ class DeliveryStore(Protocol):
 def choose(due: Sequence[DueSubscription], busy: Mapping[str, DueSubscription], places: int) -> list[DueSubscription]:
     """Return the subscriptions to serve now, each with a thread of its own.
 
-    Receivers that failed have at most half of the threads, so that dead ones never take all. So has each project.
+    Receivers that failed get at most half of the threads, so that dead ones never take all. The same bound holds for
+    each project.
 
     :param due: subscriptions with a delivery that is due, those that have waited longest first
     :param busy: subscriptions that are being served, by id
@@ -81,9 +82,9 @@ def choose(due: Sequence[DueSubscription], busy: Mapping[str, DueSubscription], 
 
 
 class Courier(UpkeepWorker):
-    """Hands out what waits to several workers, which send it.
+    """Worker that hands subscriptions with due deliveries to several other workers, which send them.
 
-    A stop does not wait for slow receivers. The next engine sends what remains, and sends again what was not confirmed.
+    A stop does not wait for slow receivers. The next engine sends what remains, and repeats what was not confirmed.
 
     :param drivers: the drivers that are switched on, by name
     :param is_mine: returns whether no other engine leads
@@ -109,7 +110,7 @@ class Courier(UpkeepWorker):
         self._on_result = on_result
         self._lock = Lock()
         self._busy: dict[str, DueSubscription] = {}
-        self._hands = [_Hand(f"courier-{number}", self._serve, self._served) for number in range(options.workers)]
+        self._hands = [_Sender(f"courier-{number}", self._serve, self._served) for number in range(options.workers)]
 
     @property
     def hands(self) -> Sequence[UpkeepWorker]:
@@ -175,8 +176,8 @@ class Courier(UpkeepWorker):
         self._on_result(subscription.driver, "given-up")
 
 
-class _Hand(UpkeepWorker):
-    """Serves one subscription at a time.
+class _Sender(UpkeepWorker):
+    """Worker that serves one subscription at a time.
 
     :param serve: serves a subscription; its second argument returns whether the worker is to stop
     :param on_free: called with the subscription when the worker can take another one
@@ -224,7 +225,7 @@ class _Hand(UpkeepWorker):
             LOG.warning(
                 "deliveries to subscription %s could not be read or written", due.subscription_id, exc_info=True
             )
-            # If the database takes nothing, what was sent would be sent again at once.
+            # While the database cannot be written, what was sent would be sent again at once.
             self._rests = True
             return FirmPause(_PAUSE)
         self._free(due)

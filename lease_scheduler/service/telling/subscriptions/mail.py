@@ -17,7 +17,7 @@ from lease_scheduler.records.subscriptions import Delivery, SubscriptionRecord
 from lease_scheduler.service.telling.subscriptions.base import NotDeliveredError
 from lease_scheduler.service.telling.subscriptions.templates import MailTemplate
 
-#: A plain address: neither quotes, comments nor a name, in which headers could be hidden.
+#: A plain address, without quotes, comments or a name, as headers could be hidden in these.
 _ADDRESS = re.compile(
     r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*"
     r"@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)*[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?"
@@ -31,7 +31,7 @@ def check_address(address: str, domains: Sequence[str], field: str) -> None:
 
     :param domains: domains of allowed addresses; empty for all
     :param field: name of the address, for the error
-    :raises InvalidValueError: what is wrong, and what would be right
+    :raises InvalidValueError: says what is wrong, and what would be right
     """
     local_part, _, domain = address.rpartition("@")
     too_long = len(address) > _LONGEST_ADDRESS or len(local_part) > _LONGEST_LOCAL_PART
@@ -46,7 +46,7 @@ class MailServer:
     """The mail server that takes the mails.
 
     :ivar starttls: whether the connection is encrypted, for which the server needs a valid certificate
-    :ivar user: name for logging in; empty for not logging in
+    :ivar user: name to log in with; empty for no login
     :ivar timeout: real seconds to wait for each answer
     :ivar authorities: file of CA certificates to trust; empty for those of the system
     """
@@ -61,7 +61,7 @@ class MailServer:
 
 
 class Mail:
-    """Sends notifications as mails.
+    """Driver that sends notifications as mails.
 
     :param sender: address from which they come
     :param templates: template of each event type
@@ -99,7 +99,7 @@ class Mail:
             if server.user:
                 connection.login(server.user, server.password)
             connection.send_message(mail)
-            # The server has the mail now, however it takes leave.
+            # The server has the mail now, even if it closes the connection badly.
             with suppress(OSError, smtplib.SMTPException):
                 connection.quit()
         finally:
@@ -115,7 +115,7 @@ def compose(sender: str, recipient: str, delivery: Delivery, template: MailTempl
     mail["Subject"] = subject
     mail["Date"] = formatdate()
     mail["Message-ID"] = f"<{delivery.delivery_id}@{sender.rpartition('@')[2]}>"
-    # Keeps programs that answer mails from answering this one (RFC 3834).
+    # Keeps automatic responders from answering (RFC 3834).
     mail["Auto-Submitted"] = "auto-generated"
     mail.set_content(text)
     return mail
@@ -123,7 +123,7 @@ def compose(sender: str, recipient: str, delivery: Delivery, template: MailTempl
 
 @contextmanager
 def _plain_errors() -> Iterator[None]:
-    """Turn what goes wrong into words for the project, which say nothing of the operator's server but its codes."""
+    """Turn errors into texts for the project, which reveal nothing of the operator's server but its codes."""
     try:
         yield
     except smtplib.SMTPRecipientsRefused as error:

@@ -9,12 +9,12 @@ from lease_scheduler.service.telling.subscriptions.urls import UrlRules
 
 @dataclass(frozen=True)
 class SubscriptionOptions:
-    """What projects may subscribe to.
+    """Options of subscriptions: what projects may subscribe to.
 
-    :ivar drivers: names of the drivers that are switched on; empty if projects are told nothing
+    :ivar drivers: names of the drivers that are switched on; empty if there are no subscriptions
     :ivar most: maximum number of subscriptions of a project
     :ivar largest: maximum size of a payload in bytes, as JSON
-    :ivar urls: what webhooks may be
+    :ivar urls: rules for the URLs of webhooks
     :ivar approvers: mail addresses that are told of leases which await approval
     :ivar mail_domains: domains to which mails may be sent; empty for all
     """
@@ -29,12 +29,12 @@ class SubscriptionOptions:
 
 @dataclass(frozen=True)
 class DeliveryOptions:
-    """How deliveries are sent. All times are real seconds.
+    """Options of deliveries. All times are real seconds.
 
     :ivar workers: maximum number of deliveries that are sent at the same time
     :ivar first_pause: time between a failed attempt and the next one; doubles with every further failure
     :ivar longest_pause: maximum of that time
-    :ivar give_up_after: age at which a delivery is not sent any more
+    :ivar give_up_after: age at which a delivery is given up
     """
 
     workers: int = 8
@@ -44,5 +44,5 @@ class DeliveryOptions:
 
     def pause(self, failures: int) -> int:
         """Return the time to wait after a number of failures in a row, at least 1."""
-        # The exponent is bounded only so that the power stays a small number.
+        # The bound of the exponent only keeps the number small.
         return min(self.longest_pause, self.first_pause << min(failures - 1, 30))

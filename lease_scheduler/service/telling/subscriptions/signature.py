@@ -12,7 +12,7 @@ import secrets
 from hashlib import sha256
 
 _PREFIX = "whsec_"
-#: Length of a key in bytes: that of the hash.
+#: Length of a key in bytes: the length of the hash.
 _KEY_BYTES = 32
 
 

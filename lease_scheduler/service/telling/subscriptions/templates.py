@@ -1,7 +1,7 @@
 """Templates of mails: a file of plain text for each event type, with placeholders such as ``$name``.
 
 The first line of a file is ``Subject: ...``, the second one is empty, and the rest is the text of the mail. An operator
-may put files of the same names into a folder, which are used in place of those that are shipped.
+may put files of the same names into a folder, which replace the shipped ones.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OTHERS = ("event_type", "subscription_id")
 
 PLACEHOLDERS = frozenset({*_TEXTS, *_INSTANTS, *_OTHERS})
 
-#: Stands for a value that there is not.
+#: Text in place of a missing value.
 _NOTHING = "-"
 _LONGEST_SUBJECT = 200
 
@@ -104,7 +104,7 @@ def _values(delivery: Delivery) -> dict[str, str]:
 
 
 def _in_a_line(value: Any) -> str:
-    """Return a value as text that cannot begin a line or a header of its own."""
+    """Return a value as text of one line, so that it cannot begin a new line or header."""
     if value is None:
         return _NOTHING
     visible = "".join(character if character.isprintable() else " " for character in str(value))

@@ -1,4 +1,4 @@
-"""Which URLs and addresses webhooks may have, so that no project reaches the operator's own network through them."""
+"""Rules for the URLs and addresses of webhooks, so that no project reaches the operator's network through them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Network = IPv4Network | IPv6Network
 
 _PORTS = {"https": 443, "http": 80}
 
-#: IPv6 addresses in the last 32 bits of which a translator finds an IPv4 address (RFC 6052).
+#: IPv6 addresses whose last 32 bits are an IPv4 address for a translator (RFC 6052).
 _TRANSLATED = IPv6Network("64:ff9b::/96")
 
 
 @dataclass(frozen=True)
 class UrlRules:
-    """What an operator allows webhooks to be.
+    """Rules that an operator sets for webhooks.
 
     :ivar prefixes: URLs with which the URL of a webhook must begin; empty for any
     :ivar networks: networks that webhooks may reach although they are not public
-    :ivar allows_http: whether requests may be sent in the clear, also to other machines
+    :ivar allows_http: whether requests may be sent unencrypted to other machines
     """
 
     prefixes: tuple[str, ...] = ()
@@ -33,10 +33,10 @@ class UrlRules:
 
 
 def check_url(url: str, rules: UrlRules, field: str) -> None:
-    """Refuse a URL that no webhook may have. Its addresses are checked when something is sent.
+    """Refuse a URL that the rules do not allow. Its addresses are checked at every delivery.
 
     :param field: name of the URL, for the error
-    :raises InvalidValueError: what is wrong, and what would be right
+    :raises InvalidValueError: says what is wrong, and what would be right
     """
     parts = _parsed(url, field)
     if parts.scheme == "http" and not (rules.allows_http or _is_loopback(parts.hostname or "")):
@@ -107,7 +107,7 @@ def _parsed(url: str, field: str) -> SplitResult:
 
 
 def _begins_with(parts: SplitResult, prefix: SplitResult) -> bool:
-    """Return whether a URL is of the same server as another one, and its path is that path or below it."""
+    """Return whether a URL has the same scheme, host and port as a prefix, and its path is at or below that path."""
     if (parts.scheme, parts.hostname, port_of(parts)) != (prefix.scheme, prefix.hostname, port_of(prefix)):
         return False
     path = prefix.path.rstrip("/")

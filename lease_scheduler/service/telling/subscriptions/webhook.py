@@ -1,8 +1,8 @@
 """The driver that sends notifications as signed HTTP requests.
 
-Who makes a subscription chooses the URL, and so where the engine connects to. The address that the name resolves to is
-therefore checked, and the connection is made to this very address. Of the answer only the status is read. Redirects are
-not followed.
+The project that subscribes chooses the URL, and so where the engine connects to. Therefore the address to which the
+name resolves is checked, and the connection is made to this very address. Only the status of the answer is read, and
+redirects are not followed.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from lease_scheduler.service.telling.subscriptions.base import NotDeliveredError
 from lease_scheduler.service.telling.subscriptions.signature import signed_headers
 from lease_scheduler.service.telling.subscriptions.urls import UrlRules, check_url, may_be_reached, port_of
 
-#: The first line of an answer, and the number of bytes within which it must be.
+#: The status line of an answer, and its maximum length in bytes.
 _STATUS = re.compile(rb"HTTP/1\.[01] ([2-5]\d\d)[ \r\n]")
 _LONGEST_LINE = 1_024
 
 
 class Webhooks:
-    """Sends notifications as HTTP requests.
+    """Driver that sends notifications as HTTP requests.
 
     :param rules: what the operator allows; checked again at every attempt, as the operator may have changed it
-    :param timeout: real seconds that a request may take from connecting to the status of the answer; finding the
-        address of the host is not included
+    :param timeout: real seconds that a request may take from connecting to the status of the answer, without name
+        resolution
     :param authorities: file of CA certificates to trust; empty for those of the system
     """
 
@@ -110,7 +110,7 @@ def body_of(delivery: Delivery) -> bytes:
 
 @contextmanager
 def _connected(addresses: list[str], port: int, end: float) -> Iterator[socket.socket]:
-    """Connect to the first of some addresses that answers."""
+    """Connect to the first of these addresses that answers."""
     for number, address in enumerate(addresses, start=1):
         try:
             made = socket.create_connection((address, port), _left(end))
@@ -124,9 +124,9 @@ def _connected(addresses: list[str], port: int, end: float) -> Iterator[socket.s
 
 
 def _status(connection: socket.socket, end: float) -> int:
-    """Read the status of the answer, and nothing behind it.
+    """Return the status of the answer, reading no more than its beginning.
 
-    The time is limited as a whole, since a receiver could otherwise keep the thread with a byte now and then.
+    The limit is on the whole time, since a receiver could otherwise keep the thread by sending a byte now and then.
     """
     read = b""
     while b"\n" not in read and len(read) < _LONGEST_LINE:
@@ -154,7 +154,7 @@ def _left(end: float) -> float:
 
 @contextmanager
 def _plain_errors(timeout: float) -> Iterator[None]:
-    """Turn what goes wrong on the network into words for the project."""
+    """Turn errors of the network into texts for the project."""
     try:
         yield
     except TimeoutError as error:

@@ -1,1 +1,1 @@
-"""Leases whose servers use nothing: their projects are told, and later they are ended if the operator wants that."""
+"""Idle leases: their projects are told, and later the leases are ended if the operator wants that."""

@@ -1,8 +1,8 @@
-"""The decision whether a lease is idle, whether its project is told, and whether it is ended.
+"""Decision whether a lease is idle, whether its project is told, and whether it is ended.
 
-Time counts only between two measurements of one engine that both found a lease idle, and it is measured by a clock that
-cannot be set. So nothing counts while it is not known whether a lease is used, and nothing because a clock jumps. A
-lease is ended only if its project was told, and its idle time has gone on for long enough since then.
+Time counts only between two measurements of one engine that both found the lease idle, by a clock that cannot be set.
+So no time counts while it is unknown whether a lease is used, and none when a clock jumps. A lease is ended only if its
+project was told, and it has been idle for long enough since then.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from lease_scheduler.cloud.meters.base import Activity
 from lease_scheduler.records.idleness import Idleness
 
-#: Number of intervals that one measurement counts for at most.
+#: Maximum number of intervals that count between two measurements.
 _LONGEST_STEP = 2
-#: Number of intervals without a measurement after which idle time counts from the beginning again.
+#: Number of intervals without a result after which idle time counts from 0 again.
 _LONGEST_GAP = 12
 
 
 @dataclass(frozen=True)
 class IdleOptions:
-    """When projects are told and leases are ended.
+    """Options of idle leases: when projects are told and leases are ended.
 
     :ivar interval: seconds from one measurement to the next
     :ivar notify_after: idle seconds after which the project is told
@@ -38,7 +38,7 @@ class IdleOptions:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What follows from a measurement.
+    """Consequences of a measurement for a lease.
 
     :ivar idleness: what is known about the lease from now on; None if it is not idle
     :ivar notifies: whether its project is told now
@@ -55,12 +55,12 @@ class Verdict:
 def verdict(
     known: Idleness | None, activity: Activity, now: int, elapsed: float | None, options: IdleOptions
 ) -> Verdict:
-    """Return what follows from the measurement of a lease.
+    """Return the consequences of the measurement of a lease.
 
     :param known: what was known before
     :param now: the present instant
-    :param elapsed: seconds since the measurement before, by a clock that cannot be set; None if that did not find the
-        lease idle, or was made by another engine
+    :param elapsed: seconds since the previous measurement, by a clock that cannot be set; None if that one did not find
+        the lease idle, or another engine made it
     """
     if activity is Activity.USED:
         return Verdict(None, is_used_again=known is not None and known.told_at is not None)

@@ -1,4 +1,4 @@
-"""Has leases measured at intervals, tells their projects, and ends leases."""
+"""The worker that has leases measured at intervals, tells projects of idle leases, and ends these."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ IDLE = "lease.event.idle"
 
 
 class IdleWatch(UpkeepWorker):
-    """Measures the running leases of a site at intervals.
+    """Worker that measures the running leases of a site at intervals.
 
-    :param meter: tells what servers use; None measures nothing, and forgets what was known
+    :param meter: tells which leases are used; without one, nothing is measured, and what was known is forgotten
     :param steady: returns seconds from a clock that cannot be set
     """
 
@@ -42,13 +42,13 @@ class IdleWatch(UpkeepWorker):
         self._site = site
         self._meter = meter
         self._steady = steady
-        #: Lease -> when this engine first saw it run without a break.
+        #: Lease -> seconds at which this engine first saw it running in its present run.
         self._running: dict[str, float] = {}
-        #: Lease that the last measurement found idle -> when that was.
+        #: Lease that the last measurement found idle -> seconds of that measurement.
         self._idle: dict[str, float] = {}
 
     def prepare(self) -> bool:
-        """Without a meter, forget what was known."""
+        """Return whether there is a meter. Without one, forget what was known."""
         if self._meter is None:
             self._forget_all()
         return self._meter is not None
@@ -58,7 +58,7 @@ class IdleWatch(UpkeepWorker):
         self._site.metrics.idle_leases(0, 0)
 
     def round(self, now: float) -> float:
-        """Measure, after an interval."""
+        """Measure once."""
         began = self._steady()
         try:
             self.measure()
@@ -67,7 +67,7 @@ class IdleWatch(UpkeepWorker):
         return max(1.0, self._site.options.idle.interval - (self._steady() - began))
 
     def measure(self) -> None:
-        """Measure the leases once, and do what follows.
+        """Measure the leases once, and act on the result.
 
         :raises EngineUnavailableError: the engine is stopping
         """
@@ -76,7 +76,7 @@ class IdleWatch(UpkeepWorker):
             leases = [_on_hosts(lease, self._site) for lease in self._measurable(options)]
         measured = self._measured(leases)
         now = self._steady()
-        # The cloud may be slow, so leases may have changed since.
+        # The cloud may be slow, so the measurable leases may be others by now.
         with self._site.lock:
             still = {lease.lease_id for lease in self._measurable(options)}
             self._note_running(still, now)
@@ -92,7 +92,7 @@ class IdleWatch(UpkeepWorker):
         self._site.metrics.idle_leases(told, len(known) - told)
 
     def _measured(self, leases: list[LeaseOnHosts]) -> Mapping[str, Activity]:
-        """Return what the meter says; what it does not say is unknown."""
+        """Return what the meter says, by lease. A lease that it leaves out is unknown."""
         assert self._meter is not None
         began = self._steady()
         try:
@@ -105,7 +105,7 @@ class IdleWatch(UpkeepWorker):
             self._site.metrics.metered(self._steady() - began)
 
     def _measurable(self, options: IdleOptions) -> Iterable[Lease]:
-        """Return the leases whose servers should use something."""
+        """Return the running leases that can be measured now."""
         site = self._site
         for lease_id, document in site.work.documents.items():
             lease = site.work.leases[lease_id]
@@ -113,7 +113,7 @@ class IdleWatch(UpkeepWorker):
                 lease.state is LeaseState.ACTIVE
                 and _may_be_idle(lease, document, options)
                 and lease_id not in site.engine.operations
-                # Servers on hosts that have failed cannot use anything.
+                # Servers on failed hosts cannot use anything.
                 and lease.missing_since is None
                 and not document.degraded
             ):
@@ -125,7 +125,7 @@ class IdleWatch(UpkeepWorker):
     def _verdicts(
         self, still: set[str], found: Mapping[str, Activity], now: float, options: IdleOptions
     ) -> dict[str, Verdict]:
-        """Return what follows for each lease that is measured or was idle."""
+        """Return the consequences for each lease that is measured or was idle."""
         site, before = self._site, self._idle
         verdicts = {}
         for lease_id in still | site.idleness.keys():
@@ -144,11 +144,11 @@ class IdleWatch(UpkeepWorker):
         return any(self._site.idleness.get(key) != each.idleness or each.ends for key, each in verdicts.items())
 
     def _apply(self, verdicts: Mapping[str, Verdict], options: IdleOptions) -> None:
-        """Write what follows; within a transaction."""
+        """Apply verdicts; within a transaction."""
         for lease_id, each in verdicts.items():
             lease = self._site.work.leases.get(lease_id)
-            # What was due at the beginning of the transaction may have ended the lease, or suspended it. Then its
-            # project is not told, and it must not be written that it was.
+            # The beginning of the transaction does what is due, which may have ended or suspended the lease. Then its
+            # project is not told, so it must not be stored that it was.
             is_active = lease is not None and lease.state is LeaseState.ACTIVE
             if is_active or each.idleness is None:
                 self._site.put_idleness(lease_id, each.idleness)
@@ -188,7 +188,7 @@ class IdleWatch(UpkeepWorker):
         self._site.metrics.idle_ended()
 
     def _forget_all(self) -> None:
-        """Forget what an engine with a meter knew, as nothing is measured any more."""
+        """Forget what an earlier engine with a meter knew, as nothing is measured any more."""
         if self._site.idleness:
             with self._site.transaction():
                 for lease_id in list(self._site.idleness):
@@ -196,7 +196,7 @@ class IdleWatch(UpkeepWorker):
 
 
 def _may_be_idle(lease: Lease, document: LeaseDocument, options: IdleOptions) -> bool:
-    """Return whether a lease is measured at all. Maintenance has no servers, nor have floating IPs."""
+    """Return whether a lease is measured at all. Leases for maintenance or only for floating IPs have no servers."""
     return not (
         document.maintenance
         or document.project_id in options.exempt
