@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from threading import Event
 
 from oslo_config import cfg
 from oslo_log import log
@@ -20,6 +18,7 @@ from lease_scheduler.cmd import configuration
 from lease_scheduler.cmd.agents import agent_key
 from lease_scheduler.cmd.messages import one_line_errors
 from lease_scheduler.cmd.messaging import rpc_transport
+from lease_scheduler.cmd.signals import EndingSignals
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.worker import Worker
 
@@ -49,14 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         keeper.keep()
         return float(group.check_interval)
 
-    ended = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: ended.set())
+    signals = EndingSignals()
     worker = Worker("weights", keep, group.check_interval)
     worker.start()
     server.start()
     LOG.info("agent of host %s, site %s", group.host, conf.service.site)
-    ended.wait()
+    signals.wait()
     server.stop()
     worker.ask_to_stop()
     worker.join(group.check_interval)
