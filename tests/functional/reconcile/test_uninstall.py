@@ -139,7 +139,7 @@ def test_nothing_ends_where_the_pool_is_another_one(make_service: MakeService, m
     service = make_service()
     lease_id = service.ask("immediate", 1, 30 * HOUR)
     assert wait_until(service.is_in(lease_id, "active"), LIMIT)
-    monkeypatch.setattr(service.cloud, "cannot_leave", lambda: "the pool is aggregate freepool and not ssd")
+    monkeypatch.setattr(service.cloud.uninstall, "problem", lambda: "the pool is aggregate freepool and not ssd")
     uninstall = _uninstall(service)
     refused = "nothing is removed: the pool is aggregate freepool and not ssd"
     with pytest.raises(RefusedError, match=refused):
