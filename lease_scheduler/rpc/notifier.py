@@ -18,6 +18,9 @@ _PUBLISHER = "blazar.lease"
 #: Logger on which drivers of oslo.messaging report that they could not send something.
 _DRIVERS = "oslo_messaging.notify"
 
+#: Loggers below it.
+_LOGGERS = (f"{_DRIVERS}.messaging", f"{_DRIVERS}.notifier")
+
 
 class NotSentError(LeaseSchedulerError):
     """A driver could not send a notification."""
@@ -63,6 +66,11 @@ class _LoggedErrors(logging.Handler):
             self.first = f"{record.getMessage()}{why}"
 
     def __enter__(self) -> _LoggedErrors:
+        for name in (_DRIVERS, *_LOGGERS):
+            logger = logging.getLogger(name)
+            if not logger.isEnabledFor(logging.ERROR):
+                # By the configured level of its parents, errors of drivers would be lost, and with them notifications.
+                logger.setLevel(logging.ERROR)
         logging.getLogger(_DRIVERS).addHandler(self)
         return self
 
