@@ -79,7 +79,7 @@ class _Tests:
         case = self.kind(first["name"].rpartition(".")[2])
         result = unittest.TestResult()
         if isinstance(case, NovaSite):
-            case.started = lambda: self._goes_on(case, first)
+            case.when_nova_has_started = lambda: self._goes_on(case, first)
             case.run(result)
         elif self._goes_on(case, first):
             case.run(result)

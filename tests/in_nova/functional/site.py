@@ -122,10 +122,10 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
     #: Client of the project that gave trusts; by default the one of the administrator.
     trustor: Any = None
     #: Called when Nova has started; the test follows if it returns True.
-    started: Callable[[], bool] | None = None
+    when_nova_has_started: Callable[[], bool] | None = None
 
     def _run_test_method(self, result: Any) -> None:
-        if self.started is None or self.started():
+        if self.when_nova_has_started is None or self.when_nova_has_started():
             super()._run_test_method(result)
 
     def setUp(self) -> None:
