@@ -17,8 +17,8 @@ from packaging.utils import canonicalize_name
 _ROOT = Path(__file__).parents[2]
 _OURS = {"benchmarks", "lease_scheduler", "setup", "tests", "tools"}
 
-#: Installed wherever these parts of ours are loaded: the filter and the weigher in nova-scheduler, and their tests. Nova
-#: brings eventlet.
+#: Installed wherever these parts of ours are loaded: the filter and the weigher in nova-scheduler, and their tests.
+#: Nova brings eventlet.
 _HOSTS_OF_OURS = {"nova", "placement", "eventlet"}
 
 #: Loaded by the name at the beginning of a database URL, or by zoneinfo where the system has no time zones.

@@ -96,7 +96,7 @@ class _Tests:
         gc.collect()
         gc.freeze()
         # They are for the end of this process.
-        cleanups = len(case._cleanups)
+        cleanups = len(case._cleanups)  # type: ignore[attr-defined]
         while True:
             process = _fork()
             if process == 0:
@@ -104,7 +104,7 @@ class _Tests:
                 _direct(request["output"])
                 faulthandler.dump_traceback_later(request["limit"], exit=True)
                 case._testMethodName = request["name"].rpartition(".")[2]
-                del case._cleanups[:cleanups]
+                del case._cleanups[:cleanups]  # type: ignore[attr-defined]
                 # Time has passed, so that services may count as dead until they report.
                 let_nova_work()
                 return True
@@ -150,6 +150,7 @@ def _serve() -> None:
     for line in sys.stdin:
         module, name, _ = json.loads(line)["name"].rsplit(".", 2)
         (wanted,) = {type(case) for case in unittest.defaultTestLoader.loadTestsFromName(f"{module}.{name}")}
+        assert issubclass(wanted, unittest.TestCase)
         if wanted is not kind:
             close()
             kind = wanted
@@ -157,7 +158,7 @@ def _serve() -> None:
             process = _fork()
             if process == 0:
                 os.close(writing)
-                _Tests(open(reading), kind).run()  # noqa: SIM115
+                _Tests(open(reading), wanted).run()  # noqa: SIM115
                 os._exit(0)
             os.close(reading)
             requests = open(writing, "w", buffering=1)  # noqa: SIM115
