@@ -24,7 +24,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Runs all cases in parallel, prints thesis, ours and band side by side, and writes CSV files "
         "and plots. What is done is kept in the output directory: a second call goes on where the first one stopped.",
     )
-    parser.add_argument("name", choices=registry.names(), help="; ".join(paper.help for paper in registry.PAPERS))
+    parser.add_argument("name", choices=registry.names(), help="; ".join(paper.help for paper in registry.papers()))
     parser.add_argument("--output", metavar="DIR", help="where results go; output/NAME by default")
     add_execution_options(parser)
     extent = parser.add_mutually_exclusive_group()
@@ -72,9 +72,7 @@ def experiment(given: argparse.Namespace) -> int:
     cases = {
         case.name: case for name, chapter in chapters.items() for case in distinct_cases(chapter.cases, planned[name])
     }
-    outcomes = run_campaign(
-        [*cases.values()], directory, execution(given), inputs=paper.inputs(), forecast=paper.forecast
-    )
+    outcomes = run_campaign([*cases.values()], directory, execution(given), inputs=paper.inputs())
     # Outside a terminal, nothing limits the width of the tables.
     console = Console(width=None if Console().is_terminal else REPORT_WIDTH)
     for name, chapter in chapters.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -53,18 +53,16 @@ class Paper:
 
     :ivar name: name of all its chapters together
     :ivar chapters: chapters by their names, in order; the complete set consists of them
-    :ivar further: repetitions that are not part of the complete set
     :ivar help: what the names mean, for the command line
+    :ivar further: repetitions that are not part of the complete set
     :ivar inputs: returns the files that the runs read
-    :ivar forecast: returns roughly how many CPU seconds a run takes
     """
 
     name: str
     chapters: Mapping[str, Chapter]
-    further: Mapping[str, Chapter]
     help: str
-    inputs: Callable[[], list[Path]]
-    forecast: Callable[[Case], float]
+    further: Mapping[str, Chapter] = field(default_factory=dict)
+    inputs: Callable[[], list[Path]] = list
 
     def named(self, name: str) -> Mapping[str, Chapter] | None:
         """Return the chapters that a name stands for, or None if this paper has no such name."""

@@ -1,22 +1,29 @@
-"""The papers whose experiments can be repeated. To add one, add its folder and a line here."""
+"""The papers whose experiments can be repeated, from any installed package (stevedore)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
-from lease_scheduler.papers.contention.chapters import PAPER as CONTENTION
-from lease_scheduler.papers.dfrs.chapters import PAPER as DFRS
-from lease_scheduler.papers.haizea.chapters import PAPER as HAIZEA
+from stevedore import ExtensionManager
+
 from lease_scheduler.papers.paper import Chapter, Paper
-from lease_scheduler.papers.prediction.chapters import PAPER as PREDICTION
-from lease_scheduler.papers.shirako.chapters import PAPER as SHIRAKO
 
-PAPERS: tuple[Paper, ...] = (HAIZEA, CONTENTION, SHIRAKO, PREDICTION, DFRS)
+#: Each entry point of this namespace is a ``Paper``.
+NAMESPACE = "lease_scheduler.papers"
+
+
+@cache
+def papers() -> tuple[Paper, ...]:
+    """Return all papers, in the order of their names."""
+    found = ExtensionManager(NAMESPACE, invoke_on_load=False)
+    return tuple(sorted((each.plugin for each in found), key=lambda paper: paper.name))
 
 
 def names() -> list[str]:
     """Return the names of all experiments, paper after paper."""
-    return [name for paper in PAPERS for name in (paper.name, *sorted(paper.chapters), *paper.further)]
+    found = [name for paper in papers() for name in (paper.name, *sorted(paper.chapters), *paper.further)]
+    return list(dict.fromkeys(found))
 
 
 def find(name: str) -> tuple[Paper, Mapping[str, Chapter]]:
@@ -24,4 +31,4 @@ def find(name: str) -> tuple[Paper, Mapping[str, Chapter]]:
 
     :param name: one of ``names``
     """
-    return next((paper, chapters) for paper in PAPERS if (chapters := paper.named(name)) is not None)
+    return next((paper, chapters) for paper in papers() if (chapters := paper.named(name)) is not None)

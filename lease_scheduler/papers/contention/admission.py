@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,6 +47,7 @@ class AdmissionCase:
     external_gap: float = 1.7
     equal_speed: bool = True
     seed: int = 1
+    cost_s: ClassVar[float] = 0.3
 
     @property
     def name(self) -> str:
@@ -125,6 +126,7 @@ class QueueCase:
     requests: int = 1_000_000
     places: int = 8
     seed: int = 1
+    cost_s: ClassVar[float] = 3.0
 
     @property
     def name(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -58,6 +58,7 @@ class SiteCase:
     local: int | None = None
     seed: int = 1
     hours: int = 2
+    cost_s: ClassVar[float] = 2.0
 
     @property
     def name(self) -> str:

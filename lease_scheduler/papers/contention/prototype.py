@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.model.host import Site
@@ -53,6 +53,7 @@ class PrototypeCase:
     """
 
     policy: str
+    cost_s: ClassVar[float] = 0.1
 
     @property
     def name(self) -> str:

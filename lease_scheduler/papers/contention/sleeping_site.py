@@ -94,6 +94,11 @@ class EnergyCase:
             f"seed={self.seed}"
         )
 
+    @property
+    def cost_s(self) -> float:
+        """See ``campaigns.case.CostedCase``."""
+        return 13.0 * self.days / DAYS
+
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
         meter = Meter(self.hosts, self.days * _DAY)

@@ -71,6 +71,11 @@ class AzureHostsCase:
         """See ``campaigns.case.Case``."""
         return f"Azure on {self.shape}: {self.selection}{block_name(self.seed)}"
 
+    @property
+    def cost_s(self) -> float:
+        """See ``campaigns.case.CostedCase``."""
+        return 90 * SHAPES[self.shape].sample
+
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
         folder = data_folder()

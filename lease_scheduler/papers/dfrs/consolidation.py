@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from lease_scheduler.engine.options import EngineOptions
 from lease_scheduler.engine.power_options import PowerOptions
@@ -51,6 +51,7 @@ class ConsolidationCase:
     cloud: str
     selection: str
     relocation: str
+    cost_s: ClassVar[float] = 5.0
 
     @property
     def name(self) -> str:

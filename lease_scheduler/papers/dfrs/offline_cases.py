@@ -53,6 +53,11 @@ class OfflineCase:
             f"off-line J={self.jobs} D={self.dimensions} sigma={self.sigma:g} x {self.instances}{block_name(self.seed)}"
         )
 
+    @property
+    def cost_s(self) -> float:
+        """See ``campaigns.case.CostedCase``."""
+        return self.instances * self.jobs * self.dimensions / 500
+
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``.
 
@@ -116,6 +121,11 @@ class OptimumCase:
         return (
             f"optimum J={self.jobs} D={self.dimensions} sigma={self.sigma:g} x {self.instances}{block_name(self.seed)}"
         )
+
+    @property
+    def cost_s(self) -> float:
+        """See ``campaigns.case.CostedCase``."""
+        return self.instances * self.jobs / 2
 
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``.

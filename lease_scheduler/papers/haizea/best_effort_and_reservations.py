@@ -68,6 +68,12 @@ class ReservationCase:
         details = " by-lease" if self.by_lease else ""
         return f"blue1+{self.reservations} {self.source} seed={self.seed} {self.configuration}{details}"
 
+    @property
+    def cost_s(self) -> float:
+        """See ``campaigns.case.CostedCase``."""
+        count = preset_by_name(self.reservations).expected_count if self.reservations else 0
+        return 8.0 + 0.004 * count
+
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
         workload = load_workload("blue1")

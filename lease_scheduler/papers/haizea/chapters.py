@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 
 from lease_scheduler.papers.data_folder import data_folder
@@ -11,8 +10,6 @@ from lease_scheduler.papers.haizea import haizea_5, haizea_6, haizea_7, haizea_8
 from lease_scheduler.papers.haizea.best_effort_and_reservations import SET_ARCHIVE
 from lease_scheduler.papers.haizea.deadlines import TRACES
 from lease_scheduler.papers.paper import Chapter, Paper
-from lease_scheduler.simulation.campaigns.case import Case
-from lease_scheduler.simulation.generators.reservations import preset_by_name
 from lease_scheduler.simulation.shipped import shipped_path
 
 CHAPTERS: Mapping[str, Chapter] = {
@@ -25,38 +22,6 @@ CHAPTERS: Mapping[str, Chapter] = {
 #: Further experiments, which are not in the dissertation.
 FURTHER: Mapping[str, Chapter] = {"haizea-2008": haizea_2008}
 
-#: Class of case and log, or None -> CPU seconds without reservations, and CPU seconds that each reservation adds.
-#: Measured in the complete set of 2026 on a busy machine; only the ratios matter.
-_COSTS = {
-    ("ReservationCase", None): (8.0, 0.004),
-    ("ImageCase", None): (17.0, 0.01),
-    ("SuspensionCase", None): (6.0, 0.025),
-    ("DeadlineCase", "BLUE2"): (11.0, 0.0),
-    ("DeadlineCase", "DS"): (33.0, 0.0),
-    ("PriceCase", "BLUE2"): (6.0, 0.0),
-    ("PriceCase", "DS"): (15.0, 0.0),
-    ("RateSweepCase", "BLUE2"): (0.2, 0.0),
-    ("RateSweepCase", "DS"): (0.2, 0.0),
-}
-
-#: The same for other cases.
-_OTHER_COST = (12.0, 0.0)
-
-
-def forecast(case: Case) -> float:
-    """Return roughly how many CPU seconds a run takes."""
-    fixed, each = _COSTS.get((type(case).__name__, getattr(case, "trace", None)), _OTHER_COST)
-    reservations = getattr(case, "reservations", None)
-    return fixed if reservations is None else fixed + each * _expected_count(reservations)
-
-
-@cache
-def _expected_count(reservations: str) -> float:
-    """Return the approximate number of reservations in a set."""
-    laws = preset_by_name(reservations)
-    one = (laws.nodes_min + laws.nodes_max) / 2 * laws.duration
-    return laws.utilisation * laws.hosts * laws.span / one
-
 
 def inputs() -> list[Path]:
     """Return the files that the runs read: shipped ones, and those that exist in the folder of workload logs."""
@@ -68,9 +33,8 @@ def inputs() -> list[Path]:
 PAPER = Paper(
     "haizea",
     CHAPTERS,
-    FURTHER,
     "haizea-5, -6, -7, -8: these chapters of Sotomayor 2010; haizea: all of them together; haizea-2008: chapter 5 with "
     "its author's reservations of 2008",
-    inputs,
-    forecast,
+    FURTHER,
+    inputs=inputs,
 )

@@ -88,6 +88,11 @@ class DeadlineCase:
         step = "" if self.least_slack_first else " no least-slack-first"
         return f"{self.trace} {self.start}/{self.deadline} {self.mode} seed={self.seed}{step}"
 
+    @property
+    def cost_s(self) -> float:
+        """See ``campaigns.case.CostedCase``."""
+        return 11.0 if self.trace == "BLUE2" else 33.0
+
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
         workload = read_trace(self.trace)

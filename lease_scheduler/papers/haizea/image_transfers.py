@@ -67,6 +67,12 @@ class ImageCase:
         kept = " kept" if self.keeps_replanned else ""
         return f"blue1+{self.reservations} seed={self.seed} {self.configuration} {self.bandwidth} Mb/s{kept}"
 
+    @property
+    def cost_s(self) -> float:
+        """See ``campaigns.case.CostedCase``."""
+        count = preset_by_name(self.reservations).expected_count if self.reservations else 0
+        return 17.0 + 0.01 * count
+
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
         law, reuse = CONFIGURATIONS[self.configuration]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -59,6 +59,11 @@ class PriceCase:
         """See ``campaigns.case.Case``."""
         return f"{self.trace} {self.start}/{self.deadline} {self.mode} {self.users} {self.strategy} seed={self.seed}"
 
+    @property
+    def cost_s(self) -> float:
+        """See ``campaigns.case.CostedCase``."""
+        return 6.0 if self.trace == "BLUE2" else 15.0
+
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
         workload = annotated(read_trace(self.trace), self.start, self.deadline, self.seed, self.users)
@@ -96,6 +101,7 @@ class RateSweepCase:
     trace: str
     users: str
     seed: int
+    cost_s: ClassVar[float] = 0.2
 
     @property
     def name(self) -> str:

@@ -57,6 +57,12 @@ class SuspensionCase:
         parameters = f"{self.cores} cores, {self.memory_mb} MB, {model}, {self.bandwidth} Mb/s"
         return f"blue1+{self.reservations} seed={self.seed} {parameters}"
 
+    @property
+    def cost_s(self) -> float:
+        """See ``campaigns.case.CostedCase``."""
+        count = preset_by_name(self.reservations).expected_count if self.reservations else 0
+        return 6.0 + 0.025 * count
+
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
         workload = load_workload("blue1")

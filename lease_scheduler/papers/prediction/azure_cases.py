@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.resources import VCPU
@@ -64,6 +64,7 @@ class AzureTierCase:
     preemption: float | None
     seed: int = 1
     pools: bool = False
+    cost_s: ClassVar[float] = 5.0
 
     @property
     def name(self) -> str:
@@ -95,6 +96,7 @@ class AzureLivesCase:
 
     quantile: float
     of_batches: bool
+    cost_s: ClassVar[float] = 5.0
 
     @property
     def name(self) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from lease_scheduler.papers.prediction.azure_cases import (
     CLOUDS,
@@ -76,6 +76,7 @@ class AzureCauseCase:
     order: Order
     levels: Levels
     seed: int = 1
+    cost_s: ClassVar[float] = 3.0
 
     @property
     def name(self) -> str:
@@ -117,6 +118,7 @@ class AzureLivesCauseCase:
     order: Order
     learns_at_once: bool = False
     detects_changes: bool = True
+    cost_s: ClassVar[float] = 10.0
 
     @property
     def name(self) -> str:

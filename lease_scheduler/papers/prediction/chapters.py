@@ -11,7 +11,6 @@ from lease_scheduler.papers.prediction import prediction_3, prediction_4, predic
 from lease_scheduler.papers.prediction.azure_cases import AZURE
 from lease_scheduler.papers.prediction.durations import LOGS
 from lease_scheduler.papers.prediction.requests import TRACES
-from lease_scheduler.simulation.campaigns.case import Case
 from lease_scheduler.simulation.shipped import shipped_path
 
 CHAPTERS: Mapping[str, Chapter] = {"prediction-3": prediction_3, "prediction-4": prediction_4}
@@ -21,26 +20,6 @@ FURTHER: Mapping[str, Chapter] = {
     "prediction-durations": prediction_durations,
     "prediction-azure": prediction_azure,
 }
-
-#: Class of case -> CPU seconds; only the ratios matter.
-_COSTS = {
-    "RegistrationCase": 0.02,
-    "ProductionCase": 0.3,
-    "SweepCase": 4.0,
-    "PromiseCase": 0.6,
-    "AnatomyCase": 5.0,
-    "PairCase": 1.0,
-    "DurationCase": 15.0,
-    "AzureTierCase": 5.0,
-    "AzureLivesCase": 5.0,
-    "AzureCauseCase": 3.0,
-    "AzureLivesCauseCase": 10.0,
-}
-
-
-def forecast(case: Case) -> float:
-    """Return roughly how many CPU seconds a run takes."""
-    return _COSTS[type(case).__name__]
 
 
 def inputs() -> list[Path]:
@@ -54,9 +33,8 @@ def inputs() -> list[Path]:
 PAPER = Paper(
     "prediction",
     CHAPTERS,
-    FURTHER,
     "prediction-3, -4: these chapters of Pucher 2016; prediction: both together; prediction-durations: what expected "
     "durations gain; prediction-azure: lifetimes on a trace of Azure",
-    inputs,
-    forecast,
+    FURTHER,
+    inputs=inputs,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
@@ -68,6 +68,7 @@ class DurationCase:
 
     log: str
     policy: str
+    cost_s: ClassVar[float] = 15.0
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from lease_scheduler.papers.prediction import requests
 from lease_scheduler.papers.prediction.power_cloud import PowerCloud, PowerResult, PowerSettings
@@ -48,6 +48,7 @@ class RegistrationCase:
     law: str
     saves_power: bool
     seed: int
+    cost_s: ClassVar[float] = 0.02
 
     @property
     def name(self) -> str:
@@ -78,6 +79,7 @@ class ProductionCase:
     removed: int = 0
     wake_seconds: int = _WAKE
     detects_changes: bool = False
+    cost_s: ClassVar[float] = 0.3
 
     @property
     def name(self) -> str:
@@ -109,6 +111,7 @@ class SweepCase:
     mu: float
     days: int = 60
     seed: int = 1
+    cost_s: ClassVar[float] = 4.0
 
     @property
     def name(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from lease_scheduler.papers.prediction.requests import DAY, TRACES, recorded, two_classes
 from lease_scheduler.papers.prediction.two_tiers import Assurance, TwoTierCloud, TwoTierResult
@@ -36,6 +36,7 @@ class PromiseCase:
 
     preemption: float | None
     seed: int
+    cost_s: ClassVar[float] = 0.6
 
     @property
     def name(self) -> str:
@@ -61,6 +62,7 @@ class AnatomyCase:
 
     threat: Threat
     seed: int = 1
+    cost_s: ClassVar[float] = 5.0
 
     @property
     def name(self) -> str:
@@ -98,6 +100,7 @@ class PairCase:
     is_assured: bool
     nodes: int
     seed: int = 1
+    cost_s: ClassVar[float] = 1.0
 
     @property
     def name(self) -> str:

@@ -9,27 +9,9 @@ from lease_scheduler.papers.data_folder import data_folder
 from lease_scheduler.papers.paper import Chapter, Paper
 from lease_scheduler.papers.shirako import shirako_4, shirako_5, shirako_6
 from lease_scheduler.papers.shirako.lease_length import WORLD_CUP
-from lease_scheduler.simulation.campaigns.case import Case
 from lease_scheduler.simulation.shipped import shipped_path
 
 CHAPTERS: Mapping[str, Chapter] = {"shirako-4": shirako_4, "shirako-5": shirako_5, "shirako-6": shirako_6}
-
-#: Class of case -> CPU seconds; only the ratios matter.
-_COSTS = {
-    "ElasticCase": 0.2,
-    "LeaseLengthCase": 0.2,
-    "FilterCase": 0.1,
-    "WorkedExampleCase": 0.01,
-    "FlowsCase": 0.2,
-    "FairnessCase": 1.5,
-    "SliverCase": 0.2,
-    "TwoPlacementsCase": 1.2,
-}
-
-
-def forecast(case: Case) -> float:
-    """Return roughly how many CPU seconds a run takes."""
-    return _COSTS[type(case).__name__]
 
 
 def inputs() -> list[Path]:
@@ -42,8 +24,6 @@ def inputs() -> list[Path]:
 PAPER = Paper(
     "shirako",
     CHAPTERS,
-    {},
     "shirako-4, -5, -6: these chapters of Grit 2007; shirako: all of them together",
-    inputs,
-    forecast,
+    inputs=inputs,
 )

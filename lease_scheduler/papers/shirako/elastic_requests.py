@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,7 @@ class ElasticCase:
 
     elasticity: int
     seed: int
+    cost_s: ClassVar[float] = 0.2
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 from lease_scheduler.papers.replications import FIRST_SEED, block, block_name
 from lease_scheduler.policy.queueing.winks.shares import WinksOptions
@@ -38,6 +38,7 @@ class FairnessCase:
     disturbed: bool
     workloads: int = WORKLOADS
     seed: int = FIRST_SEED
+    cost_s: ClassVar[float] = 1.5
 
     @property
     def name(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from lease_scheduler.policy.queueing.winks.shares import ShareLimit, WhenIdle, WinksOptions
 from lease_scheduler.simulation.generators.flows import FlowLoad
@@ -94,6 +94,7 @@ class FlowsCase:
 
     figure: str
     seed: int
+    cost_s: ClassVar[float] = 0.2
 
     @property
     def name(self) -> str:

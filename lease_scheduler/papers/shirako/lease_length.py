@@ -17,7 +17,7 @@ from functools import cache
 from math import ceil
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -83,6 +83,7 @@ class LeaseLengthCase:
     hours: int
     loads: str = GENERATED
     seed: int = 1
+    cost_s: ClassVar[float] = 0.2
 
     @property
     def name(self) -> str:
@@ -121,6 +122,7 @@ class FilterCase:
 
     loads: str = GENERATED
     seed: int = 1
+    cost_s: ClassVar[float] = 0.1
 
     @property
     def name(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class SliverCase:
     resource: str
     hours: int
     seed: int
+    cost_s: ClassVar[float] = 0.2
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -58,6 +58,7 @@ class TwoPlacementsCase:
     broker: str
     provider: str
     seed: int
+    cost_s: ClassVar[float] = 1.2
 
     @property
     def name(self) -> str:

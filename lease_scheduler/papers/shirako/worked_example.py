@@ -6,7 +6,7 @@ The figures are known by their captions only. The requests here are a reconstruc
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from lease_scheduler.policy.queueing.winks.flow_queue import QueuedRequest
 from lease_scheduler.policy.queueing.winks.shares import Shares, WinksOptions, normalised
@@ -29,6 +29,7 @@ class WorkedExampleCase:
     """
 
     figure: str
+    cost_s: ClassVar[float] = 0.01
 
     @property
     def name(self) -> str:

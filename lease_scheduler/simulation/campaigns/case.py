@@ -41,6 +41,16 @@ class DescribedCase(Protocol):
         ...
 
 
+@runtime_checkable
+class CostedCase(Protocol):
+    """A case that says how long it takes compared with other cases."""
+
+    @property
+    def cost_s(self) -> float:
+        """Roughly the CPU seconds of a run. Only ratios matter once runs of the campaign have been measured."""
+        ...
+
+
 @dataclass(frozen=True)
 class Usage:
     """The resources that a run used.

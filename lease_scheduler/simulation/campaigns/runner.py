@@ -11,15 +11,12 @@ from pathlib import Path
 from rich.console import Console
 
 from lease_scheduler.model.errors import InvalidValueError, LeaseSchedulerError
-from lease_scheduler.simulation.campaigns.case import Case, Failure, Outcome, Success, parameters_of
+from lease_scheduler.simulation.campaigns.case import Case, CostedCase, Failure, Outcome, Success, parameters_of
 from lease_scheduler.simulation.campaigns.distributed import run_distributed
 from lease_scheduler.simulation.campaigns.journal import Entry, Journal, locked
 from lease_scheduler.simulation.campaigns.manifest import open_manifest
 from lease_scheduler.simulation.campaigns.processes import run_in_processes
 from lease_scheduler.simulation.campaigns.progress import CampaignProgress, say_what_is_left
-
-#: Returns an estimate of the CPU seconds that a case will take.
-Forecast = Callable[[Case], float]
 
 #: Called with a case and its outcome before the outcome is stored; returns what to store.
 Keep = Callable[[Case, Outcome], Outcome]
@@ -78,16 +75,15 @@ def run_campaign(
     execution: Execution,
     *,
     inputs: Sequence[Path] = (),
-    forecast: Forecast | None = None,
     keep: Keep = lambda _, outcome: outcome,
 ) -> dict[str, Outcome]:
     """Run every case that has no outcome in the directory yet, longest cases first.
 
-    Outcomes are appended to ``runs.jsonl``, one line per case, as soon as they are known. ``manifest.json`` describes
-    what was run. Equal cases are run once.
+    Cases that do not say what they cost (``case.CostedCase``) all count the same. Outcomes are appended to
+    ``runs.jsonl``, one line per case, as soon as they are known. ``manifest.json`` describes what was run. Equal cases
+    are run once.
 
     :param inputs: files that the runs read
-    :param forecast: estimates the CPU seconds of a case; without it, all cases count the same
     :param keep: returns what to store of an outcome; called in this process, not where the case was run
     :return: stored outcomes by name of the case
     :raises CampaignFailedError: some runs failed; raised when all others are done
@@ -103,14 +99,14 @@ def run_campaign(
         for difference in differences:
             # Printed even if progress is hidden, because the figures may not be comparable.
             Console(stderr=True).print(f"warning: difference from the previous call: {difference}", soft_wrap=True)
-        weights = {name: 1.0 if forecast is None else forecast(case) for name, case in by_name.items()}
+        weights = {name: case.cost_s if isinstance(case, CostedCase) else 1.0 for name, case in by_name.items()}
         waiting = [case for case in by_name.values() if case.name not in journal.entries]
         # Long runs come first, so that cores do not wait long for the last run.
         waiting.sort(key=lambda case: weights[case.name], reverse=True)
         manifest.write(journal.entries)
         left = [weights[case.name] for case in waiting]
         if waiting:
-            cost = _cost(weights, journal.entries, known=forecast is not None)
+            cost = _cost(weights, journal.entries, known=all(isinstance(case, CostedCase) for case in waiting))
             spread = None if cost is None or execution.scheduler is not None else cost / execution.processes
             say_what_is_left(len(by_name) - len(waiting), left, spread, console)
         try:

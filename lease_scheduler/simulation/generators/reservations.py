@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 
 from lease_scheduler.model.errors import InvalidValueError
@@ -195,6 +196,14 @@ class ReservationSet:
             )
         self.rules()
 
+    @property
+    def expected_count(self) -> float:
+        """Approximate number of reservations."""
+        if self.count is not None:
+            return self.count
+        each = (self.nodes_min + self.nodes_max) / 2 * self.duration
+        return self.utilisation * self.hosts * self.span / each
+
     def rules(self) -> ReservationRules:
         """Return the rules for the general generator that make this set."""
         node = Resources({VCPU: self.vcpu, MEMORY_MB: self.memory_mb})
@@ -261,6 +270,7 @@ def presets() -> dict[str, ReservationSet]:
     return {**{item.name: item for item in sets}, **{name: preset(*key) for name, key in _SINGLED_OUT.items()}}
 
 
+@cache
 def preset_by_name(name: str) -> ReservationSet:
     """Return the set with a name; the case of letters does not matter.
 

@@ -42,6 +42,22 @@ class Counting:
 
 
 @dataclass(frozen=True)
+class Costly:
+    """A case that says what it costs."""
+
+    number: int
+    folder: Path
+    cost_s: float
+
+    @property
+    def name(self) -> str:
+        return f"case {self.number}"
+
+    def run(self) -> dict[str, Any]:
+        return {"square": self.number**2}
+
+
+@dataclass(frozen=True)
 class Working(Counting):
     """Computes for a while, and sleeps for as long."""
 
@@ -126,16 +142,15 @@ def test_runs_that_fail_or_kill_their_process_are_named_and_tried_again(tmp_path
 
 
 def test_long_runs_come_first(tmp_path: Path) -> None:
-    cases = [Counting(number, tmp_path) for number in range(4)]
-    costs = {"case 0": 2.0, "case 1": 9.0, "case 2": 1.0, "case 3": 5.0}
-    run_campaign(cases, tmp_path / "out", Execution(jobs=1, quiet=True), forecast=lambda case: costs[case.name])
+    cases = [Costly(number, tmp_path, cost) for number, cost in enumerate((2.0, 9.0, 1.0, 5.0))]
+    run_campaign(cases, tmp_path / "out", Execution(jobs=1, quiet=True))
     lines = (tmp_path / "out" / "runs.jsonl").read_text().splitlines()
     assert [json.loads(line)["case"] for line in lines] == ["case 1", "case 3", "case 0", "case 2"]
 
 
 def test_progress_shows_done_and_remaining_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    cases = [Counting(number, tmp_path) for number in range(3)]
-    run_campaign(cases[:1], tmp_path / "out", Execution(jobs=1), forecast=lambda _: 600.0)
+    cases = [Costly(number, tmp_path, 600.0) for number in range(3)]
+    run_campaign(cases[:1], tmp_path / "out", Execution(jobs=1))
     assert capsys.readouterr().err == "1 run: 0 done, 1 left, about 10 min\n"
     run_campaign(cases, tmp_path / "out", Execution(jobs=1))
     # The measured one set the expected time.
