@@ -28,13 +28,14 @@ from lease_scheduler.api.login.interfaces import IdentityUnavailableError
 from lease_scheduler.api.login.routes import Login, add_routes
 from lease_scheduler.api.matched_rules import MatchedRule
 from lease_scheduler.api.metrics import ROUTE
-from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE, V1_0, V1_2, header, requested
+from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE, V1_2, header
 from lease_scheduler.api.page_files import add_page, page_or, protection
 from lease_scheduler.api.query import read_query
 from lease_scheduler.api.request import Answer, ApiRequest, Route, Services
 from lease_scheduler.api.routes import ROUTES
 from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.api.validation import Problem, find_problems
+from lease_scheduler.api.version_request import requested
 from lease_scheduler.api.views.alternatives import show_alternatives
 from lease_scheduler.engine.interfaces import Clock
 from lease_scheduler.model.documents import Document
@@ -272,14 +273,13 @@ def _finish(response: flask.Response) -> flask.Response:
 
 
 def _api_error(error: ApiError) -> flask.Response:
-    return _response(error.code, Answer(error.body(flask.g.version > V1_0)))
+    return _response(error.code, Answer(error.body(flask.g.version)))
 
 
 def _refused(error: RefusedError) -> flask.Response:
     code = error.code if 400 <= error.code < 500 else 409
-    return _api_error(
-        ApiError(code, error.message, error.field, show_alternatives(error.alternatives, flask.g.version))
-    )
+    shown = show_alternatives(error.alternatives, flask.g.version)
+    return _api_error(ApiError(code, error.message, error.field, shown, error.reason))
 
 
 def _unavailable(what: str, settings: ApiSettings, why: str = "") -> flask.Response:

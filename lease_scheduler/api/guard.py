@@ -37,7 +37,7 @@ class LocalOnly:
         problem = self._problem(environ.get("HTTP_HOST"), environ.get("HTTP_ORIGIN"))
         if problem is None:
             return self._app(environ, start_response)
-        body = json.dumps(FrameworkError(403, problem).body(False)).encode()
+        body = json.dumps(FrameworkError(403, problem).body()).encode()
         headers = [
             ("Content-Type", "application/json"),
             ("Content-Length", str(len(body))),

@@ -1,4 +1,4 @@
-"""The microversions, and which of them a request asks for."""
+"""The microversions."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from functools import cache
 
 import microversion_parse
 from microversion_parse import Version
-from werkzeug.datastructures import Headers
 
-from lease_scheduler.api.errors import FrameworkError
-
-__all__ = ["HISTORY", "MAXIMUM", "MINIMUM", "V1_0", "VERSIONS", "Version", "header", "reaches", "requested"]
+__all__ = ["HEADER", "HISTORY", "MAXIMUM", "MINIMUM", "V1_0", "VERSIONS", "Version", "header", "reaches"]
 
 SERVICE_TYPE = "reservation"
-_HEADER = "OpenStack-API-Version"
+HEADER = "OpenStack-API-Version"
 
 #: What each microversion added. doc/source/api/microversions.rst has the details.
 HISTORY: dict[str, str] = {
@@ -60,6 +57,7 @@ HISTORY: dict[str, str] = {
     "1.40": "GET /v1/leases/{lease_id}/names and GET /v1/projects: names of projects and users.",
     "1.41": "GET /v1/budget: what a project may still use in a period; quotes show what would be left (budget).",
     "1.42": "POST /leases/{id}/action: approve, decline; the state awaiting-approval; leases and quotes show approval.",
+    "1.43": "Refusals of leases, changes and quotes have a reason for programs (reason_code).",
 }
 
 VERSIONS: tuple[Version, ...] = tuple(microversion_parse.parse_version_string(text) for text in HISTORY)
@@ -68,7 +66,7 @@ V1_0, V1_1, V1_2, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9 = VERSIONS[:10]
 V1_10, V1_11, V1_12, V1_13, V1_14, V1_15, V1_16, V1_17, V1_18, V1_19 = VERSIONS[10:20]
 V1_20, V1_21, V1_22, V1_23, V1_24, V1_25, V1_26, V1_27, V1_28, V1_29 = VERSIONS[20:30]
 V1_30, V1_31, V1_32, V1_33, V1_34, V1_35, V1_36, V1_37, V1_38, V1_39 = VERSIONS[30:40]
-V1_40, V1_41, V1_42 = VERSIONS[40:43]
+V1_40, V1_41, V1_42, V1_43 = VERSIONS[40:44]
 
 
 def reaches(version: Version, since: str | None) -> bool:
@@ -83,29 +81,4 @@ def _parsed(text: str) -> Version:
 
 def header(version: Version) -> str:
     """Return the header with which a request asks for a microversion."""
-    return f"{_HEADER}: {SERVICE_TYPE} {version}"
-
-
-def requested(headers: Headers) -> Version:
-    """Return the microversion that a request asks for, or 1.0 if it asks for none.
-
-    :raises FrameworkError: 400, the header names no valid version; 406, there is no such version
-    """
-    text = microversion_parse.get_version(dict(headers), SERVICE_TYPE)
-    if text is None:
-        if any(part.strip().lower() == SERVICE_TYPE for part in headers.get(_HEADER, "").split(",")):
-            raise FrameworkError(400, f"{_HEADER}: names no version; right is '{SERVICE_TYPE} {MAXIMUM}'")
-        return MINIMUM
-    if text.lower() == "latest":
-        return MAXIMUM
-    try:
-        version = microversion_parse.parse_version_string(text)
-    except TypeError as error:
-        raise FrameworkError(
-            400, f"OpenStack-API-Version: {text[:40]!r} is not a version; right is 'reservation {MAXIMUM}'"
-        ) from error
-    if version not in VERSIONS:
-        raise FrameworkError(
-            406, f"OpenStack-API-Version: version {version} is not supported; supported are {MINIMUM} to {MAXIMUM}"
-        )
-    return version
+    return f"{HEADER}: {SERVICE_TYPE} {version}"

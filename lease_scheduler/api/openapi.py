@@ -69,7 +69,7 @@ def describe(routes: Iterable[Route], version: Version, base_url: str) -> Docume
         "security": [{"token": []}, {}],
         "paths": paths,
         "components": {
-            "schemas": {"Error": base.ERROR},
+            "schemas": {"Error": base.error(version)},
             "responses": {
                 "MethodNotAllowed": {
                     **_error(405),

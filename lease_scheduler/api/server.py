@@ -193,7 +193,7 @@ class _ErrorTask(ErrorTask):  # type: ignore[misc]
     def execute(self) -> None:
         """Write the answer."""
         error = self.request.error
-        body = json.dumps(FrameworkError(error.code, f"{error.reason}: {error.body}").body(False)).encode()
+        body = json.dumps(FrameworkError(error.code, f"{error.reason}: {error.body}").body()).encode()
         self.status = f"{error.code} {error.reason}"
         self.response_headers.extend(
             [

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lease_scheduler.model.refusals import RefusalReason
+
 
 class LeaseSchedulerError(Exception):
     """Base class of all errors that this project raises on purpose."""
@@ -55,16 +57,24 @@ class RefusedError(LeaseSchedulerError):
     :param message: the reason, for people
     :param field: the part of the request that is the reason, or None if it is no single one
     :param alternatives: terms that would be granted, each with ``start``, ``end`` (instants) and ``count``
+    :param reason: the reason, for programs; None if the request is wrong in itself or concerns something unknown
     """
 
     def __init__(
-        self, code: int, message: str, field: str | None = None, alternatives: Sequence[Mapping[str, Any]] = ()
+        self,
+        code: int,
+        message: str,
+        field: str | None = None,
+        alternatives: Sequence[Mapping[str, Any]] = (),
+        *,
+        reason: RefusalReason | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.field = field
         self.alternatives = tuple(alternatives)
+        self.reason = reason
 
 
 class EngineUnavailableError(LeaseSchedulerError):

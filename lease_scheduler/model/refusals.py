@@ -34,5 +34,22 @@ class RefusalReason(StrEnum):
     ASSURANCE = "assurance"
     #: The site does not share CPU in the way that the lease asks for.
     FRACTIONAL = "fractional"
-    #: The lease awaits approval.
+    #: The lease awaits approval, or too many leases of the project do.
     APPROVAL = "approval"
+    #: A quota of the project would be exceeded.
+    QUOTA = "quota"
+    #: A budget of the project would be exceeded.
+    BUDGET = "budget"
+    #: It exceeds a limit of the site for every lease, such as the longest duration.
+    LIMIT = "limit"
+    #: An external service that the operator asks refuses it.
+    EXTERNAL = "external"
+    #: It had its hosts, but could not be started.
+    START = "start"
+    #: Another lease has the id that the client has chosen.
+    ID_TAKEN = "id-taken"
+
+    @classmethod
+    def known(cls, value: str | None) -> RefusalReason | None:
+        """Return the reason with a value, or None if it is None or of a version that knows more reasons."""
+        return None if value is None or value not in cls._value2member_map_ else cls(value)

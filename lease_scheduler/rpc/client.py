@@ -16,6 +16,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_f
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, RefusedError
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.rpc.gate import Gate
 from lease_scheduler.rpc.interface import METHODS, VERSION, EngineRequests, topic
 
@@ -89,7 +90,13 @@ class RpcEngineClient(EngineRequests):
             raise EngineUnavailableError(refusal["message"])
         if refusal["code"] == 500:
             raise EngineFailedError(refusal["message"])
-        raise RefusedError(refusal["code"], refusal["message"], refusal["field"], refusal["alternatives"])
+        raise RefusedError(
+            refusal["code"],
+            refusal["message"],
+            refusal["field"],
+            refusal["alternatives"],
+            reason=RefusalReason.known(refusal.get("reason")),
+        )
 
     def problem(self, seconds: float) -> str | None:
         """Return what keeps the engine from working, or None.

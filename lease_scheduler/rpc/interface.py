@@ -54,7 +54,8 @@ class EngineRequests:
         ``{"granted": bool, "reason": str, "start": int|null, "end": int|null, "hosts": [host id of each node],
         "preempts": [lease ids], "preempted_kinds": {kind: count}, "alternatives": [{"change", "start", "end", "count",
         "preempted"}], "queue_position": int|null, "price": float|null, "pool": str|null,
-        "approval": str|null}``. ``approval`` is why the lease would have to be approved.
+        "approval": str|null, "reason_code": str|null}``. ``approval`` is why the lease would have to be approved, and
+        ``reason_code`` a value of ``RefusalReason`` if it is not granted.
         """
 
     def offer_lease(self, context: Document, lease: Document) -> Document:

@@ -33,6 +33,7 @@ class _Endpoint:
                     "message": error.message,
                     "field": error.field,
                     "alternatives": [dict(alternative) for alternative in error.alternatives],
+                    "reason": error.reason,
                 }
             }
         except EngineUnavailableError as error:

@@ -7,7 +7,7 @@ from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.handlers.leases import needs_trust, pools_of, private_queries, trusted
 from lease_scheduler.api.interfaces import RefusedError
-from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30, V1_39, V1_41, V1_42
+from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30, V1_39, V1_41, V1_42, V1_43
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.requests.lease import new_lease
 from lease_scheduler.api.requests.lease_changes import lease_changes, span_changes
@@ -33,7 +33,12 @@ def create_quote(request: ApiRequest) -> Answer:
     except RefusedError as error:
         if error.code != 409:
             raise
-        found = {"granted": False, "reason": error.message, "alternatives": list(error.alternatives)}
+        found = {
+            "granted": False,
+            "reason": error.message,
+            "reason_code": error.reason,
+            "alternatives": list(error.alternatives),
+        }
     return Answer({"quote": _shown(request, found)})
 
 
@@ -123,6 +128,8 @@ def quote_change(request: ApiRequest) -> Answer:
         quote |= _interruption(found)
     if request.version >= V1_41:
         quote["budget"] = show_budget(found.get("budget"))
+    if request.version >= V1_43:
+        quote["reason_code"] = found.get("reason_code")
     return Answer({"quote": quote})
 
 
@@ -163,6 +170,8 @@ def _shown(request: ApiRequest, found: Document) -> Document:
         shown["budget"] = show_budget(found.get("budget"))
     if request.version >= V1_42:
         shown["approval"] = found.get("approval")
+    if request.version >= V1_43:
+        shown["reason_code"] = found.get("reason_code")
     if request.sees_site and request.may("leases:get_hosts"):
         shown["hosts"] = [str(host) for host in found.get("hosts", [])]
     return shown

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lease_scheduler.api.microversions import V1_0, Version
+from lease_scheduler.api.microversions import V1_0, V1_43, Version
 from lease_scheduler.api.validation import DATE_FORM, FORM, NAME_FORM, WANTED, Schema
+from lease_scheduler.model.refusals import RefusalReason
 
 #: Largest number that fits into every integer column of the database.
 MAXIMUM_INTEGER = 2_147_483_647
@@ -111,22 +112,28 @@ ALTERNATIVE = closed(
     }
 )
 
-ERROR: Schema = {
-    "type": "object",
-    "oneOf": [
-        closed(
-            {
-                "error_code": INTEGER,
-                "error_message": STRING,
-                "error_name": {"type": ["integer", "string"]},
-                "field": STRING,
-                "alternatives": array(ALTERNATIVE),
-            },
-            ["error_code", "error_message", "error_name"],
-        ),
-        answer({"error": INTEGER, "error_message": STRING}),
-    ],
-}
+_REASONS = [reason.value for reason in RefusalReason]
+MAYBE_REASON: Schema = {"enum": [*_REASONS, None]}
+
+
+def error(version: Version) -> Schema:
+    """Return the schema of the body of an error."""
+    properties: dict[str, Schema] = {
+        "error_code": INTEGER,
+        "error_message": STRING,
+        "error_name": {"type": ["integer", "string"]},
+        "field": STRING,
+        "alternatives": array(ALTERNATIVE),
+    }
+    if version >= V1_43:
+        properties["reason_code"] = {"type": "string", "enum": _REASONS}
+    return {
+        "type": "object",
+        "oneOf": [
+            closed(properties, ["error_code", "error_message", "error_name"]),
+            answer({"error": INTEGER, "error_message": STRING}),
+        ],
+    }
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, V1_23, V1_26, V1_30, V1_39, V1_41, V1_42, Version
+from lease_scheduler.api.microversions import (
+    V1_12,
+    V1_15,
+    V1_17,
+    V1_23,
+    V1_26,
+    V1_30,
+    V1_39,
+    V1_41,
+    V1_42,
+    V1_43,
+    Version,
+)
 from lease_scheduler.api.schemas import base, budget, leases
 from lease_scheduler.api.validation import Schema
 
@@ -92,6 +104,9 @@ def one(version: Version) -> Schema:
     if version >= V1_42:
         properties["approval"] = base.MAYBE_STRING
         required.append("approval")
+    if version >= V1_43:
+        properties["reason_code"] = base.MAYBE_REASON
+        required.append("reason_code")
     return base.wrapped("quote", base.closed(properties, required))
 
 
@@ -122,4 +137,6 @@ def of_change(version: Version) -> Schema:
         properties |= leases.INTERRUPTION
     if version >= V1_41:
         properties["budget"] = budget.LINES
+    if version >= V1_43:
+        properties["reason_code"] = base.MAYBE_REASON
     return base.wrapped("quote", base.answer(properties))

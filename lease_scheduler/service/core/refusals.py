@@ -46,9 +46,11 @@ def refusals(context: Mapping[str, Any]) -> Iterator[None]:
         text = "Not enough hosts available" if refusal.reason in _NO_CAPACITY else ""
         reason = reason_for(context, refusal)
         message = f"{text}: {reason}" if text else reason
-        raise RefusedError(409, message, _FIELDS.get(refusal.reason), alternatives(refusal)) from error
+        raise RefusedError(
+            409, message, _FIELDS.get(refusal.reason), alternatives(refusal), reason=refusal.reason
+        ) from error
     except NotPlannableError as error:
-        raise RefusedError(409, f"Not enough hosts available: {error}") from error
+        raise RefusedError(409, f"Not enough hosts available: {error}", reason=RefusalReason.CAPACITY) from error
     except InvalidValueError as error:
         raise RefusedError(400, str(error), error.field) from error
 

@@ -126,6 +126,7 @@ def check_waiting(site: SiteTransactions, project_id: str) -> None:
             f"{waiting} leases of the project await approval, and {most} may ([approval] max_waiting); wait until some "
             "are decided, or cancel some",
             _FIELD,
+            reason=RefusalReason.APPROVAL,
         )
 
 
@@ -149,7 +150,9 @@ def check_answer(lease: Lease) -> None:
     """
     if lease.awaits_approval:
         problem = "its project can cancel it, but neither accept nor reject it"
-        raise RefusedError(409, f"lease {lease.lease_id} awaits approval; {problem}", _FIELD)
+        raise RefusedError(
+            409, f"lease {lease.lease_id} awaits approval; {problem}", _FIELD, reason=RefusalReason.APPROVAL
+        )
 
 
 def check_change(site: SiteTransactions, lease: Lease, document: LeaseDocument, request: LeaseRequest) -> None:

@@ -52,7 +52,7 @@ def check_change(
         found: list[Document] = []
         if shorter is not None:
             found = _granted(site, enforcement, context, lease_id, changes, shorter, least)
-        raise RefusedError(error.code, error.message, error.field, found) from error
+        raise RefusedError(error.code, error.message, error.field, found, reason=error.reason) from error
     if enforcement.weighs_plan and proposal.planned is None and not is_quote:
         # The change may fit by now, but no filter has checked it.
         with site.inquiry(context):

@@ -11,6 +11,7 @@ from lease_scheduler.model.approval import Approval
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import ID_IS_TAKEN, InvalidValueError, RefusedError
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.changing.changing import Change
 from lease_scheduler.plan.explaining.explain import NoPlaceError, Refusal
@@ -156,7 +157,7 @@ class Leases:
         document = work.documents.get(lease_id)
         digest = store.request_digest(lease_id) if document is None else document.request_digest
         if digest != lease.get("request_digest"):
-            raise RefusedError(409, ID_IS_TAKEN, "id")
+            raise RefusedError(409, ID_IS_TAKEN, "id", reason=RefusalReason.ID_TAKEN)
         # The lease may have ended since.
         made = work.leases.get(lease_id)
         return self._offer_of(made, ()) if offered and made is not None else {"lease_id": lease_id}
@@ -189,12 +190,14 @@ class Leases:
         if made.state in (LeaseState.REJECTED, LeaseState.REJECTED_BY_USER):
             site.engine.forget_refused(made.lease_id)
         if made.state is LeaseState.REJECTED_BY_USER:
-            raise RefusedError(409, reason_in(made), "max_price")
+            raise RefusedError(409, reason_in(made), "max_price", reason=RefusalReason.PRICE)
         if made.state is LeaseState.REJECTED:
             refusal = self._refusal(terms)
-            raise NoPlaceError(refusal) if refusal is not None else RefusedError(409, reason_in(made))
+            if refusal is not None:
+                raise NoPlaceError(refusal)
+            raise RefusedError(409, reason_in(made), reason=RefusalReason.POLICY)
         if made.state is LeaseState.FAILED:
-            raise RefusedError(409, reason_in(made))
+            raise RefusedError(409, reason_in(made), reason=RefusalReason.START)
         site.work.put_document(site.ends.granted(numbered(terms.document, made.request), terms.request, made))
         if made.offered_until is not None:
             held_for = f"approval, as {why}," if why else "its project"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.property_query import keys, parse_query
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.service.core.terms import Pool, facts
 
 _FLOATING_IP = "virtual:floatingip"
@@ -35,6 +36,7 @@ def _check_hosts(reservation: Document, pool: Pool, field: str) -> None:
             409,
             "Not enough hosts available: the pool has no hosts; an administrator fills it with "
             "lease-scheduler-manage pool fill, or lease-scheduler-embedded --fill-pool",
+            reason=RefusalReason.SIZE,
         )
     if reservation.get("nodes"):
         queries = [("properties", nodes.get("properties")) for nodes in reservation["nodes"]]
@@ -52,6 +54,7 @@ def _check_hosts(reservation: Document, pool: Pool, field: str) -> None:
                 f"Not enough hosts available: {field}.{key}: no host has the property {unknown[0]}; hosts have "
                 f"{', '.join(sorted(known))}",
                 f"{field}.{key}",
+                reason=RefusalReason.TRAITS,
             )
 
 
@@ -62,6 +65,5 @@ def _check_addresses(reservation: Document, pool: Pool, field: str) -> None:
         has = f"{found} floating IP{'' if found == 1 else 's'}" if found else "no floating IPs"
         key = "amount" if found else "network_id"
         wanted = f"ask for at most {found}" if found else "name another network, or leave the reservation out"
-        raise RefusedError(
-            409, f"{field}.{key}: the site has {has} in network {network}, not {amount}; {wanted}", f"{field}.{key}"
-        )
+        message = f"{field}.{key}: the site has {has} in network {network}, not {amount}; {wanted}"
+        raise RefusedError(409, message, f"{field}.{key}", reason=RefusalReason.SIZE)

@@ -61,6 +61,7 @@ class Quotes:
                 return {
                     "granted": False,
                     "reason": "" if refusal is None else reason_for(context, refusal),
+                    "reason_code": None if refusal is None else refusal.reason,
                     "start": None,
                     "end": None,
                     "hosts": [],
@@ -129,6 +130,7 @@ class Quotes:
                     **granted(site.store.units, lease),
                     "granted": False,
                     "reason": reason_for(context, refusal),
+                    "reason_code": refusal.reason,
                     "alternatives": alternatives(refusal),
                     "price": None,
                     "budget": None,
@@ -161,6 +163,7 @@ def granted(units: Units, lease: Lease) -> Document:
     return {
         "granted": True,
         "reason": "",
+        "reason_code": None,
         "start": held[0].run_start if held else None,
         "end": None if endless else planned_end(lease),
         "preempted_at": preempted_at(lease),

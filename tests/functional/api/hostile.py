@@ -11,9 +11,10 @@ from typing import Any
 import requests
 from jsonschema import Draft202012Validator
 
+from lease_scheduler.api.microversions import MAXIMUM
 from lease_scheduler.api.request import Route
 from lease_scheduler.api.routes import ROUTES
-from lease_scheduler.api.schemas.base import ERROR
+from lease_scheduler.api.schemas.base import error
 from tests.servers.reservation import ReservationService
 
 LATEST = {"X-Auth-Token": "anything", "OpenStack-API-Version": "reservation latest"}
@@ -77,7 +78,7 @@ def refused_body(code: int, content_type: str, content: bytes, field: str | None
     assert content_type == "application/json", (code, content[:300])
     assert len(content) < 4_000
     body = json.loads(content)
-    Draft202012Validator(ERROR).validate(body)
+    Draft202012Validator(error(MAXIMUM)).validate(body)
     assert code == body.get("error_code", body.get("error"))
     message = str(body["error_message"])
     if field is not None:

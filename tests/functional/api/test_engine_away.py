@@ -12,9 +12,10 @@ import pytest
 from jsonschema import Draft202012Validator
 from werkzeug.test import Client, TestResponse
 
+from lease_scheduler.api.microversions import MAXIMUM
 from lease_scheduler.api.request import Route
 from lease_scheduler.api.routes import ROUTES
-from lease_scheduler.api.schemas.base import ERROR
+from lease_scheduler.api.schemas.base import error
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.reader import SqlReader
 
@@ -144,7 +145,7 @@ def _check_refusal(answer: TestResponse) -> None:
     assert answer.status_code == 503, answer.text
     assert int(answer.headers["Retry-After"]) > 0
     body = answer.get_json()
-    Draft202012Validator(ERROR).validate(body)
+    Draft202012Validator(error(MAXIMUM)).validate(body)
     assert body["error_code"] == 503
     assert "engine" in body["error_message"]
 

@@ -18,7 +18,7 @@ from lease_scheduler.api.app import build_app
 from lease_scheduler.api.openapi import describe
 from lease_scheduler.api.request import Route
 from lease_scheduler.api.routes import ROUTES
-from lease_scheduler.api.schemas.base import ERROR
+from lease_scheduler.api.schemas.base import error
 from lease_scheduler.api.settings import ApiSettings
 from tests.unit.api.fakes import FixedClock, Names, Site, Trusts
 
@@ -33,7 +33,7 @@ def check_answer(method: str, path: str, answer: TestResponse) -> None:
     version = parse_version_string(answer.headers["OpenStack-API-Version"].removeprefix("reservation "))
     route = route_of(method, path.partition("?")[0].removesuffix(".json"))
     if answer.status_code >= 400:
-        Draft202012Validator(ERROR).validate(answer.json)
+        Draft202012Validator(error(version)).validate(answer.json)
     elif route is not None and route.answer is not None and answer.mimetype == "application/json":
         assert answer.status_code == route.code
         Draft202012Validator(route.answer(version)).validate(answer.json)

@@ -9,7 +9,8 @@ from jsonschema import Draft202012Validator
 from werkzeug.test import Client, TestResponse
 
 from lease_scheduler.api.guard import LocalOnly
-from lease_scheduler.api.schemas.base import ERROR
+from lease_scheduler.api.microversions import MAXIMUM
+from lease_scheduler.api.schemas.base import error
 
 
 def _app(environ: Any, start_response: Any) -> list[bytes]:
@@ -50,7 +51,7 @@ def test_names_of_this_machine_are_accepted(host: str) -> None:
 def test_other_names_are_refused(host: str) -> None:
     answer = _send(host)
     assert answer.status_code == 403
-    Draft202012Validator(ERROR).validate(answer.get_json())
+    Draft202012Validator(error(MAXIMUM)).validate(answer.get_json())
     assert "allowed_hosts" in answer.get_json()["error_message"]
 
 

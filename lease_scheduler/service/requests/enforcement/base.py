@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.extensions import Extensions
 
@@ -119,7 +120,7 @@ class ShorterExtensionError(RefusedError):
     """
 
     def __init__(self, message: str, field: str | None, added: int) -> None:
-        super().__init__(403, message, field)
+        super().__init__(403, message, field, reason=RefusalReason.LIMIT)
         self.added = added
 
 

@@ -12,6 +12,7 @@ from lease_scheduler.model.durations import exactly
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import UNLIMITED, LeaseRequest
+from lease_scheduler.model.refusals import RefusalReason
 
 #: Period in seconds, up to now, within which the time of unaccepted offers is summed.
 PERIOD = 86_400
@@ -63,6 +64,7 @@ def check_terms(bounds: Bounds, asked: LeaseRequest, before: LeaseRequest | None
             f"{field}: a lease may last {exactly(most)} at most ([enforcement] max_duration), "
             f"not {exactly(asked.duration)}",
             field,
+            reason=RefusalReason.LIMIT,
         )
     furthest = bounds.max_lead_time
     if furthest < 0:
@@ -72,6 +74,7 @@ def check_terms(bounds: Bounds, asked: LeaseRequest, before: LeaseRequest | None
             403,
             f"start_date: a lease must start within {exactly(furthest)} from now ([enforcement] max_lead_time)",
             "start_date",
+            reason=RefusalReason.LIMIT,
         )
     latest = now + furthest + max(0, most)
     if most >= 0 and _goes_beyond(latest, asked.deadline, None if before is None else before.deadline):
@@ -80,6 +83,7 @@ def check_terms(bounds: Bounds, asked: LeaseRequest, before: LeaseRequest | None
             f"deadline: must be within {exactly(furthest + most)} from now ([enforcement] max_lead_time and "
             "max_duration together)",
             "deadline",
+            reason=RefusalReason.LIMIT,
         )
 
 
@@ -100,6 +104,7 @@ def check_offers(bounds: Bounds, held: int, unaccepted: int) -> None:
             403,
             f"the project holds {held} offers, and may hold {bounds.max_held_offers} ([enforcement] max_held_offers); "
             "accept or reject some, or ask without holding",
+            reason=RefusalReason.LIMIT,
         )
     if 0 <= bounds.max_unaccepted_time <= unaccepted:
         raise RefusedError(
@@ -107,4 +112,5 @@ def check_offers(bounds: Bounds, held: int, unaccepted: int) -> None:
             f"the project held offers that it did not accept for {exactly(unaccepted)} in the last "
             f"{PERIOD // 3_600} hours, and may do so for {exactly(bounds.max_unaccepted_time)} "
             "([enforcement] max_unaccepted_time); ask without holding, or create the lease",
+            reason=RefusalReason.LIMIT,
         )

@@ -13,6 +13,7 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.model.resources import MEMORY_MB, VCPU
 from lease_scheduler.service.core.changed_terms import in_utc
 from lease_scheduler.service.requests.enforcement.base import (
@@ -264,6 +265,7 @@ def _refusal(line: Line, lease: Lease, now: int, *, is_change: bool) -> RefusedE
         f"{needed} in this time; make it shorter or smaller, move it to another time, or end other leases of the "
         "project",
         field,
+        reason=RefusalReason.BUDGET,
     )
 
 

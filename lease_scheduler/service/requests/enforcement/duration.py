@@ -6,6 +6,7 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.model.durations import exactly
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.service.requests.enforcement.base import ChangeProposal, FilterOptions, Proposal
 
 
@@ -43,4 +44,5 @@ class MaxLeaseDurationFilter:
         asked = (
             "a lease without a duration has no end" if duration >= UNLIMITED else f"{exactly(duration)} is requested"
         )
-        raise RefusedError(403, f"Lease duration: {asked}, and at most {exactly(self._most)} is allowed", "end_date")
+        message = f"Lease duration: {asked}, and at most {exactly(self._most)} is allowed"
+        raise RefusedError(403, message, "end_date", reason=RefusalReason.LIMIT)

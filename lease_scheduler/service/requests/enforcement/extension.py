@@ -7,6 +7,7 @@ from lease_scheduler.model.durations import exactly
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.service.requests.enforcement.base import (
     ChangeProposal,
     Extension,
@@ -60,7 +61,7 @@ class ExtensionFilter:
         field = "end_date" if change.request.kind is LeaseKind.RESERVATION else "duration"
         reason = self._refused_entirely(extension, change.current.now)
         if reason:
-            raise RefusedError(403, f"{field}: {reason}", field)
+            raise RefusedError(403, f"{field}: {reason}", field, reason=RefusalReason.LIMIT)
         left = self._max_total - extension.record.seconds
         if 0 <= self._max_time < extension.added and (self._max_total < 0 or self._max_time <= left):
             raise ShorterExtensionError(
@@ -83,6 +84,7 @@ class ExtensionFilter:
                 f"{field}: an extension may not delay leases of other projects ([enforcement] extension_refused_for), "
                 f"and this one would delay {extension.delayed}",
                 field,
+                reason=RefusalReason.LIMIT,
             )
 
     def on_end(self, lease: Document) -> None:

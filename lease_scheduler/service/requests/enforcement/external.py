@@ -10,6 +10,7 @@ from keystoneauth1 import exceptions
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.service.requests.enforcement.base import ChangeProposal, FilterOptions, Proposal
 from lease_scheduler.service.requests.enforcement.views import lease_body
 
@@ -96,9 +97,10 @@ class ExternalServiceFilter:
         if answer is None or answer.status_code == _ALLOWED:
             return
         if answer.status_code == _REFUSED:
-            raise RefusedError(403, _message(answer))
+            raise RefusedError(403, _message(answer), reason=RefusalReason.EXTERNAL)
         LOG.error("%s answers with %d; only 204 and 403 mean something", self._urls[option], answer.status_code)
-        raise RefusedError(403, f"The external service that decides on leases answered with {answer.status_code}")
+        message = f"The external service that decides on leases answered with {answer.status_code}"
+        raise RefusedError(403, message, reason=RefusalReason.EXTERNAL)
 
     def _post(self, option: str, body: Document) -> Any:
         """Return the answer, or None if no URL is configured for this call.

@@ -6,6 +6,7 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.kinds import LeaseKind
 from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.service.requests.enforcement.base import ChangeProposal, FilterOptions, LiveLeases, Proposal
 from lease_scheduler.service.requests.enforcement.counting import HOUR, hours, latest_end, node_seconds
 from lease_scheduler.service.requests.enforcement.limits import (
@@ -80,9 +81,11 @@ def check(limits: Limits, asked: LeaseRequest, before: LeaseRequest | None, othe
                 f"Quota lead_time_minutes: a reservation must be requested {limits.lead_time_minutes} minutes before "
                 f"its start, this one would start in {max(lead, 0) // 60}",
                 "start_date",
+                reason=RefusalReason.QUOTA,
             )
 
 
 def _compare(name: str, limit: int, used: int, asked: int, field: str | None = None) -> None:
     if limit >= 0 and used + asked > limit:
-        raise RefusedError(403, f"Quota exceeded for {name}: limit {limit}, used {used}, requested {asked}", field)
+        message = f"Quota exceeded for {name}: limit {limit}, used {used}, requested {asked}"
+        raise RefusedError(403, message, field, reason=RefusalReason.QUOTA)

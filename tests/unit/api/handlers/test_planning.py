@@ -167,6 +167,7 @@ class TestQuotes:
                 "promise": None,
                 "budget": None,
                 "approval": None,
+                "reason_code": None,
             }
         }
         assert len(site.views) == 2

@@ -16,7 +16,8 @@ from lease_scheduler.api.app import build_app
 from lease_scheduler.api.login.interfaces import Grant, Password
 from lease_scheduler.api.login.routes import Login
 from lease_scheduler.api.login.settings import LoginSettings, WebSsoChoice
-from lease_scheduler.api.schemas.base import ERROR
+from lease_scheduler.api.microversions import MAXIMUM
+from lease_scheduler.api.schemas.base import error
 from lease_scheduler.api.settings import ApiSettings
 from tests.unit.api.fakes import FixedClock, Site
 from tests.unit.api.login.fakes import PASSWORD, FakeIdentity
@@ -56,7 +57,7 @@ def _post(app: flask.Flask, name: str, body: Any = None, **options: Any) -> Test
     answer = app.test_client().post(f"/login/{name}", headers=headers, **options)
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     if answer.status_code >= 400:
-        Draft202012Validator(ERROR).validate(answer.json)
+        Draft202012Validator(error(MAXIMUM)).validate(answer.json)
     else:
         assert answer.headers["Cache-Control"] == "no-store"
     return answer
