@@ -17,6 +17,7 @@ from lease_scheduler.api.requests.pools import pools_for
 from lease_scheduler.api.views.lease import show_lease
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import ID_IS_TAKEN
+from lease_scheduler.model.refusals import RefusalReason
 from lease_scheduler.records.json_text import to_json
 
 
@@ -58,7 +59,7 @@ def _made_before(request: ApiRequest) -> Document | None:
         return None
     view = request.reader.lease(body["id"].lower(), deleted=True)
     if view is not None and view["request_digest"] != request_digest(body, request.caller, request.version):
-        raise ApiError(409, ID_IS_TAKEN, "id")
+        raise ApiError(409, ID_IS_TAKEN, "id", reason=RefusalReason.ID_TAKEN)
     return view
 
 
