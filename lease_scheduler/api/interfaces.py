@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError, StoreFullError, StoreUnavailableError
 from lease_scheduler.records.calendar import CalendarIndex, HeldHosts, SiteVersion
+from lease_scheduler.records.history import EventPage
 from lease_scheduler.records.listing import LeaseEntry
 
 __all__ = [
@@ -127,6 +128,18 @@ class Reader(Protocol):
 
         An entry has ``instant``, ``from``, ``to``, ``reason``, and ``user_id`` and ``project_id`` of the user who asked
         for it (None if nobody did).
+        """
+        ...
+
+    def events(self, since: int, limit: int, project_id: str | None = None) -> EventPage:
+        """Return transitions of leases in the order in which they happened.
+
+        If there are no more events, ``next`` of the page is the number of the last one of the site, of whatever
+        project. It is less than ``since`` if the database was restored from a backup, or if events were purged.
+
+        :param since: number of the last event that the caller knows; 0 for none
+        :param limit: maximum number of events; with 0 the page only says which number is the last one
+        :param project_id: project of the leases; None for all
         """
         ...
 

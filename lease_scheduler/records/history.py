@@ -37,6 +37,33 @@ class Transition:
 
 
 @dataclass(frozen=True)
+class Event:
+    """A transition in the sequence of all transitions of a site.
+
+    :ivar sequence: its number; those of later transitions are larger, and there may be gaps
+    :ivar project_id: project of the lease
+    :ivar transition: what happened; its actor is left out
+    """
+
+    sequence: int
+    project_id: str
+    transition: Transition
+
+
+@dataclass(frozen=True)
+class EventPage:
+    """Some events, oldest first.
+
+    :ivar next: number after which the next page begins
+    :ivar more: whether there are more events already
+    """
+
+    events: tuple[Event, ...]
+    next: int
+    more: bool
+
+
+@dataclass(frozen=True)
 class UsageRecord:
     """Hosts that a lease occupied in ``[start, end)``.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from openstack import proxy, resource
 
-from lease_scheduler.sdk.reports import Availability, Budget, Capacity, Forecast, Usage
+from lease_scheduler.sdk.reports import Availability, Budget, Capacity, Events, Forecast, Usage
 from lease_scheduler.sdk.resources import (
     ChangeQuote,
     Feed,
@@ -169,6 +169,13 @@ class Proxy(proxy.Proxy):
         :param query: project_id, all_projects, start, end, interval
         """
         return Usage().fetch(self, requires_id=False, **query)
+
+    def get_events(self, **query: Any) -> Events:
+        """Return what happened to leases, oldest first.
+
+        :param query: since (``next`` of an earlier answer), limit, project_id, all_projects
+        """
+        return Events().fetch(self, requires_id=False, **query)
 
     def get_budget(self, **query: Any) -> Budget:
         """Return what a project may still use.

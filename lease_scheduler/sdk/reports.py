@@ -46,6 +46,24 @@ class Usage(ReservationResource):
     history = Body("history", type=list, list_type=dict)
 
 
+class Events(ReservationResource):
+    """What happened to leases after an event."""
+
+    base_path = "/events"
+    allow_fetch = True
+
+    _query_mapping = resource.QueryParameters(
+        *("since", "limit", "project_id", "all_projects"), include_pagination_defaults=False
+    )
+
+    #: ``sequence``, ``time``, ``lease_id``, ``project_id``, ``from``, ``to`` and ``reason`` of each
+    events = Body("events", type=list, list_type=dict)
+    #: Since of the next request
+    next = Body("next", type=int)
+    #: Whether there are more already
+    more = Body("more", type=bool)
+
+
 class Budget(ReservationResource):
     """What a project may still use in the present period, and in later ones in which it has leases."""
 

@@ -156,6 +156,8 @@ class Quote(ReservationResource):
 
     is_granted = Body("granted", type=bool)
     reason = Body("reason")
+    #: The reason in a word, for programs; None if it is granted
+    reason_code = Body("reason_code")
     start = Body("start")
     end = Body("end")
     hosts = Body("hosts", type=list)
@@ -192,6 +194,8 @@ class ChangeQuote(ReservationResource):
 
     is_granted = Body("granted", type=bool)
     reason = Body("reason")
+    #: The reason in a word, for programs; None if it is granted
+    reason_code = Body("reason_code")
     start = Body("start")
     end = Body("end")
     preempted = Body("preempted", type=int)

@@ -127,6 +127,9 @@ def test_what_is_free_and_what_was_used(reservation: proxy.Proxy) -> None:
     assert free.windows[0]["count"] >= 2
     (of_project,) = reservation.get_usage(interval="day").usage
     assert (of_project["node_hours"], of_project["history"]) == (0, [])
+    known = reservation.get_events(limit=0)
+    assert (known.events, known.more) == ([], False)
+    assert all(event["sequence"] <= known.next for event in reservation.get_events().events)
     # The site has no budgets.
     assert reservation.get_budget().lines is None
     (need,) = reservation.get_capacity(promises="0.95").promises

@@ -16,6 +16,7 @@ from lease_scheduler.api.access import (
     budget,
     calendar,
     capacity,
+    events,
     feed,
     feeds,
     floatingips,
@@ -55,6 +56,7 @@ _MODULES = (
     forecasts,
     budget,
     calendar,
+    events,
 )
 
 

@@ -11,6 +11,7 @@ from lease_scheduler.api.routes import (
     budget,
     calendar,
     capacity,
+    events,
     feed,
     feeds,
     floatingips,
@@ -51,6 +52,7 @@ _MODULES = (
     projects,
     budget,
     calendar,
+    events,
 )
 
 ROUTES: tuple[Route, ...] = tuple(chain.from_iterable(module.ROUTES for module in _MODULES))

@@ -15,8 +15,9 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import StoreFullError, StoreUnavailableError
 from lease_scheduler.model.power import WATTS
 from lease_scheduler.records.calendar import CalendarIndex, HeldHosts, SiteVersion
+from lease_scheduler.records.history import EventPage
 from lease_scheduler.records.listing import LeaseEntry
-from lease_scheduler.store.sql import calendar, feeds, leases, subscriptions, trusts, views
+from lease_scheduler.store.sql import calendar, events, feeds, leases, subscriptions, trusts, views
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.pool_rows import host_power
@@ -145,6 +146,11 @@ class SqlReader:
                 }
                 for row in connection.execute(query).mappings()
             ]
+
+    def events(self, since: int, limit: int, project_id: str | None = None) -> EventPage:
+        """Return transitions in their order; see ``api.interfaces.Reader.events``."""
+        with self._connection() as connection:
+            return events.page_of(connection, since, limit, project_id)
 
     # -- hosts and addresses ---------------------------------------------------------------------------------
 

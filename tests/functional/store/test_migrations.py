@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from sqlalchemy import JSON, insert, inspect, select, text
+from sqlalchemy import JSON, delete, func, insert, inspect, select, text
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.store.sql import migrate
@@ -93,6 +93,34 @@ def test_leases_from_before_there_were_approvals_need_none(database_url: str) ->
         assert connection.execute(select(LEASES.c.approval)).one() == (None,)
         assert connection.execute(select(HISTORY.c.user_id, HISTORY.c.project_id)).one() == (None, None)
         assert connection.execute(select(SERIES.c.time_zone)).one() == (None,)
+    engine.dispose()
+
+
+def test_a_history_keeps_its_numbers_and_goes_on_after_them(database_url: str) -> None:
+    """From revision 0024, before which SQLite used numbers of deleted rows again."""
+    engine = open_database(database_url)
+    migrate.upgrade(engine, "0024")
+    row = {
+        column.name: {} if isinstance(column.type, JSON) else _ANYTHING[column.type.python_type]
+        for column in LEASES.columns
+        if not column.nullable
+    } | {"kind": "best-effort", "state": "queued", "preemption_mode": "none", "nodes": [_NODES], "servers": []}
+    history = {"lease_id": "a", "instant": 1, "from_state": "new", "to_state": "queued", "reason": ""}
+    with engine.begin() as connection:
+        connection.execute(insert(LEASES).values(row))
+        for _ in range(3):
+            connection.execute(insert(HISTORY).values(history))
+        before = connection.scalars(select(HISTORY.c.id).order_by(HISTORY.c.id)).all()
+    migrate.upgrade(engine)
+    assert migrate.differences(engine) == []
+    with engine.begin() as connection:
+        assert connection.scalars(select(HISTORY.c.id).order_by(HISTORY.c.id)).all() == before
+        connection.execute(delete(HISTORY).where(HISTORY.c.id == before[-1]))
+        connection.execute(insert(HISTORY).values(history))
+        assert connection.scalars(select(func.max(HISTORY.c.id))).one() > before[-1]
+        # They still go with their leases.
+        connection.execute(delete(LEASES))
+        assert connection.scalars(select(HISTORY.c.id)).all() == []
     engine.dispose()
 
 

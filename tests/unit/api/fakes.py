@@ -13,6 +13,7 @@ from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.model.power import HostPower, PowerState
 from lease_scheduler.records.attributes import ATTRIBUTES
 from lease_scheduler.records.calendar import CalendarEntry, CalendarIndex, HeldHosts, SiteVersion
+from lease_scheduler.records.history import Event, EventPage, Transition
 from lease_scheduler.records.listing import LeaseEntry
 from lease_scheduler.rpc.interface import EngineRequests
 
@@ -506,6 +507,14 @@ class Site(EngineRequests):
         entry = {"instant": NOW, "from": "new", "to": self.views[lease_id]["state"], "reason": "because"}
         actors = [("ada", self.views[lease_id]["project_id"]), ("root", "operators"), (None, None)]
         return [{**entry, "user_id": user, "project_id": project} for user, project in actors]
+
+    def events(self, since: int, limit: int, project_id: str | None = None) -> EventPage:
+        found = [
+            Event(number, view["project_id"], Transition(lease_id, NOW, "new", view["state"], "because"))
+            for number, (lease_id, view) in enumerate(self.views.items(), start=1)
+            if number > since and project_id in (None, view["project_id"])
+        ]
+        return EventPage(tuple(found[:limit]), len(self.views), more=False)
 
     def hosts(self) -> list[Document]:
         return list(self.host_rows.values())

@@ -141,7 +141,7 @@ OPERATIONS = Table(
     Column("without", JSON),
 )
 
-#: Every transition of a lease, with its reason.
+#: Every transition of a lease, with its reason. Programs that follow the site read it by its ids, so none is reused.
 HISTORY = Table(
     "lease_history",
     METADATA,
@@ -154,6 +154,7 @@ HISTORY = Table(
     # Who asked for it; null if nobody did.
     Column("user_id", KEYSTONE_ID, nullable=True),
     Column("project_id", KEYSTONE_ID, nullable=True),
+    sqlite_autoincrement=True,
 )
 
 #: Series: rules by which leases repeat. Each occurrence is a lease of its own.

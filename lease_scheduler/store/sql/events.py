@@ -1,0 +1,40 @@
+"""Reading the transitions of all leases as one sequence."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, func, select
+
+from lease_scheduler.records.history import Event, EventPage, Transition
+from lease_scheduler.store.sql.schema.leases import HISTORY, LEASES
+
+
+def page_of(connection: Connection, since: int, limit: int, project_id: str | None) -> EventPage:
+    """Return a page of events; see ``api.interfaces.Reader.events``.
+
+    Only the engine that leads writes transitions, in one transaction after the other, so numbers become visible in
+    their order.
+    """
+    # Read first: an event that is written between the two queries comes with the next page.
+    latest = connection.scalar(select(func.max(HISTORY.c.id))) or 0
+    query = (
+        select(HISTORY, LEASES.c.project_id.label("lease_project"))
+        .join(LEASES, LEASES.c.id == HISTORY.c.lease_id)
+        .where(HISTORY.c.id > since, HISTORY.c.id <= latest)
+        .order_by(HISTORY.c.id)
+        .limit(limit + 1)
+    )
+    if project_id is not None:
+        query = query.where(LEASES.c.project_id == project_id)
+    rows = connection.execute(query).mappings().all()
+    events = tuple(
+        Event(
+            row["id"],
+            row["lease_project"],
+            Transition(row["lease_id"], row["instant"], row["from_state"], row["to_state"], row["reason"]),
+        )
+        for row in rows[:limit]
+    )
+    more = len(rows) > limit
+    if not more or limit == 0:
+        return EventPage(events, latest, more=False)
+    return EventPage(events, events[-1].sequence, more=True)
